@@ -1,0 +1,28 @@
+# `make verify` judges the paper, `make test` judges this code. Both set up .venv on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: verify test check bench clean
+
+verify: .venv/ready
+	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
+
+test: .venv/ready
+	$(BIN)/python -m pytest tests -q -n 2
+
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready
+	$(BIN)/python -m pytest tests/bench -q -s -m benchmark
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv

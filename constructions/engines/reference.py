@@ -1,0 +1,251 @@
+"""The reference engine: exact, slow, obviously right. It defines what running a model under a format means.
+
+Every number is a Python integer: how many quanta (smallest elements) of the format it is. Each operator is computed exactly
+on integers and rounded once; softmax is correctly rounded. The engine sees matrices only, no names and no oracles.
+
+Operators under `fused` (appendix A.2 leaves them open): an embedding (word + position), a row of an affine map with its bias, a
+score, a softmax column, an attention-weighted sum, a row of the output map over all heads at once, a gate·up product, a
+residual addition, a logit. Under `sequential`, every scalar product and sum of these is rounded, in index order, bias last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from constructions.layers import Matrix, Transformer
+from precision.format import Arithmetic, Discipline
+from precision.rounding import round_fraction, round_shifted
+from precision.softmax import softmax
+
+Sparse = tuple[tuple[int, int], ...]  # the (coordinate, weight in quanta) of one matrix row, zeros left out
+
+
+class FlagSite(NamedTuple):
+    """Where something worth reporting happened.
+
+    kind: "saturation" (an exact result beyond the largest element), "rounding tie", "logit tie" or "weight rounded".
+    block: 1-based, 0 for the embedding, blocks + 1 for the output head. site: for example "ffn.gate[3]", "residual[7]".
+    """
+
+    kind: str
+    block: int
+    site: str
+
+
+@dataclass
+class Flags:
+    """How often each flag was raised, and at which position first."""
+
+    counts: dict[FlagSite, int] = field(default_factory=dict)
+    first_position: dict[FlagSite, int] = field(default_factory=dict)
+
+    def raise_(self, kind: str, block: int, site: str, position: int) -> None:
+        """Count one occurrence."""
+        key = FlagSite(kind, block, site)
+        self.counts[key] = self.counts.get(key, 0) + 1
+        self.first_position.setdefault(key, position)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one token left behind. All numbers in quanta.
+
+    registers: residual vectors, the embedding first, then after each attention and each feed-forward sublayer.
+    attention: per block and head, the (position, weight) pairs of non-zero weight, positions 1-based.
+    logits: one per vocabulary entry. next_token: the argmax, the first of equals.
+    """
+
+    registers: tuple[tuple[int, ...], ...]
+    attention: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    logits: tuple[int, ...]
+    next_token: int
+
+
+@dataclass
+class _Head:
+    query: list[Sparse]
+    key: list[Sparse]
+    value: list[Sparse]
+    keys: list[list[int]] = field(default_factory=list)  # of the positions so far, each of score width
+    values: list[list[int]] = field(default_factory=list)
+
+
+@dataclass
+class _Block:
+    heads: list[_Head]
+    out: list[tuple[int, Sparse]]  # register, weights over the heads' outputs laid end to end
+    gate: list[Sparse]
+    gate_bias: list[int]
+    up: list[Sparse]
+    up_bias: list[int]
+    down: list[tuple[int, Sparse, int]]  # register, weights over the units, bias
+
+
+class ReferenceEngine:
+    """One run of a model: tokens go in one at a time, as in decoding; earlier keys and values are kept."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+        self.flags = Flags()
+        self.length = 0
+        self._format = arithmetic.format
+        self._shift = -arithmetic.format.quantum_exponent
+        self._fused = arithmetic.discipline is Discipline.FUSED
+        self._width = model.width
+        self._words = [self._sparse(row, 0, "words") for row in model.words]
+        self._position = self._dense(model.position, 0, "position")
+        self._blocks = [self._load_block(model, number) for number in range(1, len(model.blocks) + 1)]
+        self._unembed = [self._sparse(row, len(model.blocks) + 1, "unembed") for row in model.unembed]
+
+    def append(self, token: int) -> Step:
+        """Feeds the next token and returns its step. Raises IndexError for a token outside the vocabulary."""
+        if not 0 <= token < len(self._words):
+            raise IndexError(f"token {token} is not in the vocabulary of {len(self._words)}")
+        self.length += 1
+        stream = self._embed(token)
+        registers = [tuple(stream)]
+        attention = []
+        for number, block in enumerate(self._blocks, start=1):
+            attention.append(self._attend(number, block, stream))
+            registers.append(tuple(stream))
+            self._feed_forward(number, block, stream)
+            registers.append(tuple(stream))
+        logits = self._rows(self._unembed, stream, len(self._blocks) + 1, "logit")
+        best = max(logits)
+        if logits.count(best) > 1:
+            self.flags.raise_("logit tie", len(self._blocks) + 1, "logit", self.length)
+        return Step(tuple(registers), tuple(attention), tuple(logits), logits.index(best))
+
+    # Sublayers
+
+    def _embed(self, token: int) -> list[int]:
+        stream = [0] * self._width
+        word = dict(self._words[token])
+        for i, slope in enumerate(self._position):
+            offset = self.length * slope
+            if not self._fused:
+                offset = self._round(offset, 0, 0, f"embedding[{i}]")
+            stream[i] = self._round(word.get(i, 0) + offset, 0, 0, f"embedding[{i}]")
+        return stream
+
+    def _attend(self, number: int, block: _Block, stream: list[int]) -> tuple[tuple[tuple[int, int], ...], ...]:
+        outputs: list[int] = []
+        patterns = []
+        for index, head in enumerate(block.heads):
+            site = f"attn.{index}"
+            query = self._rows(head.query, stream, number, f"{site}.query")
+            head.keys.append(self._rows(head.key, stream, number, f"{site}.key"))
+            head.values.append(self._rows(head.value, stream, number, f"{site}.value"))
+            support = [(j, q) for j, q in enumerate(query) if q]
+            scores = [self._dot(((q, key[j]) for j, q in support), 0, number, f"{site}.score") for key in head.keys]
+            weights = [(i, w) for i, w in enumerate(softmax(scores, self.arithmetic).weights) if w]
+            patterns.append(tuple((i + 1, w) for i, w in weights))
+            for j in range(len(head.value)):
+                pairs = ((w, head.values[i][j]) for i, w in weights)
+                outputs.append(self._dot(pairs, 0, number, f"{site}.sum[{j}]"))
+        for register, row in block.out:
+            change = self._dot(((w, outputs[j]) for j, w in row), 0, number, f"attn.out[{register}]")
+            stream[register] = self._round(stream[register] + change, 0, number, f"attn.residual[{register}]")
+        return tuple(patterns)
+
+    def _feed_forward(self, number: int, block: _Block, stream: list[int]) -> None:
+        gates = self._rows(block.gate, stream, number, "ffn.gate", block.gate_bias)
+        ups = self._rows(block.up, stream, number, "ffn.up", block.up_bias)
+        hidden = [
+            self._round(gate * up, self._shift, number, f"ffn.product[{i}]") if gate > 0 and up else 0
+            for i, (gate, up) in enumerate(zip(gates, ups, strict=True))
+        ]
+        for register, row, bias in block.down:
+            change = self._dot(((w, hidden[j]) for j, w in row), bias, number, f"ffn.down[{register}]")
+            stream[register] = self._round(stream[register] + change, 0, number, f"ffn.residual[{register}]")
+
+    # Operators
+
+    def _rows(
+        self, rows: Sequence[Sparse], vector: Sequence[int], block: int, site: str, bias: Sequence[int] | None = None
+    ) -> list[int]:
+        return [
+            self._dot(((w, vector[j]) for j, w in row), bias[i] if bias else 0, block, f"{site}[{i}]")
+            for i, row in enumerate(rows)
+        ]
+
+    def _dot(self, pairs: Iterable[tuple[int, int]], bias: int, block: int, site: str) -> int:
+        """Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
+        if self._fused:
+            return self._round(sum(a * b for a, b in pairs) + (bias << self._shift), self._shift, block, site)
+        result = 0
+        for a, b in pairs:
+            result = self._round(result + self._round(a * b, self._shift, block, site), 0, block, site)
+        return self._round(result + bias, 0, block, site) if bias else result
+
+    def _round(self, value: int, shift: int, block: int, site: str) -> int:
+        """value / 2^shift quanta, rounded to the format."""
+        result = round_shifted(value, shift, self._format, self.arithmetic.rounding)
+        if result.saturated:
+            self.flags.raise_("saturation", block, site, self.length)
+        if result.tie:
+            self.flags.raise_("rounding tie", block, site, self.length)
+        return result.quanta
+
+    # Loading
+
+    def _load_block(self, model: Transformer, number: int) -> _Block:
+        block = model.blocks[number - 1]
+        heads = [
+            _Head(
+                [self._sparse(row, number, f"attn.{i}.query") for row in head.query],
+                [self._sparse(row, number, f"attn.{i}.key") for row in head.key],
+                [self._sparse(row, number, f"attn.{i}.value") for row in head.value],
+            )
+            for i, head in enumerate(block.heads)
+        ]
+        out = []
+        for register in range(self._width):
+            row = [float(w) for head in block.heads for w in head.out[register]]
+            if any(row):
+                out.append((register, self._sparse(row, number, "attn.out")))
+        ffn = block.feed_forward
+        down_bias = self._dense(ffn.down_bias, number, "ffn.down_bias")
+        down = []
+        for register in range(self._width):
+            weights = self._sparse(ffn.down[register], number, "ffn.down")
+            if weights or down_bias[register]:
+                down.append((register, weights, down_bias[register]))
+        return _Block(
+            heads=heads,
+            out=out,
+            gate=[self._sparse(row, number, "ffn.gate") for row in ffn.gate],
+            gate_bias=self._dense(ffn.gate_bias, number, "ffn.gate_bias"),
+            up=[self._sparse(row, number, "ffn.up") for row in ffn.up],
+            up_bias=self._dense(ffn.up_bias, number, "ffn.up_bias"),
+            down=down,
+        )
+
+    def _sparse(self, row: Matrix | Sequence[float], block: int, site: str) -> Sparse:
+        return tuple((j, w) for j, w in enumerate(self._dense(row, block, site)) if w)
+
+    def _dense(self, row: Matrix | Sequence[float], block: int, site: str) -> list[int]:
+        return [self._weight(float(w), block, site) if w else 0 for w in row]
+
+    def _weight(self, weight: float, block: int, site: str) -> int:
+        rounded = round_fraction(Fraction(weight), self._format, self.arithmetic.rounding)
+        if rounded.quanta * self._format.quantum != Fraction(weight):
+            self.flags.raise_("weight rounded", block, site, 0)
+        return rounded.quanta
+
+
+def decode(model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
+    """Greedy decoding: feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens; returns the new tokens."""
+    engine = ReferenceEngine(model, arithmetic)
+    for token in prompt[:-1]:
+        engine.append(token)
+    token, produced = prompt[-1], []
+    while len(produced) < limit:
+        token = engine.append(token).next_token
+        produced.append(token)
+        if token in stop:
+            break
+    return produced

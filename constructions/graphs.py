@@ -1,0 +1,173 @@
+"""Graphs as input: parsing, the two token layouts, and the oracle of IsTree.
+
+Source: section 4.7 and appendix C.6.2 (Tokenize(G), Algorithm 1, Lemma C.29); the layout `eos` is that of the paper's released data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Edge = tuple[int, int]
+Layout = Literal["paper", "eos"]
+_EDGE = re.compile(r"([+-]?\d+)\s*(?:-|\s)\s*([+-]?\d+)")
+
+
+class GraphError(ValueError):
+    """Input that is not a simple graph; the message names the thing and the bound."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A simple undirected graph on vertices 1 … n. The order and the orientation of its edges are part of the input."""
+
+    n: int
+    edges: tuple[Edge, ...]
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise GraphError(f"a graph needs at least 1 vertex, got n = {self.n}")
+        seen: dict[frozenset[int], Edge] = {}
+        for u, v in self.edges:
+            for vertex in (u, v):
+                if not 1 <= vertex <= self.n:
+                    raise GraphError(f"vertex {vertex} of edge {u}-{v} is not in 1 … {self.n}")
+            if u == v:
+                raise GraphError(f"edge {u}-{v} is a self-loop; a simple graph has none")
+            key = frozenset((u, v))
+            if key in seen:
+                first = seen[key]
+                raise GraphError(f"edge {u}-{v} repeats edge {first[0]}-{first[1]}; a simple graph has each edge once")
+            seen[key] = (u, v)
+
+
+def parse_edges(text: str, n: int | None = None) -> Graph:
+    """The graph of "1-2, 2-3"; n defaults to the largest vertex, or 1 for no edges. Raises GraphError."""
+    return _graph((part.strip() for part in text.split(",") if part.strip()), n)
+
+
+def parse_edge_list(text: str, n: int | None = None) -> Graph:
+    """The graph of an edge list: one `u v` a line, `#` starts a comment. Raises GraphError, also for an empty list without n."""
+    lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
+    parts = [line for line in lines if line]
+    if not parts and n is None:
+        raise GraphError("the edge list is empty; give --n for a graph without edges")
+    return _graph(parts, n)
+
+
+def _graph(parts: Iterable[str], n: int | None) -> Graph:
+    edges: list[Edge] = []
+    for part in parts:
+        match = _EDGE.fullmatch(part)
+        if match is None:
+            raise GraphError(f"{part!r} is not an edge; write two whole numbers, as in 1-2")
+        edges.append((int(match[1]), int(match[2])))
+    return Graph(max((v for edge in edges for v in edge), default=1) if n is None else n, tuple(edges))
+
+
+@dataclass(frozen=True)
+class TokenLayout:
+    """The words of one layout. specials stand behind the vertices 1 … n in the vocabulary."""
+
+    name: Layout
+    specials: tuple[str, ...]
+    start: str
+    joint: str
+    end_of_prompt: str | None
+    yes: str
+    no: str
+
+    def vocabulary(self, n: int) -> tuple[str, ...]:
+        """Tokens in the order of their numbers: vertices first."""
+        return (*(str(v) for v in range(1, n + 1)), *self.specials)
+
+    def token(self, word: str, n: int) -> int:
+        """The number of a special word."""
+        return n + self.specials.index(word)
+
+    def prompt(self, graph: Graph) -> list[int]:
+        """Tokenize(G): the start, then u, joint, v for each edge, and the end of the prompt where the layout has one."""
+        tokens = [self.token(self.start, graph.n)]
+        for u, v in graph.edges:
+            tokens += [u - 1, self.token(self.joint, graph.n), v - 1]
+        if self.end_of_prompt is not None:
+            tokens.append(self.token(self.end_of_prompt, graph.n))
+        return tokens
+
+    def answer(self, chain: Sequence[int], is_tree: bool, n: int) -> list[int]:
+        """The tokens of a chain of thought (vertices) and its verdict."""
+        closing = [] if self.end_of_prompt is None else [self.token(self.end_of_prompt, n)]
+        return [v - 1 for v in chain] + closing + [self.token(self.yes if is_tree else self.no, n)]
+
+
+PAPER = TokenLayout(
+    "paper", ("<s>", "~", "YES", "NO", "<StartSearch>", "<EndSearch>"), "<s>", "~", None, yes="YES", no="NO"
+)
+EOS = TokenLayout("eos", ("[BOS]", "-", "[EOS]", "TRUE", "FALSE"), "[BOS]", "-", "[EOS]", yes="TRUE", no="FALSE")
+LAYOUTS: dict[str, TokenLayout] = {"paper": PAPER, "eos": EOS}
+
+
+def depth_first_tour(graph: Graph) -> Iterator[int]:
+    """Algorithm 1: yields the top of the stack S1 each time round, from vertex 1."""
+    neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
+    for u, v in graph.edges:
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    stack, closed = [1], set()
+    while stack:
+        top = stack[-1]
+        yield top
+        fresh = (w for w in neighbours[top] if w not in stack and w not in closed)
+        following = next(fresh, None)
+        if following is None:
+            closed.add(stack.pop())
+        else:
+            stack.append(following)
+
+
+def is_tree(graph: Graph) -> bool:
+    """Whether the graph is connected and has n − 1 edges; by union-find, so that it shares nothing with the tour."""
+    parent = list(range(graph.n + 1))
+
+    def root(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        return v
+
+    for u, v in graph.edges:
+        parent[root(u)] = root(v)
+    return len(graph.edges) == graph.n - 1 and len({root(v) for v in range(1, graph.n + 1)}) == 1
+
+
+def expected_answer(graph: Graph, layout: TokenLayout) -> list[int]:
+    """What the repaired Transformer must produce: Algorithm 1's tour, stopped early with NO.
+
+    It stops before the first vertex if the layout `paper` shows m ≠ n − 1, and at the first vertex that has an unwalked edge to a
+    vertex seen before, other than its father. A tour that ends says YES iff it has 2n − 1 vertices (Lemma C.29).
+    """
+    if layout.name == "paper" and len(graph.edges) != graph.n - 1:
+        return layout.answer([], False, graph.n)
+    neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
+    for u, v in graph.edges:
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    father, place, chain = {1: 0}, dict.fromkeys(neighbours, 0), [1]
+    while True:
+        top = chain[-1]
+        around = neighbours[top]
+        if place[top] < len(around) and around[place[top]] == father[top]:
+            place[top] += 1
+        if place[top] == len(around):
+            if father[top] == 0:
+                return layout.answer(chain, len(chain) == 2 * graph.n - 1, graph.n)
+            chain.append(father[top])
+            continue
+        following = around[place[top]]
+        place[top] += 1
+        if following in father:
+            return layout.answer(chain, False, graph.n)
+        father[following] = top
+        chain.append(following)

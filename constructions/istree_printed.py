@@ -1,0 +1,140 @@
+"""Layers 4, 5, 7 and 8 of IsTree as the paper prints them, for the finding `layer-7`.
+
+Source: appendix C.6.2, items 4, 5, 7 and 8.
+Every edge leaves one record, at its second endpoint: both endpoints a and b with both counts. Two heads look for the edge just
+walked, and two MatchNext heads, one over a and one over b, for the next one. A vertex that stands first in some edges and second
+in others thus has its counts divided between the two heads, against the precondition of Lemma C.18.
+
+The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is the one whose count is exactly
+1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. That takes more than one feed-forward, given to the print in
+extra blocks without attention, so that what is refuted is the heads and not the size of one sublayer.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from constructions.affine import Affine, reg
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.interval import interval
+from constructions.gadgets.next_fraction import next_fraction
+from constructions.heads.match import Pair, match
+from constructions.heads.match_next import match_next
+from constructions.part import Setting
+from constructions.wiring import BlockPlan, Gadget, Head, Unit
+
+SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the endpoint that is read
+
+
+def _pair(key: str, query: str) -> Pair:
+    return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
+
+
+def edge_units(second_endpoint: Affine) -> list[Unit]:
+    """One record an edge: a, b, their counts, and the squares, at the second endpoint."""
+    units = []
+    for side, suffix in (("a", "@2"), ("b", "")):
+        count = reg(f"count{suffix}")
+        units += [
+            Unit(second_endpoint, reg(f"vertex{suffix}"), {side: 1}),
+            Unit(second_endpoint, reg(f"vertex_squared{suffix}"), {f"{side}_squared": 1}),
+            Unit(second_endpoint, count, {f"count_{side}": 1}),
+            Unit(count - 1 + second_endpoint, count, {f"count_{side}_squared": 1}),
+        ]
+    return units
+
+
+def walked_heads(setting: Setting, printed_scores: bool) -> tuple[Head, ...]:
+    """The edge just walked in either orientation, added up: the head that finds nothing reads 0 at position 1."""
+    return tuple(
+        match(
+            f"edge just walked, {here} first",
+            (_pair(here, "current"), _pair(there, "previous")),
+            {"walked": reg(f"count_{here}")},
+            setting,
+            printed=printed_scores,
+        )
+        for here, there in SIDES
+    )
+
+
+def _round(
+    setting: Setting, resolution: int, printed_scores: bool, number: int, after: str, target: str
+) -> tuple[BlockPlan, BlockPlan]:
+    """Two MatchNext heads, then the choice between their results; `after` is the register with the count to continue."""
+    heads = tuple(
+        match_next(
+            f"edge {number} after, {here} here",
+            (_pair(here, "current"),),
+            reg(f"count_{here}"),
+            reg(f"count_{here}_squared"),
+            reg(target),
+            {
+                f"next{number}_{here}": reg(there),
+                f"next{number}_{here}_squared": reg(f"{there}_squared"),
+                f"count{number}_{here}": reg(f"count_{here}"),
+            },
+            setting,
+            printed=printed_scores,
+        )
+        for here, there in SIDES
+    )
+    products = [
+        Gadget(
+            f"{after}·count{number}_{here}",
+            (Unit(reg(after), reg(f"count{number}_{here}"), {f"product{number}_{here}": 1}),),
+        )
+        for here, _ in SIDES
+    ]
+    half_step = Fraction(1, 2 * resolution)
+    choice = []
+    for here, _ in SIDES:
+        defect = reg(after) - reg(f"count{number}_{here}") - reg(f"product{number}_{here}")
+        for read, into in (
+            (f"next{number}_{here}", f"candidate{number}"),
+            (f"next{number}_{here}_squared", f"candidate{number}_squared"),
+            (f"count{number}_{here}", f"count{number}"),
+        ):
+            choice.append(
+                interval(
+                    defect,
+                    -half_step,
+                    half_step,
+                    {into: 1},
+                    margin=half_step,
+                    times=reg(read),
+                    name=f"{into} from {here}",
+                )
+            )
+    return BlockPlan(heads, tuple(products)), BlockPlan((), tuple(choice))
+
+
+def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> list[BlockPlan]:
+    """Layers 7 and 8, each with its extra block; leaves `next` and `next_squared`."""
+    first = _round(setting, resolution, printed_scores, 1, "walked", "target")
+    prepare = (
+        next_fraction(reg("count1"), "target2"),
+        indicator(reg("candidate1") - reg("father"), 0, {"skip": 1}, name="the next edge leads to the father"),
+    )
+    second = _round(setting, resolution, printed_scores, 2, "count1", "target2")
+    current, other = reg("candidate1"), reg("candidate2")
+    span = setting.n + 1
+    output = []
+    for suffix in ("", "_squared"):
+        into, father = "next" + suffix, reg("father" + suffix)
+        first_choice, second_choice = reg("candidate1" + suffix), reg("candidate2" + suffix)
+        # candidate2 counts only where candidate1 is the father; if neither is there, the search goes back to the father.
+        replace = reg("skip") - 1
+        output += [
+            Gadget(f"{into} := candidate1{suffix}", (Unit(Affine({}, Fraction(1)), first_choice, {into: 1}),)),
+            Gadget(f"father{suffix}, if no edge is left", (Unit(1 - current, father, {into: 1}),)),
+            Gadget(
+                f"candidate2{suffix} in place of the father",
+                (
+                    Unit(other + span * replace, second_choice - father, {into: 1}),
+                    Unit(other - 1 + span * replace, second_choice - father, {into: -1}),
+                ),
+            ),
+        ]
+    choose = BlockPlan((), tuple(output))
+    return [first[0], first[1], BlockPlan((), prepare), second[0], second[1], choose]

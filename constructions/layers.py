@@ -1,0 +1,99 @@
+"""The layers as matrices: all that an engine sees of a model.
+
+Source: section 3, definitions 3.1 and 3.2 (Transformer block, ReGLU feed-forward, Transformer).
+Notation: X is the residual stream; a block maps X to X + A(X) + g(X + A(X)). Matrices act on columns, as in the paper:
+row i of W_Q dotted with the residual vector of a token is coordinate i of its query.
+
+All numbers are float64 arrays that hold dyadic rationals exactly. An engine rounds them to its format when it loads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionHead:
+    """One causal softmax head: token k reads Σ_{k' ≤ k} softmax_{k'}((W_K x_{k'})·(W_Q x_k)) W_V x_{k'}.
+
+    Any scale such as 1/√d is folded into the weights. The position itself is among the keys.
+    Shapes: query, key (score width, d); value (value width, d); out (d, value width).
+    """
+
+    query: Matrix
+    key: Matrix
+    value: Matrix
+    out: Matrix
+
+    def __post_init__(self) -> None:
+        if self.query.shape != self.key.shape:
+            raise ValueError(f"query and key weights differ in shape: {self.query.shape} and {self.key.shape}")
+        if self.out.shape != self.value.shape[::-1]:
+            raise ValueError(f"output weights {self.out.shape} do not fit value weights {self.value.shape}")
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """W_down(ReLU(W_gate x + b_gate) ⊙ (W_up x + b_up)) + b_down.
+
+    Notation: the paper's W1, b1, W2, b2, W3, b3 in this order.
+    Shapes: gate, up (units, d); down (d, units); biases (units,), (units,), (d,).
+    """
+
+    gate: Matrix
+    gate_bias: Matrix
+    up: Matrix
+    up_bias: Matrix
+    down: Matrix
+    down_bias: Matrix
+
+    def __post_init__(self) -> None:
+        units, width = self.gate.shape
+        shapes = (self.gate_bias.shape, self.up.shape, self.up_bias.shape, self.down.shape, self.down_bias.shape)
+        if shapes != ((units,), (units, width), (units,), (width, units), (width,)):
+            raise ValueError(f"feed-forward shapes do not fit {units} units of width {width}: {shapes}")
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """X + A(X) + g(X + A(X)), with A the sum of the heads; no heads means A = 0."""
+
+    heads: tuple[AttentionHead, ...]
+    feed_forward: FeedForward
+
+
+@dataclass(frozen=True, eq=False)
+class Transformer:
+    """Embedding, blocks and output head.
+
+    words: (vocabulary, d). A token at 1-based position l embeds as words[token] + l·position.
+    position: (d,).  unembed: (vocabulary, d); the logits are unembed · (last residual vector).
+    """
+
+    words: Matrix
+    position: Matrix
+    blocks: tuple[Block, ...]
+    unembed: Matrix
+
+    @property
+    def width(self) -> int:
+        """d, the number of coordinates of the residual stream."""
+        return int(self.position.shape[0])
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all blocks' matrices; the embeddings are fixed, not parameters (section 3)."""
+        return sum(array.size for block in self.blocks for array in block_arrays(block))
+
+
+def block_arrays(block: Block) -> Sequence[Matrix]:
+    """Every array of a block, in a fixed order."""
+    heads = [array for head in block.heads for array in (head.query, head.key, head.value, head.out)]
+    ffn = block.feed_forward
+    return [*heads, ffn.gate, ffn.gate_bias, ffn.up, ffn.up_bias, ffn.down, ffn.down_bias]

@@ -1,0 +1,106 @@
+"""Rounding a real number that is only known to lie between two bounds.
+
+Source: A. Ziv, Fast evaluation of elementary mathematical functions with correctly rounded last bit, 1991, for the loop
+that its callers run; the gap arguments of appendix C's softmax heads for the two limits below.
+
+A rounding mode is a step function. Its steps lie at the *critical points*: the elements (TOWARD_ZERO), the midpoints of
+neighbours (nearest modes), or the points a fraction `random` of the way between neighbours (STOCHASTIC). Since it is
+monotone, two bounds that round alike decide every number between them. Where no precision would separate the value from a
+critical point, because it lies below every distance that is worth computing, the distance between rationals does:
+a critical point is a multiple of 2^g / (denominator of random), and so stays away from any fraction that it is not equal to.
+
+All functions take the value to be positive and not itself critical, as e^x and softmax weights are unless rational.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from precision.format import Format, Rounding
+from precision.rounding import Rounded, round_dyadic, round_ratio
+
+# log2(e) = 1.442695..., from below; dyadic, so that a lower bound of gap * log2(e) is a product and a shift.
+_LOG2_E_BELOW = 94548
+_LOG2_E_BELOW_BITS = 16
+
+
+def doublings(quanta: int, fmt: Format) -> int:
+    """An integer k with 2^k <= e^x, for x = `quanta` >= 0 quanta of `fmt`; 2^k < e^x if x > 0. At most 0.001 % too small."""
+    scaled = quanta * _LOG2_E_BELOW
+    shift = _LOG2_E_BELOW_BITS - fmt.quantum_exponent
+    return scaled >> shift if shift >= 0 else scaled << -shift
+
+
+def exponential_ball(quanta: int, fmt: Format, precision_bits: int) -> arb:
+    """A ball around e^x, for x = `quanta` quanta of `fmt`; its relative width is about 2^-precision_bits.
+
+    If e^x is below 2^-(precision_bits + 64) quanta the ball is just [0, 2^-k] for some k beyond that.
+    """
+    if quanta < 0:
+        halvings = doublings(-quanta, fmt)
+        negligible = precision_bits + 64 - fmt.quantum_exponent
+        if halvings > negligible:
+            return arb((1, -negligible - 1), (1, -negligible - 1))
+    with ctx.workprec(precision_bits):
+        return arb((quanta, fmt.quantum_exponent)).exp()
+
+
+def round_ball(ball: arb, fmt: Format, rounding: Rounding, random: Fraction | None = None) -> Rounded | None:
+    """What every positive, non-critical number in `ball` rounds to; None if they do not all round alike."""
+    if not ball.is_finite():
+        return None
+    mantissa, exponent = (int(part) for part in ball.upper().man_exp())
+    if mantissa.bit_length() + exponent <= fmt.quantum_exponent - 1 - _denominator(random).bit_length():
+        return round_vanishing(fmt, rounding, random)
+    high = round_dyadic(mantissa, exponent, fmt, rounding, random)
+    mantissa, exponent = (int(part) for part in ball.lower().man_exp())
+    low = (
+        round_dyadic(mantissa, exponent, fmt, rounding, random)
+        if mantissa > 0
+        else round_ratio(0, 1, fmt, rounding, random)
+    )
+    if low.quanta != high.quanta or low.saturated != high.saturated:
+        return None
+    return Rounded(high.quanta, high.saturated, tie=False)
+
+
+def vanishes(halvings: int, fmt: Format, random: Fraction | None = None) -> bool:
+    """Whether a number below 2^-halvings is certainly below the smallest critical point, see `round_vanishing`."""
+    return halvings >= 1 - fmt.quantum_exponent + _denominator(random).bit_length()
+
+
+def round_vanishing(fmt: Format, rounding: Rounding, random: Fraction | None = None) -> Rounded:
+    """What a positive number below half a quantum, divided by the denominator of `random`, rounds to.
+
+    Zero, except that STOCHASTIC with random = 0 takes every positive number upwards.
+    Derivation: the smallest critical point is half a quantum, or random * quantum >= quantum / denominator, or 0.
+    """
+    return round_ratio(1, 4 * _denominator(random), fmt, rounding, random)
+
+
+def reciprocal_margin(m: int, fmt: Format, random: Fraction | None = None) -> Fraction:
+    """A margin δ such that no critical point c has 0 < |1/m - c| < δ; for fmt.quantum <= 1. At most 1 / (2m).
+
+    Derivation: with 2^k <= 1/m < 2^(k+1), neighbours within [1/(2m), 2/m] are at least 2^max(k - s, quantum_exponent)
+    apart, s the significand bits; so every critical point there is a · 2^g / r for an integer a, with
+    g = max(k - s, quantum_exponent) - 1 < 0 and r the denominator of `random`, and
+    |1/m - a · 2^g / r| = |r · 2^-g - a · m| / (m · r · 2^-g) >= 2^g / (m · r) unless it is zero.
+    """
+    floor_log2 = -(m - 1).bit_length()
+    finest = max(floor_log2 - fmt.significand_bits, fmt.quantum_exponent) - 1
+    return Fraction(1, (m * _denominator(random)) << -finest)
+
+
+def round_beside_reciprocal(
+    m: int, side: int, fmt: Format, rounding: Rounding, random: Fraction | None = None
+) -> Rounded:
+    """What numbers just below (side = -1) or just above (side = +1) 1/m round to, closer than `reciprocal_margin`."""
+    beside = Fraction(1, m) + side * reciprocal_margin(m, fmt, random) / 2
+    rounded = round_ratio(beside.numerator << -fmt.quantum_exponent, beside.denominator, fmt, rounding, random)
+    return rounded._replace(tie=False)
+
+
+def _denominator(random: Fraction | None) -> int:
+    return 1 if random is None else random.denominator

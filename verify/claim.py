@@ -1,0 +1,247 @@
+"""Claims and what a run says about them: verdict, evidence, witness, row; and the marks that tie a claim to its test.
+
+The verdict says whether a claim stands; the evidence says, separately, how that is known. Each kind of evidence is its own type
+with its own fields, so that no label can be set by hand: a sample has a number of cases and can never say that it proves.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal, TypeVar
+
+import pytest
+
+Json = Any  # what the json module reads and writes
+F = TypeVar("F", bound=Callable[..., None])
+Variant = Literal["printed", "repaired"]
+
+
+class Verdict(enum.StrEnum):
+    """Does the claim stand?"""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the paper that a test judges.
+
+    id: "C.15/printed". variant: which weights. finding: with `repaired`, the one finding put back to print.
+    expected: the verdict that we know of; any other one fails the run.
+    """
+
+    id: str
+    source: str
+    statement: str
+    variant: Variant = "repaired"
+    finding: str = ""
+    expected: Verdict = Verdict.HOLDS
+
+    def __post_init__(self) -> None:
+        if not self.id or any(character.isspace() for character in self.id):
+            raise ValueError(f"claim id {self.id!r}: want a non-empty word without spaces")
+        if self.variant not in ("printed", "repaired"):
+            raise ValueError(f"claim {self.id}: variant {self.variant!r} is neither printed nor repaired")
+        if self.finding and self.variant != "repaired":
+            raise ValueError(f"claim {self.id}: a finding is put back to print in the repaired variant only")
+        object.__setattr__(self, "expected", Verdict(self.expected))
+
+    @property
+    def variant_text(self) -> str:
+        """For people: "repaired, C.18 as printed"."""
+        return f"{self.variant}, {self.finding} as printed" if self.finding else self.variant
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was covered. range: in plain words, without numbers that the run measures itself. precision: for example "p = 33"."""
+
+    kind: ClassVar[str]
+    range: str
+    precision: str
+
+
+@dataclass(frozen=True)
+class Proved(Evidence):
+    """For all n, by a symbolic argument that the run went through. by: which argument."""
+
+    kind: ClassVar[str] = "proved"
+    by: str
+
+
+@dataclass(frozen=True)
+class Searched(Evidence):
+    """Cases were looked at. n_max: the largest size met. stopped: a witness ended the search, at the last case counted."""
+
+    cases: int
+    n_max: int | None
+    stopped: bool
+
+    def __post_init__(self) -> None:
+        if self.cases < 1:
+            raise ValueError(f"{self.range}: evidence needs at least one case")
+
+
+@dataclass(frozen=True)
+class Certified(Searched):
+    """Each case is one (n, p), and a certificate covers all inputs of it."""
+
+    kind: ClassVar[str] = "certified"
+
+
+@dataclass(frozen=True)
+class Exhaustive(Searched):
+    """Every input of the range."""
+
+    kind: ClassVar[str] = "exhaustive"
+
+
+@dataclass(frozen=True)
+class Sampled(Searched):
+    """Some inputs of the range."""
+
+    kind: ClassVar[str] = "sampled"
+
+
+EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in (Proved, Certified, Exhaustive, Sampled)}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A case that refutes a claim, with all that is needed to meet it again.
+
+    case: the input as JSON. shows: what was expected and what came. part: the range text of the search that found it.
+    The rest are the options of that run.
+    """
+
+    case: Json
+    shows: Mapping[str, Json]
+    part: str
+    n_max: int
+    p_bits: int | None
+    engine: str
+    seed: int
+
+    def command(self, claim_id: str) -> str:
+        """A command that replays this witness and needs no file."""
+        return f"python -m verify.replay {shlex.quote(claim_id)} --witness {shlex.quote(compact(asdict(self)))}"
+
+    @classmethod
+    def from_json(cls, data: Json) -> Witness:
+        """Inverse of `asdict`; ValueError names what is missing or unknown."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(data, dict) or set(data) != names:
+            raise ValueError(f"a witness is an object with exactly the fields {', '.join(sorted(names))}")
+        return cls(**data)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the ledger. engine: "" where none ran. note: why the verdict is unknown, or where a search had to end early."""
+
+    claim: Claim
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+    witness: Witness | None
+    engine: str
+    seconds: float
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.verdict is Verdict.REFUTED) != (self.witness is not None):
+            raise ValueError(f"{self.claim.id}: a claim is refuted by a witness, and by nothing else")
+        if self.verdict is Verdict.HOLDS and not self.evidence:
+            raise ValueError(f"{self.claim.id}: nothing holds without evidence")
+
+    @property
+    def as_expected(self) -> bool:
+        """Is the verdict the one that we know of?"""
+        return self.verdict is self.claim.expected
+
+    def to_json(self) -> dict[str, Json]:
+        """Plain JSON; `replay` is the command that meets the witness again."""
+        witness = None if self.witness is None else asdict(self.witness)
+        if self.witness is not None and witness is not None:
+            witness["replay"] = self.witness.command(self.claim.id)
+        return {
+            **asdict(self.claim),
+            "verdict": self.verdict,
+            "evidence": [{"kind": evidence.kind, **asdict(evidence)} for evidence in self.evidence],
+            "witness": witness,
+            "engine": self.engine,
+            "seconds": self.seconds,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> Row:
+        """Inverse of `to_json`."""
+        witness = data["witness"]
+        if witness is not None:
+            witness = Witness.from_json({name: value for name, value in witness.items() if name != "replay"})
+        evidence = []
+        for entry in data["evidence"]:
+            rest = {name: value for name, value in entry.items() if name != "kind"}
+            evidence.append(EVIDENCE[entry["kind"]](**rest))
+        return cls(
+            claim=Claim(**{field.name: data[field.name] for field in fields(Claim)}),
+            verdict=Verdict(data["verdict"]),
+            evidence=tuple(evidence),
+            witness=witness,
+            engine=data["engine"],
+            seconds=data["seconds"],
+            note=data["note"],
+        )
+
+
+class Counterexample(Exception):
+    """Returned or raised by a predicate: this case refutes. shows: what was expected, what came, and where."""
+
+    def __init__(self, **shows: object) -> None:
+        super().__init__(", ".join(f"{name} = {value}" for name, value in shows.items()))
+        self.shows = shows
+
+
+def compact(data: Json) -> str:
+    """JSON on one line."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def claim(
+    id: str,
+    *,
+    source: str,
+    statement: str,
+    variant: Variant = "repaired",
+    finding: str = "",
+    expected: Verdict = Verdict.HOLDS,
+) -> Callable[[F], F]:
+    """The function judges this claim. It takes `check`, and `engine` if it runs weights."""
+    judged = Claim(id, source, statement, variant, finding, expected)
+
+    def mark(function: F) -> F:
+        if not function.__name__.startswith("test_"):
+            raise ValueError(f"claim {id}: {function.__name__} must be called test_…, or it is never judged")
+        marked: F = pytest.mark.claim(judged)(function)
+        return marked
+
+    return mark
+
+
+def claims(parameter: str, cases: Sequence[tuple[Claim, object]]) -> Callable[[F], F]:
+    """The function judges many claims of one shape: `parameter` is what each of them is about."""
+    params = [pytest.param(value, marks=pytest.mark.claim(judged), id=judged.id) for judged, value in cases]
+
+    def mark(function: F) -> F:
+        if not function.__name__.startswith("test_"):
+            raise ValueError(f"{function.__name__} must be called test_…, or its claims are never judged")
+        marked: F = pytest.mark.parametrize(parameter, params)(function)
+        return marked
+
+    return mark

@@ -1,0 +1,1 @@
+"""Options and ledger of `pytest verify/`."""

@@ -47,10 +47,13 @@ class Affine:
         return as_affine(other) - self
 
     def __str__(self) -> str:
-        parts = [f"{_signed(c)}{'' if abs(c) == 1 else _magnitude(c) + '·'}{name}" for name, c in self.terms.items()]
-        if self.constant or not parts:
-            parts.append(_signed(self.constant) + _magnitude(self.constant))
-        return " ".join(parts).removeprefix("+ ").replace("- ", "−", 1) if parts[0][0] == "-" else " ".join(parts)[2:]
+        """As a person writes it: `2·position − 3`, `1 − first`; the constant leads where the rest starts with a minus."""
+        signed = [(c, ("" if abs(c) == 1 else _magnitude(c) + "·") + _quoted(name)) for name, c in self.terms.items()]
+        if self.constant or not signed:
+            leads = self.constant > 0 and bool(signed) and signed[0][0] < 0
+            signed.insert(0 if leads else len(signed), (self.constant, _magnitude(self.constant)))
+        (first, text), *rest = signed
+        return ("−" if first < 0 else "") + text + "".join((" − " if c < 0 else " + ") + t for c, t in rest)
 
 
 def reg(name: str) -> Affine:
@@ -72,20 +75,27 @@ def total(forms: Iterable[Affine]) -> Affine:
 
 
 def show_number(value: Number) -> str:
-    """A dyadic number as a person writes it: 3, −1/2, or 2^40 for a long power of two."""
+    """A number as a person writes it: 3, −1/2, or 3·2^40 where a power of two makes it shorter."""
     value = Fraction(value)
     return ("−" if value < 0 else "") + _magnitude(value)
 
 
-def _signed(value: Fraction) -> str:
-    return "- " if value < 0 else "+ "
-
-
 def _magnitude(value: Fraction) -> str:
-    value = abs(value)
-    numerator, denominator = value.numerator, value.denominator
-    if denominator == 1 and numerator >= 1024 and numerator & (numerator - 1) == 0:
-        return f"2^{numerator.bit_length() - 1}"
-    if numerator == 1 and denominator >= 1024 and denominator & (denominator - 1) == 0:
-        return f"2^−{denominator.bit_length() - 1}"
-    return str(value)
+    """|value|; from ten factors of two on, above or below the line, they are written as a power."""
+    numerator, denominator = abs(value.numerator), value.denominator
+    if denominator == 1:
+        exponent = (numerator & -numerator).bit_length() - 1
+        odd = numerator >> max(exponent, 0)
+    elif denominator & (denominator - 1) == 0:
+        exponent, odd = 1 - denominator.bit_length(), numerator
+    else:
+        exponent, odd = 0, 0
+    if abs(exponent) < 10:
+        return str(abs(value))
+    power = f"2^{exponent}".replace("-", "−")
+    return power if odd == 1 else f"{odd}·{power}"
+
+
+def _quoted(name: str) -> str:
+    """A register's name; one that could be read as a minus sign stands in quotes."""
+    return f"'{name}'" if "-" in name else name

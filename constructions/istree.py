@@ -28,7 +28,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from constructions import istree_words as words
 from constructions.affine import Affine, Number, reg
+from constructions.construction import Construction
 from constructions.findings import Finding
 from constructions.gadgets.indicator import FINDING as INDICATOR
 from constructions.gadgets.indicator import indicator
@@ -457,6 +459,25 @@ def build(
         vocabulary=embedding.vocabulary,
         blocks=tuple(blocks),
     )
+
+
+CONSTRUCTION = Construction(
+    name="istree",
+    source=SOURCE,
+    statement=words.STATEMENT,
+    models=("transformer",),
+    variants=("repaired", "printed"),
+    findings=FINDINGS,
+    build=lambda n, findings: build(n, printed=findings),
+    precision=words.PRECISION,
+    least_precision=least_precision,
+    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
+    constants=lambda setting, printed: words.constants(
+        setting, _Plan(setting, LAYOUTS["paper"], printed).resolution, printed
+    ),
+    blocks=words.BLOCKS,
+    glossary=words.GLOSSARY,
+)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,73 @@
-"""Number formats and correctly rounded operations."""
+"""Number formats, and operations whose results are the correctly rounded exact ones.
+
+Source: appendix A.2.
+
+Read in this order; each file needs only those before it:
+
+format            what a format is, as data: R_p and IEEE-like floats; rounding modes; what counts as one operator
+rounding          ROUND(x, p) on exact integers: the definition
+enclosure         rounding a real number of which only bounds are known
+exponential       e^x, correctly rounded
+softmax           one column of attention weights, correctly rounded: the definition
+rounding_array, exponential_array, softmax_array
+                  the same three on float64 arrays, with the same bits; what they cannot decide they hand to the definition
+
+The scalar files count in quanta (integers), the array files hold values (float64). Every rounding reports whether it
+saturated and whether it was a tie. Nothing here reads or changes a global precision.
+"""
+
+from precision.exponential import exp_quanta
+from precision.exponential_array import exp_array
+from precision.format import (
+    BF16,
+    FLOAT_FORMATS,
+    FP8_E4M3,
+    FP8_E5M2,
+    FP16,
+    FP32,
+    FP64,
+    TF32,
+    Arithmetic,
+    Discipline,
+    Format,
+    Rounding,
+    fixed_point,
+    floating_point,
+    parse_format,
+)
+from precision.rounding import Rounded, round_dyadic, round_fraction, round_ratio, round_shifted
+from precision.rounding_array import RoundedArray, round_array, round_values
+from precision.softmax import Softmax, softmax
+from precision.softmax_array import SoftmaxArray, softmax_array
+
+__all__ = [
+    "BF16",
+    "FLOAT_FORMATS",
+    "FP8_E4M3",
+    "FP8_E5M2",
+    "FP16",
+    "FP32",
+    "FP64",
+    "TF32",
+    "Arithmetic",
+    "Discipline",
+    "Format",
+    "Rounded",
+    "RoundedArray",
+    "Rounding",
+    "Softmax",
+    "SoftmaxArray",
+    "exp_array",
+    "exp_quanta",
+    "fixed_point",
+    "floating_point",
+    "parse_format",
+    "round_array",
+    "round_dyadic",
+    "round_fraction",
+    "round_ratio",
+    "round_shifted",
+    "round_values",
+    "softmax",
+    "softmax_array",
+]

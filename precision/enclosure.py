@@ -5,9 +5,10 @@ that its callers run; the gap arguments of appendix C's softmax heads for the tw
 
 A rounding mode is a step function. Its steps lie at the *critical points*: the elements (TOWARD_ZERO), the midpoints of
 neighbours (nearest modes), or the points a fraction `random` of the way between neighbours (STOCHASTIC). Since it is
-monotone, two bounds that round alike decide every number between them. Where no precision would separate the value from a
-critical point, because it lies below every distance that is worth computing, the distance between rationals does:
-a critical point is a multiple of 2^g / (denominator of random), and so stays away from any fraction that it is not equal to.
+monotone, two bounds that round alike decide every number between them. Where no precision would separate the value from
+a critical point, because it lies below every distance that is worth computing, the distance between rationals does:
+a critical point is a multiple of 2^g / (denominator of random), and so stays away from any fraction that it is not
+equal to.
 
 All functions take the value to be positive and not itself critical, as e^x and softmax weights are unless rational.
 """
@@ -27,7 +28,10 @@ _LOG2_E_BELOW_BITS = 16
 
 
 def doublings(quanta: int, fmt: Format) -> int:
-    """An integer k with 2^k <= e^x, for x = `quanta` >= 0 quanta of `fmt`; 2^k < e^x if x > 0. At most 0.001 % too small."""
+    """An integer k with 2^k <= e^x, for x = `quanta` >= 0 quanta of `fmt`; 2^k < e^x if x > 0.
+
+    It is below log2(e^x) by less than 1 + x / 10^5.
+    """
     scaled = quanta * _LOG2_E_BELOW
     shift = _LOG2_E_BELOW_BITS - fmt.quantum_exponent
     return scaled >> shift if shift >= 0 else scaled << -shift
@@ -51,16 +55,16 @@ def round_ball(ball: arb, fmt: Format, rounding: Rounding, random: Fraction | No
     """What every positive, non-critical number in `ball` rounds to; None if they do not all round alike."""
     if not ball.is_finite():
         return None
-    mantissa, exponent = (int(part) for part in ball.upper().man_exp())
-    if mantissa.bit_length() + exponent <= fmt.quantum_exponent - 1 - _denominator(random).bit_length():
+    # From midpoint and radius, exactly: upper() and lower() would round to the ambient precision.
+    middle, middle_exponent = (int(part) for part in ball.mid().man_exp())
+    radius, radius_exponent = (int(part) for part in ball.rad().man_exp())
+    exponent = min(middle_exponent, radius_exponent) if radius else middle_exponent
+    middle <<= middle_exponent - exponent
+    radius <<= radius_exponent - exponent if radius else 0
+    if (middle + radius).bit_length() + exponent <= fmt.quantum_exponent - 1 - _denominator(random).bit_length():
         return round_vanishing(fmt, rounding, random)
-    high = round_dyadic(mantissa, exponent, fmt, rounding, random)
-    mantissa, exponent = (int(part) for part in ball.lower().man_exp())
-    low = (
-        round_dyadic(mantissa, exponent, fmt, rounding, random)
-        if mantissa > 0
-        else round_ratio(0, 1, fmt, rounding, random)
-    )
+    low = round_dyadic(max(middle - radius, 0), exponent, fmt, rounding, random)
+    high = round_dyadic(middle + radius, exponent, fmt, rounding, random)
     if low.quanta != high.quanta or low.saturated != high.saturated:
         return None
     return Rounded(high.quanta, high.saturated, tie=False)

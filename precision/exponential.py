@@ -2,8 +2,8 @@
 
 Source: appendix A.2: exp is one operator, exact on its operand, its result rounded once. A. Ziv, 1991, for the loop.
 
-e^x is transcendental for rational x != 0 (Lindemann), so it never lies on an element or a midpoint and some finite precision
-decides the rounding. The steps, each of which either decides or hands on:
+e^x is transcendental for rational x != 0 (Lindemann), so it never lies on an element or a midpoint and some finite
+precision decides the rounding. The steps, each of which either decides or hands on:
 
 1. x = 0 is exact; results that vanish, saturate or are indistinguishable from 1 are read off the size of x;
 2. the C library's exp, trusted to 2^-50 relative (the usual libraries stay within 2^-52; a test samples ours);
@@ -43,8 +43,8 @@ def exp_quanta(
     """The element of `fmt` that e^x rounds to, x being given in quanta of `fmt` (any integer, element or not).
 
     random: for STOCHASTIC, as in `round_ratio`.
-    tally: if given, its entry "exact", "certificate" (read off the size of x), "float64" or "arb" is incremented: the step
-        that decided.
+    tally: if given, its entry "exact", "certificate" (read off the size of x), "float64" or "arb" is incremented: the
+        step that decided.
     Raises ValueError if STOCHASTIC has no `random` in [0, 1).
     """
     rounded, decided_by = _decide(x, fmt, rounding, random)

@@ -3,11 +3,13 @@
 Source: appendix A.2 (R_p); the IEEE 754 and OCP 8-bit formats for comparison.
 
 A format holds the numbers m·2^e with |m| < 2^significand_bits, e >= quantum_exponent and |m·2^e| <= max_value.
-R_p is the case in which max_value already forces e = quantum_exponent: fixed point. There is one zero (a set of rationals
-has no second one), there are no infinities and no NaN: the nearest element of a value out of range is ±max_value, which is
-what "ROUND(x, p) is the nearest element of R_p" says; engines report such a saturation instead of hiding it.
+R_p is the case in which max_value already forces e = quantum_exponent: fixed point. There is one zero (a set of
+rationals has no second one), there are no infinities and no NaN: the nearest element of a value out of range is
+±max_value, which is what "ROUND(x, p) is the nearest element of R_p" says; engines report such a saturation instead of
+hiding it.
 
-Every element is an integer number of *quanta*, the quantum being 2^quantum_exponent. The exact code stores just that integer.
+Every element is an integer number of *quanta*, the quantum being 2^quantum_exponent. The exact code stores just that
+integer.
 """
 
 from __future__ import annotations

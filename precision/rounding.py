@@ -2,9 +2,10 @@
 
 Source: appendix A.2, ROUND(x, p). The appendix leaves ties open; `Rounding` says what is done with them.
 
-Values are ratios of integers counted in quanta of the target format (see format.py), so that nothing is rounded on the way.
-Between 2^k and 2^(k+1) quanta the elements of a format are 2^max(0, k + 1 - significand_bits) quanta apart. For R_p, whose
-elements all lie below 2^significand_bits quanta, this spacing is 1 everywhere: one rule serves fixed point and floats.
+Values are ratios of integers counted in quanta of the target format (see format.py), so that nothing is rounded on the
+way. Between 2^k and 2^(k+1) quanta the elements of a format are 2^max(0, k + 1 - significand_bits) quanta apart. For
+R_p, whose elements all lie below 2^significand_bits quanta, this spacing is 1 everywhere: one rule serves fixed point
+and floats.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ class Rounded(NamedTuple):
     """An element of a format, and how it came about.
 
     quanta: the element, as an integer number of quanta.
-    saturated: the value, rounded with the same number of digits but no largest element, lay beyond ±max_quanta. A value that
-        exceeds max_quanta by less than half a step therefore rounds to max_quanta without saturating; this is the overflow
-        of IEEE 754.
+    saturated: the value, rounded with the same number of digits but no largest element, lay beyond ±max_quanta. A value
+        that exceeds max_quanta by less than half a step therefore rounds to max_quanta without saturating; this is the
+        overflow of IEEE 754.
     tie: a nearest mode was asked for and the value lay exactly half-way between two neighbouring elements. Beyond
         max_quanta there is no second neighbour, hence no tie.
     """
@@ -42,7 +43,8 @@ def round_ratio(
 
     NEAREST_EVEN takes the neighbour with the even last digit on a tie, NEAREST_AWAY the one of larger magnitude;
     STOCHASTIC takes the neighbour of larger magnitude iff `random`, in [0, 1), is below the fraction of the way to it.
-    Every mode is symmetric about zero and monotone in the value (STOCHASTIC for a fixed `random`, on either side of zero).
+    Every mode is symmetric about zero and monotone in the value (STOCHASTIC for a fixed `random`, on either side of
+    zero).
     Raises ValueError if denominator < 1, or if STOCHASTIC has no `random` in [0, 1).
     """
     if denominator < 1:

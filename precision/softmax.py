@@ -2,14 +2,14 @@
 
 Source: appendix A.2 for the two disciplines; the winner's-lead argument of appendix C for the certificate.
 
-FUSED rounds the exact weight e^(s_i) / Σ_j e^(s_j) once. If all scores are equal the weight is the rational 1/m. Otherwise it
-is transcendental: its reciprocal Σ_j e^(s_j - s_i) is a sum of at least two distinct algebraic powers of e with positive
-integer coefficients, which by Lindemann-Weierstrass is no rational. So it is never an element or a midpoint, and
-interval arithmetic of growing precision ends. Columns with a clear winner need none of it:
+FUSED rounds the exact weight e^(s_i) / Σ_j e^(s_j) once. If all scores are equal the weight is the rational 1/m.
+Otherwise it is transcendental: its reciprocal Σ_j e^(s_j - s_i) is a sum of at least two distinct algebraic powers of e
+with positive integer coefficients, which by Lindemann-Weierstrass is no rational. So it is never an element or a
+midpoint, and interval arithmetic of growing precision ends. Columns with a clear winner need none of it:
 
     m scores tie at the top, the other l - m trail by at least γ, so each weighs e^(s_i) with leakage ε <= (l - m) e^-γ.
-    A winner's weight 1/(m + ε) lies below 1/m by less than ε / m^2: if that is less than the distance from 1/m to any other
-    critical point (`reciprocal_margin`), it rounds as "just below 1/m". A loser's weight is below e^-γ / m.
+    A winner's weight 1/(m + ε) lies below 1/m by less than ε / m^2: if that is less than the distance from 1/m to any
+    other critical point (`reciprocal_margin`), it rounds as "just below 1/m". A loser's weight is below e^-γ / m.
 
 SEQUENTIAL rounds every scalar operation: d_i = s_i - max, e_i = exp(d_i), their sum in index order, a_i = e_i / sum.
 
@@ -46,8 +46,8 @@ class Softmax(NamedTuple):
     """One column of attention weights, and how it came about.
 
     weights: in the order of the scores, in quanta.
-    decided_by: the most laborious step that any entry needed. "exact": rational values only; "certificate": integer bounds;
-        "float64": float64 with an error bound; "arb": interval arithmetic.
+    decided_by: the most laborious step that any entry needed. "exact": rational values only; "certificate": integer
+        bounds; "float64": float64 with an error bound; "arb": interval arithmetic.
     saturated: some rounding on the way saturated.
     tie: some rounding on the way was a tie.
     """
@@ -61,8 +61,9 @@ class Softmax(NamedTuple):
 def softmax(scores: Sequence[int], arithmetic: Arithmetic, draws: Iterator[Fraction] | None = None) -> Softmax:
     """The weights of one column: `scores` are those of the keys that are attended to, in quanta of arithmetic.format.
 
-    draws: for STOCHASTIC, numbers in [0, 1), one for each rounding. FUSED takes one per entry, in index order. SEQUENTIAL takes
-        two per entry in index order (difference, exponential), then one per addition, then one per quotient.
+    draws: for STOCHASTIC, numbers in [0, 1), one for each rounding. FUSED takes one per entry, in index order.
+        SEQUENTIAL takes two per entry in index order (difference, exponential), then one per addition, then one per
+        quotient.
     Raises ValueError if there are no scores, if 1 is not an element of the format, or if STOCHASTIC has no `draws`.
     """
     fmt = arithmetic.format
@@ -134,8 +135,9 @@ def _certified_winner(
 ) -> Rounded | None:
     """The rounding of 1/(winners + ε) for every 0 < ε < 2^-leak_halvings, if that bound suffices to tell it."""
     margin = reciprocal_margin(winners, fmt, random)
-    # ε / winners² < margin, with every factor an integer; a leakage of 1 or more is never small enough.
-    if leak_halvings <= 0 or margin.denominator > (winners * winners * margin.numerator) << leak_halvings:
+    # 2^-leak_halvings / winners² <= margin in integers; the shift is capped where its size no longer matters.
+    shift = min(leak_halvings, margin.denominator.bit_length())
+    if shift <= 0 or margin.denominator > (winners * winners * margin.numerator) << shift:
         return None
     return round_beside_reciprocal(winners, -1, fmt, rounding, random)
 

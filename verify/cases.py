@@ -1,11 +1,12 @@
 """Cases as JSON and back, so that a witness can be stored and met again.
 
-A case is built from None, bool, int, str, Fraction, enums, tuples, lists, dicts with string keys, and dataclasses of these. JSON forgets
-the difference between some of them; the annotation of the predicate's parameter tells it again.
+A case is built from None, bool, int, str, float, Fraction, enums, tuples, lists, dicts with string keys, and dataclasses
+of these. JSON forgets the difference between some of them; the annotation of the predicate's parameter tells it again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import inspect
@@ -53,13 +54,18 @@ def from_json(data: Json, wanted: typing.Any) -> typing.Any:
         return data if data in arguments else _misfit(data, wanted)
     if wanted is None or wanted is type(None):
         return None if data is None else _misfit(data, wanted)
-    if wanted is int:
-        return int(data) if isinstance(data, int | str) and not isinstance(data, bool) else _misfit(data, wanted)
     if wanted in (bool, str):
         return data if isinstance(data, wanted) else _misfit(data, wanted)
-    if wanted in (Fraction, float):
-        return wanted(data) if isinstance(data, str | int) else _misfit(data, wanted)
+    if wanted in (int, Fraction, float):
+        return _number(data, wanted)
     return _compound(data, wanted, origin or wanted, arguments)
+
+
+def _number(data: Json, wanted: typing.Any) -> typing.Any:
+    if isinstance(data, int | str) and not isinstance(data, bool):
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            return wanted(data)
+    return _misfit(data, wanted)
 
 
 def _compound(data: Json, wanted: typing.Any, base: typing.Any, arguments: tuple[typing.Any, ...]) -> typing.Any:

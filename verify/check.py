@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import pytest
 
 from verify.cases import case_type, from_json, store, to_json
-from verify.claim import Certified, Claim, Counterexample, Evidence, Exhaustive, Proved, Row, Sampled, Searched
-from verify.claim import Verdict, Witness
+from verify.claim import (
+    Certified,
+    Claim,
+    Counterexample,
+    Evidence,
+    Exhaustive,
+    Proved,
+    Row,
+    Sampled,
+    Searched,
+    Verdict,
+    Witness,
+)
 from verify.options import Options
 
 if TYPE_CHECKING:
@@ -36,7 +45,8 @@ class Undecided(Exception):
 class Check:
     """Given to the test of one claim. Whatever it does not record here, it has not shown.
 
-    replay: look at this case alone, in the part of the test that found it. tick: told how many cases a running search has seen.
+    replay: look at this case alone, in the part of the test that found it.
+    tick: told how many cases a running search has seen.
     """
 
     claim: Claim
@@ -70,9 +80,9 @@ class Check:
         return self.options.seed
 
     def sizes(self, low: int = 1, *, cap: int | None = None, ratio: int = 2) -> tuple[int, ...]:
-        """low, low·ratio, low·ratio², … and the top itself. The top is n_max, or `cap`: what can be afforded; the ledger says so.
+        """low, low·ratio, low·ratio², … and the top itself: n_max, or `cap` if no more can be afforded.
 
-        Skips the claim if n_max is below `low`.
+        The ledger tells when `cap` was the lower one. Skips the claim if n_max is below `low`.
         """
         if low < 1 or ratio < 2 or (cap is not None and cap < low):
             raise ValueError(f"no ladder of sizes from {low} by {ratio} to {cap}")
@@ -80,8 +90,8 @@ class Check:
             pytest.skip(f"needs n ≥ {low}, --n-max is {self.n_max}")
         top = self.n_max if cap is None else min(self.n_max, cap)
         if top < self.n_max:
-            engine = f" with the {self.engine} engine" if self.engine else ""
-            self._note(f"looked at n ≤ {top} only{engine}")
+            affords = f": what the {self.engine} engine affords" if self.engine else ""
+            self._note(f"n ≤ {top:,} of {self.n_max:,}{affords}")
         ladder = []
         size = low
         while size < top:
@@ -111,7 +121,7 @@ class Check:
         precision: str = "",
         max_examples: int = 100,
     ) -> None:
-        """Random cases; a witness is shrunk. Which ones depends on --seed, the claim and the range, and on nothing else."""
+        """Random cases; a witness is shrunk. Which ones: that depends on --seed, the claim and the range alone."""
         if not self._begin(range):
             self._replay(Sampled, predicate, range, precision)
             return
@@ -142,7 +152,8 @@ class Check:
             verdict = Verdict.REFUTED
         elif note or not self.evidence:
             verdict = Verdict.UNKNOWN
-            note = note or "the test recorded no evidence"
+            missing = "recorded no evidence" if self.replay is None else f"has no part {self.replay.part!r}"
+            note = note or f"the test {missing}"
         else:
             verdict = Verdict.HOLDS
         text = "; ".join(part for part in (note, *self.notes) if part)
@@ -194,9 +205,7 @@ class Check:
         options = self.options
         stored = store(case, predicate)
         self.evidence.append(evidence)
-        self.witness = Witness(
-            stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed
-        )
+        self.witness = Witness(stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed)
         raise Refuted
 
     def _note(self, text: str) -> None:
@@ -204,7 +213,7 @@ class Check:
             self.notes.append(text)
 
 
-class _Seen:
+class _Seen(Generic[T]):
     """Counts cases and measures the largest; makes sure that the first one could be stored as a witness."""
 
     def __init__(self, check: Check, predicate: Predicate[T], size: Size[T]) -> None:
@@ -227,7 +236,7 @@ class _Seen:
 
 
 def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
-    """What the predicate says, returned or raised. Anything but a Counterexample or None is a mistake in the predicate."""
+    """What the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
     try:
         result = predicate(case)
     except Counterexample as counterexample:

@@ -1,7 +1,7 @@
 """Claims and what a run says about them: verdict, evidence, witness, row; and the marks that tie a claim to its test.
 
-The verdict says whether a claim stands; the evidence says, separately, how that is known. Each kind of evidence is its own type
-with its own fields, so that no label can be set by hand: a sample has a number of cases and can never say that it proves.
+The verdict says whether a claim stands; the evidence says, separately, how that is known. Each kind of evidence is a type
+with fields of its own, so that no label can be set by hand: a sample counts cases and can never say that it proves.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was covered. range: in plain words, without numbers that the run measures itself. precision: for example "p = 33"."""
+    """What was covered.
+
+    range: in plain words, without the numbers that the run measures itself. precision: for example "p = 33".
+    """
 
     kind: ClassVar[str]
     range: str
@@ -77,7 +80,7 @@ class Proved(Evidence):
 
 @dataclass(frozen=True)
 class Searched(Evidence):
-    """Cases were looked at. n_max: the largest size met. stopped: a witness ended the search, at the last case counted."""
+    """Cases were looked at. n_max: the largest size met. stopped: the last case is a witness and ended the search."""
 
     cases: int
     n_max: int | None
@@ -143,7 +146,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the ledger. engine: "" where none ran. note: why the verdict is unknown, or where a search had to end early."""
+    """One line of the ledger. engine: "" where none ran. note: why nothing is known, or where the sizes had to end."""
 
     claim: Claim
     verdict: Verdict

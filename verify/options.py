@@ -1,4 +1,4 @@
-"""What a run of the verifier is told: sizes, precision, engine, device, seed."""
+"""What a run of the verifier is told: files, sizes, precision, engine, device, seed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+FILES = "claim_*.py"  # where claims are written
 DEFAULT_N_MAX = 64
 DEFAULT_ENGINE = "reference"
 ENGINES: Mapping[str, str] = {  # name → the module that must exist for it
@@ -42,10 +43,10 @@ def chosen_engines(name: str) -> tuple[str, ...]:
     chosen = tuple(ENGINES) if name == "all" else (name,)
     if chosen == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
         return chosen
-    missing = [engine for engine in chosen if importlib.util.find_spec(ENGINES[engine]) is None]
+    missing = [engine for engine in chosen if not built(engine)]
     if missing:
-        built = ", ".join(engine for engine in ENGINES if engine not in missing)
-        raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {built}")
+        there = ", ".join(engine for engine in ENGINES if built(engine))
+        raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
     return chosen
 
 
@@ -56,3 +57,8 @@ def require_device(device: str) -> None:
 
         if not torch.cuda.is_available():
             raise ValueError("--device cuda: torch finds no CUDA device here")
+
+
+def built(engine: str) -> bool:
+    """Is the engine's module there? Does not import it."""
+    return importlib.util.find_spec(ENGINES[engine]) is not None

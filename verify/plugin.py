@@ -1,1 +1,176 @@
-"""Options and ledger of `pytest verify/`."""
+"""Options, fixtures and outcomes of `pytest verify/`. Every pytest run of this repository loads it, so it imports little.
+
+A test that carries a claim ends in one of these ways: it passes if the claim holds and is expected to; it is an expected
+failure if the claim is refuted (or undecided) and expected to be; anything else fails. Rows travel in the test reports, so
+that they arrive from pytest-xdist's workers as well.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from verify.claim import Claim, Row, Verdict, Witness
+from verify.options import DEFAULT_ENGINE, DEFAULT_N_MAX, ENGINES, FILES, Options, chosen_engines, require_device
+
+if TYPE_CHECKING:
+    from verify.check import Check
+
+WITNESSES = Path(__file__).with_name("witnesses.json")
+OPTIONS = pytest.StashKey[Options]()
+REPLAY = pytest.StashKey[Witness]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("verify", "verifier of the paper's claims")
+    group.addoption(
+        "--n-max",
+        type=int,
+        default=DEFAULT_N_MAX,
+        metavar="N",
+        help="top of the sizes (default: %(default)s)",
+    )
+    group.addoption("--p-bits", type=int, metavar="P", help="odd precision (default: what each claim is stated for)")
+    group.addoption(
+        "--engine",
+        default=DEFAULT_ENGINE,
+        metavar="ENGINE",
+        help=f"{', '.join(ENGINES)} or all (default: %(default)s)",
+    )
+    group.addoption("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
+    group.addoption("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
+    group.addoption("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
+    group.addoption("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON")
+    group.addoption("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
+    group.addoption("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "claim(claim): the claim of the paper that a test judges")
+    config.addinivalue_line("python_files", FILES)
+    option = config.option
+    try:
+        engines = chosen_engines(option.engine)
+        config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
+        require_device(option.device)
+        if option.ledger is not None and not option.ledger.absolute().parent.is_dir():
+            raise ValueError(f"--ledger {option.ledger}: there is no such folder")
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    if not hasattr(config, "workerinput"):  # the process that the user started
+        from verify.session import Session
+
+        config.pluginmanager.register(Session(config, config.stash[OPTIONS]), "verify-session")
+
+
+def claim_of(item: pytest.Item) -> Claim | None:
+    """The claim that a test judges, if it does."""
+    mark = item.get_closest_marker("claim")
+    return None if mark is None else mark.args[0]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marked = any(mark.name in ("claim", "parametrize") for mark in metafunc.definition.iter_markers())
+    if marked and "engine" in metafunc.fixturenames and "check" in metafunc.fixturenames:
+        metafunc.parametrize("engine", metafunc.config.stash[OPTIONS].engines)
+
+
+@pytest.fixture
+def check(request: pytest.FixtureRequest) -> Check:
+    """Searches for a claim's test, and records what they covered."""
+    from verify.check import Check
+
+    claim = claim_of(request.node)
+    if claim is None:
+        pytest.fail("`check` is for tests that carry a claim", pytrace=False)
+    config = request.config
+    engine = request.getfixturevalue("engine") if "engine" in request.fixturenames else ""
+    checked = Check(claim, config.stash[OPTIONS], engine, replay=config.stash.get(REPLAY, None))
+    session = config.pluginmanager.get_plugin("verify-session")
+    if session is not None:
+        checked.tick = session.tick(claim.id)
+    return checked
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    owners: dict[tuple[str, str], str] = {}
+    for item in items:
+        claim = claim_of(item)
+        if claim is not None:
+            engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
+            other = owners.setdefault((claim.id, engine), item.nodeid)
+            if other != item.nodeid:
+                raise pytest.UsageError(f"claim {claim.id} is judged twice: {other} and {item.nodeid}")
+    wanted = config.option.claim
+    if wanted is None:
+        return
+    chosen = matching(wanted, [claim for claim, _ in owners])
+    if not chosen and not hasattr(config, "workerinput"):
+        close = difflib.get_close_matches(wanted, [claim for claim, _ in owners], cutoff=0.4)
+        raise pytest.UsageError(f"--claim {wanted}: no such claim" + (f"; close: {', '.join(close)}" if close else ""))
+    kept = [item for item in items if (claim := claim_of(item)) is not None and claim.id in chosen]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def matching(wanted: str, ids: Sequence[str]) -> set[str]:
+    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
+    if wanted in ids:
+        return {wanted}
+    below = {id for id in ids if id.startswith(f"{wanted}/")}
+    return below or {id for id in ids if id.startswith(wanted)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    claim = claim_of(pyfuncitem)
+    if claim is None:
+        return (yield)
+    from verify.check import Check, Refuted, Undecided
+
+    checked = pyfuncitem.funcargs.get("check")
+    if not isinstance(checked, Check):
+        pytest.fail(f"{claim.id}: its test does not take `check`, so it can show nothing", pytrace=False)
+    note = ""
+    failure: BaseException | None = None
+    started = time.perf_counter()
+    try:
+        yield
+    except Refuted:
+        pass
+    except Undecided as error:
+        note = str(error)
+    except pytest.skip.Exception as error:
+        note, failure = f"not judged: {error}", error
+    except (Exception, pytest.fail.Exception) as error:
+        note, failure = f"{type(error).__name__}: {error}".splitlines()[0], error
+    row = checked.row(time.perf_counter() - started, note)
+    pyfuncitem.user_properties.append(("claim", json.dumps(row.to_json())))
+    if failure is not None and row.verdict is Verdict.UNKNOWN:
+        raise failure
+    conclude(row)
+    return True
+
+
+def conclude(row: Row) -> None:
+    """Turns a row into the outcome of its test."""
+    claim = row.claim
+    if row.as_expected and row.verdict is not Verdict.HOLDS:
+        pytest.xfail(f"{claim.id}: {row.verdict}, as expected")
+    if row.as_expected and row.verdict is Verdict.HOLDS:
+        return
+    message = f"{claim.id} ({claim.source}): {row.verdict}, expected {claim.expected}."
+    if row.witness is not None:
+        shows = ", ".join(f"{name} = {value}" for name, value in row.witness.shows.items())
+        message += f"\n{claim.statement}\nwitness: {json.dumps(row.witness.case, ensure_ascii=False)}\n{shows}"
+        message += f"\nreplay: {row.witness.command(claim.id)}"
+    elif row.verdict is Verdict.HOLDS:
+        message += " Nothing refutes it any more."
+    pytest.fail(f"{message}\n{row.note}".rstrip(), pytrace=False)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from unittest import mock
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis.internal import constants_ast
 from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 
@@ -58,15 +59,15 @@ def search(
 def _no_constants_of_the_source() -> Iterator[None]:
     """hypothesis likes to try the constants of whatever local modules happen to be imported.
 
-    Then a witness would depend on the other claims of the same process, and on any edit. Where a version of hypothesis has no such
-    habit there is nothing to switch off.
+    Then a witness would depend on the other claims of the same process, and on any edit. Where a version of hypothesis has
+    no such habit there is nothing to switch off.
     """
     name = "_get_local_constants"
     if not hasattr(providers, name):
         yield
         return
     providers.CONSTANTS_CACHE.cache.clear()
-    empty = providers.Constants()
-    with mock.patch.object(providers, name, lambda: empty):
+    empty = constants_ast.Constants()
+    with mock.patch.object(providers, name, return_value=empty):
         yield
     providers.CONSTANTS_CACHE.cache.clear()

@@ -242,7 +242,7 @@ def decode(model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], st
     engine = ReferenceEngine(model, arithmetic)
     for token in prompt[:-1]:
         engine.append(token)
-    token, produced = prompt[-1], []
+    token, produced = prompt[-1], list[int]()
     while len(produced) < limit:
         token = engine.append(token).next_token
         produced.append(token)

@@ -38,7 +38,7 @@ def match_close(
     scale = match_scale(setting, printed)
     k, k_squared, one, first = reg("position"), reg("position_squared"), reg("one"), reg("first")
     key_scale, query_scale = (1, scale.preference) if printed else split_scale(scale.preference)
-    latest = (
+    latest: tuple[Component, ...] = (
         Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
         Component(key_scale * k, 2 * query_scale * k, "+2G·k'·k"),
         Component(key_scale * one, -query_scale * k_squared, "−G·k²"),

@@ -96,7 +96,7 @@ def match_next(
     one = reg("one")
     if printed:
         n = setting.n
-        preference = (
+        preference: tuple[Component, ...] = (
             Component(count_squared, -(n**5) * one, "−n^5·c'²"),
             Component(count, 2 * n**5 * target, "+2n^5·c'·t"),
         )

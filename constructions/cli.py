@@ -1,0 +1,221 @@
+"""What every command line of this package shares: one-line errors, exit codes, checked numbers, progress on stderr.
+
+Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
+MOST_BYTES = 1 << 28  # of an input file
+LONGEST_MESSAGE = 400
+LONGEST_NUMBER = 15  # digits
+LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
+WIDTH = 150  # of tables that no terminal limits
+PATIENCE_SECONDS = 0.5  # a shorter run shows no progress
+
+
+class CommandError(Exception):
+    """Ends a command with exit code 2; the message is one line that names the thing and the bound."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are CommandErrors."""
+
+    def __init__(self, prog: str, description: str, epilog: str) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(message)
+
+
+def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
+    """Runs a command and returns its exit code; whatever goes wrong outside is one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without ≈ or −
+    try:
+        code = command(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except CommandError as error:
+        say(f"{prog}: error: {error}")
+        return USAGE
+    except BrokenPipeError:
+        _drop_stdout()
+        say(f"{prog}: error: standard output was closed before everything was written")
+        return USAGE
+    except OSError as error:
+        _drop_stdout()
+        say(f"{prog}: error: {error.filename or 'output'}: {error.strerror or error}")
+        return USAGE
+    except MemoryError:
+        say(f"{prog}: unknown: not enough memory for this run")
+        return UNKNOWN
+    except KeyboardInterrupt:
+        say(f"{prog}: unknown: interrupted")
+        return UNKNOWN
+    except SystemExit as end:  # --help
+        return int(end.code or 0)
+    return code
+
+
+def say(message: str) -> None:
+    """One line on stderr, whatever the message holds."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    if len(text) > LONGEST_MESSAGE:
+        text = text[: LONGEST_MESSAGE - 1] + "…"
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _drop_stdout() -> None:
+    """What is still buffered goes nowhere, so that closing stdout at exit says nothing."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A parser's type: a whole number in [low, high], written in digits."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]+", text):
+            raise argparse.ArgumentTypeError(f"{_short(text)} is not a whole number")
+        digits = text.lstrip("+-").lstrip("0")
+        value = int(text) if len(digits) <= LONGEST_NUMBER else (low - 1 if text.startswith("-") else high + 1)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{_short(text)} is not in {low} … {high}")
+        return value
+
+    return parse
+
+
+def precision(text: str) -> int:
+    """A parser's type: an odd number of bits, at least 5."""
+    value = whole_number(-(2**40), 2**40)(text)
+    if value % 2 == 0 or not 5 <= value <= LARGEST_PRECISION:
+        raise argparse.ArgumentTypeError(
+            f"a precision is an odd number of bits, at least 5 and at most {LARGEST_PRECISION}, not {value}"
+        )
+    return value
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Writes `--edges -1-2` as `--edges=-1-2`, so that the value is judged and not taken for an option."""
+    result: list[str] = []
+    for argument in argv:
+        if result and result[-1] in options and re.match(r"-\d", argument):
+            result[-1] += "=" + argument
+        else:
+            result.append(argument)
+    return result
+
+
+def read_text(path: str) -> str:
+    """The text of a UTF-8 file, or of standard input for `-`. Raises CommandError."""
+    name = "standard input" if path == "-" else path
+    try:
+        if path == "-":
+            data = _read_stdin()
+        else:
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > MOST_BYTES:
+        raise CommandError(f"{name}: more than {MOST_BYTES >> 20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        raise CommandError(f"{name}: not UTF-8 text (byte 0x{byte:02x} at offset {error.start})") from error
+
+
+def _read_stdin() -> bytes:
+    if sys.stdin is None:
+        raise CommandError("standard input is closed")
+    if sys.stdin.isatty():
+        say("reading an edge list from the terminal, one `u v` a line; end it with Ctrl-D")
+    buffer = getattr(sys.stdin, "buffer", None)
+    data = sys.stdin.read(MOST_BYTES + 1).encode() if buffer is None else buffer.read(MOST_BYTES + 1)
+    return bytes(data)
+
+
+def check_writable(path: Path, option: str) -> None:
+    """Says before a long run that its result could not be written. Raises CommandError."""
+    if path.is_dir():
+        raise CommandError(f"{option} {path}: this is a folder, not a file")
+    if not path.absolute().parent.is_dir():
+        raise CommandError(f"{option} {path}: there is no folder {path.absolute().parent}")
+
+
+def write_json(document: object) -> None:
+    """One document on stdout."""
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=2)
+    print()
+
+
+def console() -> Console:
+    """Colours and the terminal's width on a terminal, neither elsewhere."""
+    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
+
+
+@contextlib.contextmanager
+def progress(title: str, work_at: Callable[[int], int], last: int) -> Iterator[Callable[[int], None]]:
+    """A bar with the time left on stderr, if that is a terminal and the run is not over at once.
+
+    work_at(k): the work done once k of `last` tokens are through.
+    """
+    if not sys.stderr.isatty():
+        yield lambda length: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[at]}/{task.fields[last]} tokens,"),
+        TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(title, total=work_at(last), at=0, last=last)
+    started, running = time.monotonic(), False
+
+    def tick(length: int) -> None:
+        nonlocal running
+        if not running and time.monotonic() - started > PATIENCE_SECONDS:
+            running = True
+            bar.start()
+        bar.update(task, completed=work_at(length), at=length)
+
+    try:
+        yield tick
+    finally:
+        if running:
+            bar.stop()

@@ -1,0 +1,239 @@
+"""The weights by name: every register, head and feed-forward unit, with the constants and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from rich.console import Console
+from rich.text import Text
+
+from constructions.affine import Affine, Number, show_number
+from constructions.construction import Construction, Derived, Example
+from constructions.export import head_width
+from constructions.wired import Wired
+from constructions.wiring import Gadget, Head, Unit
+
+MAX_COLUMN = 60  # a longer key or query form does not push the next column away
+
+
+def print_dump(construction: Construction, wired: Wired, console: Console) -> None:
+    """The whole model for people; headings are bold on a terminal."""
+    for line in dump_lines(construction, wired):
+        heading = line.startswith("#")
+        text = Text(line.lstrip("# ") if heading else line, style="bold" if heading else "")
+        console.print(text, soft_wrap=True)
+
+
+def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
+    """The dump line by line; a leading # marks a heading."""
+    yield from _header(construction, wired)
+    yield ""
+    yield "# constants"
+    yield from _constants(_derived(construction, wired))
+    yield ""
+    yield "# registers: coordinate, name, first written by, meaning"
+    yield from _registers(construction, wired)
+    yield ""
+    yield "# embedding"
+    yield from _embedding(wired)
+    for number, (plan, block) in enumerate(zip(wired.blocks, wired.model.blocks, strict=True), start=1):
+        about = construction.blocks.get(number, "") if len(wired.blocks) == len(construction.blocks) else ""
+        units = len(block.feed_forward.gate)
+        yield ""
+        yield f"# block {number}" + (f": {about}" if about else "")
+        if not plan.heads:
+            yield "  attention: none"
+        for index, head in enumerate(plan.heads):
+            yield from _head(index, head)
+        yield f"  feed-forward: {_count(units, 'unit')}"
+        first = 0
+        for gadget in plan.gadgets:
+            yield from _gadget(gadget, first)
+            first += len(gadget.units)
+    yield ""
+    yield "# output"
+    yield "  logit of a token = its embedding row · the registers behind the last block; the largest logit is the next token"
+
+
+def _header(construction: Construction, wired: Wired) -> Iterator[str]:
+    model, fmt = wired.model, wired.arithmetic.format
+    printed = f", {', '.join(wired.printed)} as printed" if wired.printed and wired.variant != "printed" else ""
+    heads = [len(block.heads) for block in model.blocks]
+    units = [len(block.feed_forward.gate) for block in model.blocks]
+    bits = fmt.significand_bits + 1
+    yield f"# {wired.construction}: {wired.source}"
+    yield f"  {construction.statement}"
+    yield f"  variant       {wired.variant}{printed}"
+    yield f"  n             {wired.n}"
+    yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them behind the point"
+    yield f"  rounding      {wired.arithmetic.rounding.value}, {wired.arithmetic.discipline.value}"
+    if wired.arithmetic.discipline.value == "fused":
+        yield f"  least p       {construction.least_precision(wired.n)} for this n, repaired; {construction.precision}"
+    yield f"  blocks        {len(model.blocks)}"
+    yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded width {head_width(model)} when exported"
+    yield f"  width         {model.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
+    yield f"  parameters    {model.parameters} entries in the blocks' matrices; the embeddings are fixed"
+    yield f"  vocabulary    {len(wired.vocabulary)} tokens"
+
+
+def _derived(construction: Construction, wired: Wired) -> Sequence[Derived]:
+    setting = construction.setting(wired.n, wired.arithmetic.format)
+    return construction.constants(setting, frozenset(wired.printed))
+
+
+def show_power(value: Fraction) -> str:
+    """A power of two as 2^e; a number just below one as 2^e − 2^f."""
+    for exponent in (value.numerator.bit_length() - value.denominator.bit_length() + d for d in (0, 1)):
+        rest = Fraction(2) ** exponent - value
+        if rest == 0:
+            return f"2^{exponent}".replace("-", "−")
+        if 0 < rest < value and rest.numerator == 1 and rest.denominator & (rest.denominator - 1) == 0:
+            return f"2^{exponent} − 2^−{rest.denominator.bit_length() - 1}".replace("-", "−")
+    return show_number(value)
+
+
+def _constants(derived: Sequence[Derived]) -> Iterator[str]:
+    values = [show_power(item.value) for item in derived]
+    width, symbols = max(map(len, values)), max(len(item.symbol) for item in derived)
+    for item, value in zip(derived, values, strict=True):
+        yield f"  {item.symbol:<{symbols}} = {value:<{width}}  {item.derivation}"
+    yield "  A head splits such a factor into a key's and a query's share, S = 2^⌊s/2⌋·2^⌈s/2⌉ for S = 2^s."
+
+
+def first_written(wired: Wired) -> dict[str, str]:
+    """Register → which part wrote it first."""
+    found: dict[str, str] = {}
+    for number, plan in enumerate(wired.blocks, start=1):
+        for head in plan.heads:
+            for name in head.reads:
+                found.setdefault(name, f"{number}, head {head.name}")
+        for gadget in plan.gadgets:
+            for name in (*gadget.constants, *(name for unit in gadget.units for name in unit.into)):
+                found.setdefault(name, f"{number}, feed-forward")
+    embedded = {wired.registers[i] for i in range(wired.model.width) if wired.model.words[:, i].any()}
+    embedded |= {wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]}
+    return {name: "embedding" if name in embedded else found.get(name, "") for name in wired.registers}
+
+
+def _registers(construction: Construction, wired: Wired) -> Iterator[str]:
+    writers = first_written(wired)
+    names, places = max(map(len, wired.registers)), max(map(len, writers.values()))
+    for index, name in enumerate(wired.registers):
+        yield f"  {index:>3}  {name:<{names}}  {writers[name]:<{places}}  {construction.meaning(name)}".rstrip()
+
+
+def _embedding(wired: Wired) -> Iterator[str]:
+    words = wired.model.words
+    slope = [wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]]
+    n = wired.n
+    names = [wired.registers[i] for i in range(wired.model.width) if words[:n, i].any()]
+    powers = {1: "v", 2: "v²"}
+    for name in names:
+        column = words[:n, wired.registers.index(name)]
+        power = next((text for k, text in powers.items() if all(column[v - 1] == v**k for v in range(1, n + 1))), "…")
+        yield f"  vertex v, for v = 1 … {n}: {name} += {power}"
+    for token in range(n, len(wired.vocabulary)):
+        terms = {name: Fraction(float(words[token, i])) for i, name in enumerate(wired.registers) if words[token, i]}
+        yield f"  {wired.vocabulary[token]}: " + ", ".join(f"{k} += {show_number(v)}" for k, v in terms.items())
+    yield f"  at position l: {', '.join(slope)} += l"
+
+
+def _head(index: int, head: Head) -> Iterator[str]:
+    source = f" ({head.source})" if head.source else ""
+    yield f"  head {index}, {head.name}{source}: score width {len(head.components)}, value width {len(head.reads)}"
+    rows = [(c.meaning, str(c.key), str(c.query)) for c in head.components]
+    meaning = max((len(row[0]) for row in rows), default=0)
+    key = min(MAX_COLUMN, max((len(row[1]) for row in rows), default=0))
+    for text, keys, queries in rows:
+        yield f"    score  {text:<{meaning}}  key  {keys:<{key}}  query  {queries}"
+    for name, form in head.reads.items():
+        yield f"    reads  {name} += {form}"
+
+
+def _gadget(gadget: Gadget, first: int) -> Iterator[str]:
+    source = f" ({gadget.source})" if gadget.source else ""
+    yield f"    {gadget.name}{source}"
+    for name, value in gadget.constants.items():
+        yield f"      bias     {name} += {show_number(value)}"
+    for index, unit in enumerate(gadget.units, start=first):
+        yield f"      unit {index:<3} {_formula(unit)}"
+
+
+def _formula(unit: Unit) -> str:
+    return "; ".join(f"{name} += {_product(weight, unit)}" for name, weight in unit.into.items())
+
+
+def _product(weight: Number, unit: Unit) -> str:
+    gate = "" if unit.gate == Affine({}, Fraction(1)) else f"ReLU({unit.gate})"
+    one = unit.up == Affine({}, Fraction(1))
+    up = "" if one else f"({unit.up})" if len(unit.up.terms) + bool(unit.up.constant) > 1 else str(unit.up)
+    factors = [f for f in (gate, up) if f]
+    if weight == 1 and factors:
+        return "·".join(factors)
+    if weight == -1 and factors:
+        return "−" + "·".join(f"({f})" if f.startswith("−") else f for f in factors)
+    return "·".join([show_number(weight), *factors])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def dump_document(
+    construction: Construction, wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
+) -> dict[str, object]:
+    """The sidecar of an exported model: one JSON document, exact numbers as strings."""
+    fmt = wired.arithmetic.format
+    words = wired.vocabulary
+    return {
+        "schema": 1,
+        "construction": wired.construction,
+        "source": wired.source,
+        "variant": wired.variant,
+        "printed": list(wired.printed),
+        "n": wired.n,
+        "p": fmt.significand_bits + 1,
+        "discipline": wired.arithmetic.discipline.value,
+        "rounding": wired.arithmetic.rounding.value,
+        "format": {"name": fmt.name, "quantum_exponent": fmt.quantum_exponent, "max_quanta": str(fmt.max_quanta)},
+        "d": wired.model.width,
+        "head_width": head_width(wired.model),
+        **extra,
+        "registers": {name: index for index, name in enumerate(wired.registers)},
+        "meanings": {name: construction.meaning(name) for name in wired.registers},
+        "vocabulary": list(words),
+        "constants": [
+            {"symbol": item.symbol, "value": str(item.value), "derivation": item.derivation}
+            for item in _derived(construction, wired)
+        ],
+        "blocks": [
+            {
+                "heads": [_head_document(head) for head in plan.heads],
+                "units": [
+                    {"gadget": gadget.name, "source": gadget.source, "formula": _formula(unit)}
+                    for gadget in plan.gadgets
+                    for unit in gadget.units
+                ],
+            }
+            for plan in wired.blocks
+        ],
+        "examples": [
+            {
+                "tokens": [words[token] for token in example.tokens],
+                "token_ids": list(example.tokens),
+                "expected_next": [None if token is None else words[token] for token in example.expected_next],
+                "expected_next_ids": list(example.expected_next),
+            }
+            for example in examples
+        ],
+    }
+
+
+def _head_document(head: Head) -> dict[str, object]:
+    return {
+        "name": head.name,
+        "source": head.source,
+        "score": [{"meaning": c.meaning, "key": str(c.key), "query": str(c.query)} for c in head.components],
+        "reads": {name: str(form) for name, form in head.reads.items()},
+    }

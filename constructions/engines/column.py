@@ -1,0 +1,191 @@
+"""Exact dyadic columns: one register at many positions, computed with numpy and never rounded by accident.
+
+A column holds mantissas m and one exponent e, for the values m·2^e. Mantissas are int64 while a bound proves that nothing can
+overflow, and Python integers otherwise, so every operation is exact by construction. Factors of two common to the whole column
+move into the exponent: scores scaled by 2^50 cost no digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from precision.format import Arithmetic, Rounding
+from precision.rounding import round_shifted
+
+Array = NDArray[Any]
+SMALL = 1 << 62  # mantissas below this stay in int64, with room for one addition
+
+
+class Column:
+    """Values m·2^e. Shapes: m (positions,), int64 or object. bound: at least every |m|. Columns are never changed in place."""
+
+    __slots__ = ("bound", "e", "m")
+
+    def __init__(self, m: Array, e: int, bound: int) -> None:
+        self.m, self.e, self.bound = m, e, bound
+
+    def __len__(self) -> int:
+        return len(self.m)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every value is 0."""
+        return self.bound == 0
+
+    def take(self, index: Array) -> Column:
+        """The values at the given places."""
+        return Column(self.m[index], self.e, self.bound)
+
+    def at(self, place: int) -> Fraction:
+        """One value."""
+        return Fraction(int(self.m[place])) * Fraction(2) ** self.e
+
+    def scaled_to(self, e: int) -> Array:
+        """The mantissas for a smaller exponent e."""
+        shift = self.e - e
+        if shift < 0:
+            raise ValueError(f"a column of exponent {self.e} has no mantissas for exponent {e}")
+        if shift == 0:
+            return self.m
+        if self.m.dtype != object and self.bound << shift < SMALL:
+            shifted: Array = self.m << shift
+            return shifted
+        return self.m.astype(object) * (1 << shift)
+
+    def to_quanta(self, quantum_exponent: int) -> list[int]:
+        """The values as integers in units of 2^quantum_exponent."""
+        return [int(m) for m in self.scaled_to(min(self.e, quantum_exponent))] if self.e >= quantum_exponent else self._whole(
+            quantum_exponent
+        )
+
+    def _whole(self, quantum_exponent: int) -> list[int]:
+        raise ValueError(f"exponent {self.e} lies below the quantum's {quantum_exponent}")
+
+
+def normalised(m: Array, e: int) -> Column:
+    """A column with its common factors of two in the exponent and the narrowest mantissas."""
+    if len(m) == 0:
+        return Column(np.zeros(0, np.int64), 0, 0)
+    common = int(np.bitwise_or.reduce(m))
+    if common == 0:
+        return Column(np.zeros(len(m), np.int64), 0, 0)
+    trailing = (common & -common).bit_length() - 1
+    if trailing:
+        m = m >> trailing
+        e += trailing
+    bound = max(int(m.max()), -int(m.min()))
+    if m.dtype == object and bound < SMALL:
+        m = m.astype(np.int64)
+    return Column(m, e, bound)
+
+
+def zeros(length: int) -> Column:
+    """A column of zeros."""
+    return Column(np.zeros(length, np.int64), 0, 0)
+
+
+def constant(value: Fraction, length: int) -> Column:
+    """A column that holds `value`, a dyadic rational, everywhere."""
+    mantissa, e = dyadic(value)
+    dtype = np.int64 if abs(mantissa) < SMALL else object
+    return Column(np.full(length, mantissa, dtype), e, abs(mantissa))
+
+
+def dyadic(value: Fraction) -> tuple[int, int]:
+    """The odd mantissa and the exponent of a dyadic rational; (0, 0) for 0."""
+    if value == 0:
+        return 0, 0
+    down = value.denominator.bit_length() - 1
+    up = (value.numerator & -value.numerator).bit_length() - 1
+    return value.numerator >> up, up - down
+
+
+def from_floats(values: NDArray[np.float64]) -> Column:
+    """The exact values of float64 numbers."""
+    fraction, exponent = np.frexp(values)
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    used = exponent[mantissa != 0]
+    if len(used) == 0:
+        return zeros(len(values))
+    trailing = 53
+    while trailing and np.any(mantissa & ((1 << trailing) - 1)):
+        trailing -= 1
+    mantissa >>= trailing
+    e = int(used.min()) - 53 + trailing
+    shift = np.where(mantissa != 0, exponent - 53 + trailing - e, 0)
+    if int(shift.max()) + int(np.abs(mantissa).max()).bit_length() <= 62:
+        return normalised(mantissa << shift, e)
+    return normalised(mantissa.astype(object) << shift.astype(object), e)
+
+
+def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: int) -> Column:
+    """Σ weight·column + offset, exactly."""
+    parts = [(dyadic(w), column) for w, column in terms if w and not column.is_zero]
+    offset_mantissa, offset_e = dyadic(offset)
+    exponents = [we + column.e for (_, we), column in parts] + ([offset_e] if offset_mantissa else [])
+    if not exponents:
+        return zeros(length)
+    e = min(exponents)
+    total = abs(offset_mantissa) << (offset_e - e) if offset_mantissa else 0
+    for (wm, we), column in parts:
+        total += (abs(wm) * column.bound) << (we + column.e - e)
+    small = total < SMALL
+    result: Array | None = None
+    for (wm, we), column in parts:
+        factor = wm << (we + column.e - e)
+        m = column.m if small and column.m.dtype != object else column.m.astype(object)
+        term = m if factor == 1 else m * factor
+        result = term if result is None else result + term
+    added = offset_mantissa << (offset_e - e) if offset_mantissa else 0
+    if result is None:
+        return constant(offset, length)
+    if added:
+        result = result + added
+    return normalised(result, e)
+
+
+def multiply(a: Column, b: Column) -> Column:
+    """The products of two columns, exactly."""
+    if a.is_zero or b.is_zero:
+        return zeros(len(a))
+    if a.bound * b.bound < SMALL and a.m.dtype != object and b.m.dtype != object:
+        return normalised(a.m * b.m, a.e + b.e)
+    # Most wide products have a zero factor somewhere; only the others are worth a big-integer multiplication.
+    places = np.flatnonzero((a.m != 0) & (b.m != 0))
+    m = np.zeros(len(a), object)
+    m[places] = a.m[places].astype(object) * b.m[places].astype(object)
+    return normalised(m, a.e + b.e)
+
+
+def positive_part(a: Column) -> Column:
+    """ReLU."""
+    if a.m.dtype == object:
+        return normalised(np.where(a.m > 0, a.m, 0), a.e)
+    return normalised(np.maximum(a.m, 0), a.e)
+
+
+def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:
+    """`a` rounded to the format, and the places that saturated, if any."""
+    fmt = arithmetic.format
+    shift = fmt.quantum_exponent - a.e
+    if fmt.is_fixed_point and shift <= 0 and a.bound << -shift <= fmt.max_quanta:
+        return a, None
+    if fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN and 0 < shift < 62 and a.m.dtype != object:
+        floor = a.m >> shift
+        rest = a.m - (floor << shift)
+        half = 1 << (shift - 1)
+        floor += (rest > half) | ((rest == half) & (floor & 1 == 1))
+        if (a.bound >> shift) + 1 <= fmt.max_quanta:
+            return normalised(floor, fmt.quantum_exponent), None
+    values = a.m.astype(object)
+    if shift < 0:
+        values = values * (1 << -shift)
+    results = [round_shifted(int(v), max(shift, 0), fmt, arithmetic.rounding) for v in values]
+    saturated = np.flatnonzero(np.array([r.saturated for r in results], bool))
+    column = normalised(np.array([r.quanta for r in results], object), fmt.quantum_exponent)
+    return column, saturated if len(saturated) else None

@@ -1,0 +1,228 @@
+"""The dense engine: many sequences at once in torch, all pairs of positions, bit for bit the reference engine.
+
+Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
+
+Numbers are columns of exact integers (`dense_column`); scores are screened in float64 and decided exactly
+(`dense_attention`). Results do not depend on the device, the number of threads, the tile or what else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from constructions.engines.dense_attention import Attention
+from constructions.engines.dense_batch import Batch, batch
+from constructions.engines.dense_column import Column, Objects, Weight
+from constructions.engines.dense_operators import Operators
+from constructions.engines.dense_weights import BlockWeights, ModelWeights, load
+from constructions.layers import Transformer
+from precision.format import Arithmetic
+
+DEFAULT_TILE = 1024
+
+
+class EngineError(RuntimeError):
+    """The machine cannot do what was asked: no such device, or not enough memory. The message is one line."""
+
+
+@dataclass(frozen=True)
+class DenseRun:
+    """What a run left behind, per sequence in the order given.
+
+    next_tokens: (position,) argmax of the logits at each position, the first of equals.
+    registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
+        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
+    """
+
+    next_tokens: tuple[npt.NDArray[np.int64], ...]
+    registers: tuple[tuple[Objects, ...], ...] | None
+
+
+def run(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    sequences: Sequence[Sequence[int]],
+    *,
+    device: str = "cpu",
+    tile: int = DEFAULT_TILE,
+    keep_registers: bool = False,
+) -> DenseRun:
+    """Runs every sequence from its first token.
+
+    tile: at most about tile² pairs of positions are held at a time (a single row of a longer sequence excepted).
+    Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
+    EngineError if the device is missing or runs out of memory.
+    """
+    if tile < 1:
+        raise ValueError(f"a tile needs at least one position, got {tile}")
+    for sequence in sequences:
+        for token in sequence:
+            if not 0 <= token < len(model.words):
+                raise IndexError(f"token {token} is not in the vocabulary of {len(model.words)}")
+    try:
+        return _Run(model, arithmetic, sequences, _device(device), tile, keep_registers).result()
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise EngineError(_too_large(sequences, device, tile)) from error
+    except RuntimeError as error:
+        if "memory" in str(error):  # torch's CPU allocator has no exception of its own
+            raise EngineError(_too_large(sequences, device, tile)) from error
+        raise
+
+
+def matches(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    *,
+    device: str = "cpu",
+    tile: int = DEFAULT_TILE,
+) -> list[int | None]:
+    """Whether greedy decoding of each prompt gives exactly its answer: None, or the first index into the answer where it does not.
+
+    Derivation: the whole text is fed at once. If at every position from the prompt's last token on the argmax is the
+    next token, then by induction decoding, which sees the same prefix, produces the same token. Before the first
+    mismatch decoding agrees, so the index is that of decoding's own first deviation.
+    Raises ValueError for an empty prompt; otherwise as `run`.
+    """
+    if any(len(prompt) == 0 for prompt in prompts):
+        raise ValueError("a prompt needs at least one token")
+    texts = [[*prompt, *answer[:-1]] for prompt, answer in zip(prompts, answers, strict=True)]
+    outcome = run(model, arithmetic, texts, device=device, tile=tile)
+    mismatches: list[int | None] = []
+    for prompt, answer, following in zip(prompts, answers, outcome.next_tokens, strict=True):
+        produced = following[len(prompt) - 1 :][: len(answer)]
+        wrong = np.flatnonzero(produced != np.asarray(answer, dtype=np.int64))
+        mismatches.append(int(wrong[0]) if len(wrong) else None)
+    return mismatches
+
+
+class _Run:
+    """One pass over a batch."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        sequences: Sequence[Sequence[int]],
+        device: torch.device,
+        tile: int,
+        keep_registers: bool,
+    ) -> None:
+        self.operators = Operators(arithmetic, device)
+        self.numbers = self.operators.numbers
+        self.weights: ModelWeights = load(model, arithmetic)
+        self.batch: Batch = batch(sequences, tile * tile, device)
+        self.attention = Attention(self.operators, self.batch, tile * tile)
+        self.keep_registers = keep_registers
+        self.count = len(sequences)
+        self.kept: list[list[Objects]] = [[] for _ in sequences]
+
+    def result(self) -> DenseRun:
+        stream: list[Column] = []
+        for stream in self._sublayers():
+            if self.keep_registers:
+                self._keep(stream)
+        following = self._argmax(stream).cpu().numpy()
+        return DenseRun(
+            next_tokens=tuple(following[self.batch.span(i)] for i in range(self.count)),
+            registers=tuple(tuple(kept) for kept in self.kept) if self.keep_registers else None,
+        )
+
+    def _keep(self, stream: Sequence[Column]) -> None:
+        table = np.stack([column.quanta() for column in stream], axis=1)  # (token, d)
+        for i, kept in enumerate(self.kept):
+            kept.append(table[self.batch.span(i)])
+
+    def _sublayers(self) -> Iterator[list[Column]]:
+        """The residual stream after the embedding and after each sublayer."""
+        stream = self._embed()
+        yield stream
+        for block in self.weights.blocks:
+            stream = self._attend(block, stream)
+            yield stream
+            stream = self._feed_forward(block, stream)
+            yield stream
+
+    def _embed(self) -> list[Column]:
+        numbers, size = self.numbers, self.batch.size
+        stream = [numbers.zero(size) for _ in range(self.weights.width)]
+        for register, words in self.weights.words.items():
+            table = numbers.from_objects(np.array(words, dtype=object))
+            stream[register] = numbers.gather(table, self.batch.tokens)
+        position = numbers.from_tensor(self.batch.position, max(1, self.batch.longest))
+        for register, slope in self.weights.position.items():
+            offset = numbers.multiply(position, numbers.constant(slope, size))  # position counts, so this is in quanta
+            if not self.operators.fused:
+                offset = numbers.round(offset)
+            stream[register] = self.operators.sum(stream[register], offset)
+        return stream
+
+    def _attend(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        size = self.batch.size
+        outputs: list[Column] = []
+        for head in block.heads:
+            query, key, value = (
+                self.operators.rows([(row, _NO_BIAS) for row in rows], stream, size)
+                for rows in (head.query, head.key, head.value)
+            )
+            outputs += self.attention.read(query, key, value)
+        result = list(stream)
+        for register, row in block.out:
+            change = self.operators.row(row, _NO_BIAS, outputs, size)
+            result[register] = self.operators.sum(stream[register], change)
+        return result
+
+    def _feed_forward(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        size = self.batch.size
+        gates = self.operators.rows(block.gate, stream, size)
+        ups = self.operators.rows(block.up, stream, size)
+        hidden = [
+            self.operators.product(self.numbers.positive_part(gate), up) for gate, up in zip(gates, ups, strict=True)
+        ]
+        result = list(stream)
+        for register, row, bias in block.down:
+            change = self.operators.row(row, bias, hidden, size)
+            result[register] = self.operators.sum(stream[register], change)
+        return result
+
+    def _argmax(self, stream: Sequence[Column]) -> Tensor:
+        """(token,): the first vocabulary entry of the highest logit."""
+        numbers, size = self.numbers, self.batch.size
+        best = numbers.zero(size)
+        choice = torch.zeros(size, dtype=torch.int64, device=numbers.device)
+        for token, row in enumerate(self.weights.unembed):
+            logit = self.operators.row(row, _NO_BIAS, stream, size)
+            if token == 0:
+                best = logit
+                continue
+            higher = numbers.at_least(numbers.subtract(logit, best), 1)
+            best = numbers.choose(higher, logit, best)
+            choice = torch.where(higher, token, choice)
+        return choice
+
+
+_NO_BIAS = Weight(0, 0)
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise EngineError(f"unknown device {name!r}: expected cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise EngineError(f"unknown device {name!r}: expected cpu or cuda")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        raise EngineError(f"device {name!r}: no such CUDA device on this machine")
+    return device
+
+
+def _too_large(sequences: Sequence[Sequence[int]], device: str, tile: int) -> str:
+    tokens = sum(len(sequence) for sequence in sequences)
+    return f"out of memory on {device}: {len(sequences)} sequences, {tokens} tokens, tile {tile}; take fewer or a smaller tile"

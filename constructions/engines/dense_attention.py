@@ -1,0 +1,260 @@
+"""Causal attention of the dense engine: all pairs of positions are screened in float64, what is left is decided exactly.
+
+Source: section 3, definition 3.1; appendix A.2; the winner's-lead argument of appendix C and precision/softmax.py.
+
+Per query, with scores s and m winners:
+1. `dense_screen` finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
+   0, and their sum ε is too small to move the winners' weight 1/(m + ε) past the next rounding boundary below 1/m.
+2. One key left: it is the winner, m = 1. Otherwise the exact scores of the keys that are left tell the winners; if all the others
+   trail by G, the winners' weight is the rounding of a number just below 1/m (of 1/m itself, if there are no others).
+3. Queries with a key in between, or that cannot be screened, are given their exact column of scores and the
+   softmax of precision/.
+
+Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.engines.dense_batch import Batch
+from constructions.engines.dense_column import Column
+from constructions.engines.dense_operators import Operators
+from constructions.engines.dense_screen import Screen
+from precision.enclosure import doublings, round_beside_reciprocal, vanishes
+from precision.rounding import round_fraction
+from precision.rounding_array import require_float64_format
+from precision.softmax import softmax
+from precision.softmax_array import softmax_array
+
+
+class Pattern(NamedTuple):
+    """Attention weights of some queries.
+
+    queries: (queries,) flat, ascending. segment: (entries,) number of the entry's query. key: (entries,) flat.
+    weight: (entries,) in quanta. largest: the most entries of a query.
+    """
+
+    queries: Tensor
+    segment: Tensor
+    key: Tensor
+    weight: Column
+    largest: int
+
+
+class Attention:
+    """Heads over one batch."""
+
+    def __init__(self, operators: Operators, batch: Batch, area: int) -> None:
+        self.operators = operators
+        self.numbers = operators.numbers
+        self.batch = batch
+        self.area = area
+        self.decisive_gap = decisive_gap(operators, batch.longest)
+        self._uniform: dict[tuple[int, bool], int] = {}
+        self._columns: dict[tuple[int, ...], list[int]] = {}
+        self._float64 = _float64_holds(operators)
+
+    def read(self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column]) -> list[Column]:
+        """What every token reads: one column per column of `value`."""
+        size = self.batch.size
+        pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
+        queries: list[Tensor] = []
+        results: list[list[Column]] = []
+        for pattern in self._patterns(pairs):
+            queries.append(pattern.queries)
+            results.append([self._weigh(pattern, column) for column in value])
+        everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
+        joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
+        if len(queries) > 1:
+            place = torch.empty_like(everyone)
+            place[everyone] = torch.arange(size, device=everyone.device)
+            joined = [self.numbers.gather(column, place) for column in joined]
+        return joined
+
+    def _weigh(self, pattern: Pattern, value: Column) -> Column:
+        segments = len(pattern.queries)
+        if value.bound == 0:
+            return self.numbers.zero(segments)
+        entries = self.numbers.gather(value, pattern.key)
+        return self.operators.weighted_sum(pattern.weight, entries, pattern.segment, segments, pattern.largest)
+
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> list[Pattern]:
+        """Patterns that together contain every query once."""
+        patterns: list[Pattern] = []
+        open_queries: list[Tensor] = []
+        screen = None if self.decisive_gap is None else Screen(self.operators, self.batch, pairs, self.decisive_gap)
+        if screen is None or not screen.usable:
+            open_queries.append(torch.arange(self.batch.size, device=self.numbers.device))
+        else:
+            waiting: list[tuple[Tensor, Tensor]] = []
+            amount = 0
+            for tile in self.batch.tiles(self.area):
+                query, key, blind = screen.candidates(tile)
+                if len(blind):
+                    open_queries.append(blind)
+                if len(query):
+                    waiting.append((query, key))
+                    amount += len(query)
+                if amount > self.area:
+                    patterns.append(self._decide(pairs, waiting, open_queries))
+                    waiting, amount = [], 0
+            if waiting:
+                patterns.append(self._decide(pairs, waiting, open_queries))
+        undecided = torch.cat(open_queries) if open_queries else None
+        if undecided is not None and len(undecided):
+            patterns += self._exact_patterns(pairs, undecided.sort().values)
+        return [pattern for pattern in patterns if len(pattern.queries)]
+
+    # Step 2
+
+    def _decide(
+        self,
+        pairs: Sequence[tuple[Column, Column]],
+        candidates: Sequence[tuple[Tensor, Tensor]],
+        open_queries: list[Tensor],
+    ) -> Pattern:
+        """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
+        assert self.decisive_gap is not None
+        query = torch.cat([q for q, _ in candidates])
+        key = torch.cat([k for _, k in candidates])
+        queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
+        if len(queries) < len(query):
+            keep = torch.ones(len(query), dtype=torch.bool, device=query.device)
+            several = (counts > 1)[segment].nonzero().squeeze(1)
+            keep[several], near = self._winners(pairs, query[several], key[several])
+            # A key between the winners and G leaves its query to step 3.
+            undecided = torch.zeros(len(queries), dtype=torch.bool, device=query.device)
+            undecided[segment[several[near]]] = True
+            if bool(undecided.any()):
+                open_queries.append(queries[undecided])
+                keep &= ~undecided[segment]
+            query, key = query[keep], key[keep]
+            queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
+        losers = self.batch.position[queries] > counts
+        kind, which = torch.unique(2 * counts + losers, return_inverse=True)
+        weights = [self._uniform_weight(number >> 1, bool(number & 1)) for number in kind.tolist()]
+        table = self.numbers.from_objects(np.array(weights, dtype=object))
+        weight = self.numbers.gather(self.numbers.gather(table, which), segment)
+        return Pattern(queries, segment, key, weight, int(counts.max()) if len(counts) else 0)
+
+    def _winners(
+        self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Which entries have the highest exact score of their query, and which trail it by less than G."""
+        assert self.decisive_gap is not None
+        numbers = self.numbers
+        scores = self._scores(pairs, query, key)
+        queries, segment = torch.unique_consecutive(query, return_inverse=True)
+        top = numbers.segment_max(scores, segment, len(queries))
+        gap = numbers.subtract(numbers.gather(top, segment), scores)
+        loses = numbers.at_least(gap, 1)
+        return ~loses, loses & ~numbers.at_least(gap, self.decisive_gap)
+
+    def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
+        gather = self.numbers.gather
+        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query))
+
+    def _uniform_weight(self, winners: int, losers: bool) -> int:
+        """The weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
+        if (winners, losers) not in self._uniform:
+            fmt, rounding = self.numbers.format, self.numbers.rounding
+            if self.operators.fused and losers:
+                weight = round_beside_reciprocal(winners, -1, fmt, rounding).quanta
+            elif self.operators.fused or _counts_exactly(winners, self.operators):
+                weight = round_fraction(Fraction(1, winners), fmt, rounding).quanta
+            else:
+                weight = softmax([0] * winners, self.operators.arithmetic).weights[0]
+            self._uniform[winners, losers] = weight
+        return self._uniform[winners, losers]
+
+    # Step 3
+
+    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> list[Pattern]:
+        """Patterns from whole columns of exact scores."""
+        patterns = []
+        columns = self.batch.position[queries]  # the number of keys of each query
+        ends = torch.cumsum(columns, 0)
+        begin = 0
+        while begin < len(queries):
+            done = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(torch.searchsorted(ends, done + self.area, right=True)))
+            patterns.append(self._exact_pattern(pairs, queries[begin:end], columns[begin:end]))
+            begin = end
+        return patterns
+
+    def _exact_pattern(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor) -> Pattern:
+        segment = torch.repeat_interleave(torch.arange(len(queries), device=queries.device), columns)
+        before = torch.cumsum(columns, 0) - columns
+        within = torch.arange(len(segment), device=queries.device) - before[segment]
+        key = self.batch.start[queries][segment] + within
+        weight = self._softmax(self._scores(pairs, queries[segment], key), columns.tolist())
+        attended = self.numbers.at_least(weight, 1)
+        if not bool(attended.all()):
+            segment, key, weight = segment[attended], key[attended], self.numbers.gather(weight, attended.nonzero().squeeze(1))
+        counts = torch.bincount(segment, minlength=len(queries))
+        return Pattern(queries, segment, key, weight, int(counts.max()))
+
+    def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
+        """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
+        arithmetic = self.operators.arithmetic
+        values = self.numbers.floats(scores) if self._float64 else None
+        if values is not None:
+            mask = np.arange(max(columns))[:, None] < np.array(columns)[None, :]  # (key, query)
+            by_query = np.zeros(mask.T.shape)
+            by_query[mask.T] = values.cpu().numpy()
+            weights = softmax_array(by_query.T, mask, arithmetic).weights  # (key, query)
+            return self.numbers.from_floats(weights.T[mask.T])
+        flat = scores.quanta().tolist()
+        quanta: list[int] = []
+        begin = 0
+        for length in columns:
+            column = tuple(flat[begin : begin + length])
+            if column not in self._columns:
+                self._columns[column] = softmax(column, arithmetic).weights
+            quanta += self._columns[column]
+            begin += length
+        return self.numbers.from_objects(np.array(quanta, dtype=object))
+
+
+def decisive_gap(operators: Operators, length: int) -> int | None:
+    """G: in a column of at most `length` keys, keys that trail by G quanta weigh 0 and do not move the winners' weight.
+
+    None if no two elements of the format need be that far apart. Derivation, with quantum 2^g:
+    FUSED: the losers' sum is ε < length · 2^-h, h the halvings of e^-G. As 1/m is at least 2^(g−1)/m away from any other
+        rounding boundary (`reciprocal_margin`), m = 1, …, length winners round as just below 1/m once ε/m² is
+        below that: h >= 1 − g + log2(length) does. Each loser is then below half a quantum.
+    SEQUENTIAL: the difference to the highest score is rounded, monotonically; so G is an element. e^-G rounds to 0, and
+        adding 0 is exact.
+    """
+    fmt = operators.arithmetic.format
+    halvings = 2 - fmt.quantum_exponent + (length.bit_length() if operators.fused else 0)
+    one = 1 << -fmt.quantum_exponent
+    gap = halvings * 69 * one // 100
+    while doublings(gap, fmt) < halvings:
+        gap += max(1, one // 8)
+    assert vanishes(doublings(gap, fmt), fmt)
+    if operators.fused:
+        return gap if gap <= 2 * fmt.max_quanta else None
+    gap = 1 << (gap - 1).bit_length()
+    return gap if gap <= fmt.max_quanta else None
+
+
+def _counts_exactly(winners: int, operators: Operators) -> bool:
+    """Whether 1 + 1 + … is exact up to `winners` in the format."""
+    fmt = operators.arithmetic.format
+    return winners.bit_length() <= fmt.significand_bits and winners << -fmt.quantum_exponent <= fmt.max_quanta
+
+
+def _float64_holds(operators: Operators) -> bool:
+    try:
+        require_float64_format(operators.arithmetic.format)
+    except ValueError:
+        return False
+    return True

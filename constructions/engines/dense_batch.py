@@ -1,0 +1,115 @@
+"""Many sequences of unequal length laid end to end, and the tiles in which their pairs of positions are visited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# Rows of a long sequence are taken in at least this many steps, so that few scores right of the diagonal are computed.
+_STEPS = 8
+_SHORT = 256
+
+
+class Tile(NamedTuple):
+    """Queries `first` … `stop` − 1 (0-based) of a group of sequences, against the keys before `stop`.
+
+    index: (sequence, position) → flat token; behind a sequence's end, its last token. lengths: (sequence,).
+    """
+
+    index: Tensor
+    lengths: Tensor
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Tokens of all sequences, flat, sequence by sequence.
+
+    tokens: (tokens,). position: (tokens,) 1-based within the sequence. start: (tokens,) flat index of the sequence's first
+    token. offsets: where each sequence starts; the last entry is the number of tokens. order: place among the sequences
+    given → place here (sorted by length, so that sequences tiled together are about equally long).
+    """
+
+    tokens: Tensor
+    position: Tensor
+    start: Tensor
+    offsets: tuple[int, ...]
+    order: tuple[int, ...]
+    groups: tuple[Tile, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of tokens of all sequences."""
+        return self.offsets[-1]
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest sequence."""
+        return max((b - a for a, b in zip(self.offsets, self.offsets[1:], strict=False)), default=0)
+
+    def span(self, sequence: int) -> slice:
+        """The flat positions of the sequence that was given as number `sequence`."""
+        place = self.order[sequence]
+        return slice(self.offsets[place], self.offsets[place + 1])
+
+    def tiles(self, area: int) -> Iterator[Tile]:
+        """Tiles of at most `area` pairs (or one row of one sequence) that cover every causal pair."""
+        for group in self.groups:
+            sequences, length = group.index.shape
+            first = 0
+            while first < length:
+                stop = _next_stop(first, length, sequences, area)
+                yield Tile(group.index, group.lengths, first, stop)
+                first = stop
+
+
+def _next_stop(first: int, length: int, sequences: int, area: int) -> int:
+    """The end of the rows that start with `first`."""
+    rows = length - first if length <= _SHORT else max(_SHORT // 2, -(-length // _STEPS))
+    stop = min(length, first + rows)
+    while stop - first > 1 and sequences * (stop - first) * stop > area:
+        stop = first + (stop - first) // 2
+    return stop
+
+
+def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -> Batch:
+    """Lays out the sequences; `area` bounds the pairs of positions of a group of short ones."""
+    by_length = sorted(range(len(sequences)), key=lambda i: (len(sequences[i]), i))
+    place = [0] * len(sequences)
+    for here, i in enumerate(by_length):
+        place[i] = here
+    lengths = np.array([len(sequences[i]) for i in by_length], dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    start = np.repeat(offsets[:-1], lengths)
+    position = np.arange(offsets[-1], dtype=np.int64) - start + 1
+    tokens = np.array([token for i in by_length for token in sequences[i]], dtype=np.int64)
+
+    groups, begin = [], int(np.searchsorted(lengths, 1))  # empty sequences take part in nothing
+    while begin < len(lengths):
+        end = begin + 1
+        while end < len(lengths) and _fits(int(lengths[begin]), int(lengths[end]), end + 1 - begin, area):
+            end += 1
+        longest = int(lengths[end - 1])
+        within = np.minimum(np.arange(longest)[None, :], lengths[begin:end, None] - 1)  # (sequence, position)
+        index = torch.from_numpy(offsets[begin:end, None] + within).to(device)
+        groups.append(Tile(index, torch.from_numpy(lengths[begin:end]).to(device), 0, longest))
+        begin = end
+    return Batch(
+        tokens=torch.from_numpy(tokens).to(device),
+        position=torch.from_numpy(position).to(device),
+        start=torch.from_numpy(start).to(device),
+        offsets=tuple(offsets.tolist()),
+        order=tuple(place),
+        groups=tuple(groups),
+    )
+
+
+def _fits(shortest: int, longest: int, sequences: int, area: int) -> bool:
+    """Whether these sequences are tiled together: not much padding, and all their pairs in one tile."""
+    return longest <= 2 * shortest and sequences * longest * longest <= area

@@ -1,0 +1,440 @@
+"""Exact arithmetic on columns of integers: what the dense engine computes with.
+
+Source: appendix A.2 and precision/rounding.py, the definition that `Numbers.round` repeats for whole columns.
+
+A *column* is one coordinate at many positions. Most coordinates of a construction are small integers times one power of two, so a
+column is an int64 tensor of mantissas, one exponent and a bound on the mantissas. An operation whose result provably fits in 62
+bits runs on the tensor; integer addition is associative, so nothing depends on the order in which a device adds. Where
+the bound is too large it is first replaced by the true maximum, and then, if need be, the operation runs on Python integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from precision.format import Format, Rounding
+from precision.rounding import round_shifted
+
+Objects = npt.NDArray[np.object_]
+
+# Mantissas below this leave room for a sign and for one carry.
+_NARROW = 1 << 62
+
+
+class Column:
+    """Integers mantissa · 2^exponent, counted in quanta of a format.
+
+    narrow: (positions,) int64 mantissas, or None where they do not fit. wide: (positions,) Python integers, then.
+    bound: no |mantissa| is larger. tight: bound and exponent are the best possible ones.
+    """
+
+    __slots__ = ("bound", "exponent", "narrow", "tight", "wide")
+
+    def __init__(
+        self, narrow: Tensor | None, exponent: int, bound: int, *, wide: Objects | None = None, tight: bool = False
+    ) -> None:
+        self.narrow = narrow
+        self.wide = wide
+        self.exponent = exponent
+        self.bound = bound
+        self.tight = tight or bound == 0
+
+    def __len__(self) -> int:
+        return len(self.narrow) if self.narrow is not None else len(self._objects())
+
+    def _objects(self) -> Objects:
+        assert self.wide is not None
+        return self.wide
+
+    def shifted(self, places: int) -> Column:
+        """This column times 2^places, exactly."""
+        if self.bound == 0 or places == 0:
+            return self
+        return Column(self.narrow, self.exponent + places, self.bound, wide=self.wide, tight=self.tight)
+
+    def objects(self, exponent: int) -> Objects:
+        """The mantissas as Python integers, for an exponent not above this column's."""
+        if self.narrow is not None:
+            numbers: Objects = self.narrow.cpu().numpy().astype(object)
+        else:
+            numbers = self._objects()
+        if self.bound == 0 or self.exponent == exponent:
+            return numbers
+        return numbers << (self.exponent - exponent)
+
+    def quanta(self) -> Objects:
+        """The values of an integer column (positions,), as Python integers."""
+        return self.objects(0)
+
+
+class Weight(NamedTuple):
+    """A dyadic factor mantissa · 2^exponent, mantissa odd; (0, 0) is zero."""
+
+    mantissa: int
+    exponent: int
+
+
+def weight_of(integer: int) -> Weight:
+    """The integer as an odd mantissa and an exponent."""
+    if integer == 0:
+        return Weight(0, 0)
+    exponent = (integer & -integer).bit_length() - 1
+    return Weight(integer >> exponent, exponent)
+
+
+ONE = Weight(1, 0)
+
+
+class Numbers:
+    """The operators on columns, for one format, rounding mode and device."""
+
+    def __init__(self, fmt: Format, rounding: Rounding, device: torch.device) -> None:
+        if rounding is Rounding.STOCHASTIC:
+            raise ValueError("the engines round deterministically; stochastic rounding needs random numbers")
+        self.format = fmt
+        self.rounding = rounding
+        self.device = device
+        self._zeros: dict[int, Tensor] = {}
+
+    # Making columns
+
+    def zero(self, length: int) -> Column:
+        """A column of zeros."""
+        if length not in self._zeros:
+            self._zeros[length] = torch.zeros(length, dtype=torch.int64, device=self.device)
+        return Column(self._zeros[length], 0, 0)
+
+    def constant(self, integer: int, length: int) -> Column:
+        """A column of equal integers."""
+        mantissa, exponent = weight_of(integer)
+        if mantissa == 0:
+            return self.zero(length)
+        if abs(mantissa) < _NARROW:
+            data = torch.full((length,), mantissa, dtype=torch.int64, device=self.device)
+            return Column(data, exponent, abs(mantissa), tight=True)
+        return Column(None, exponent, abs(mantissa), wide=np.full(length, mantissa, dtype=object), tight=True)
+
+    def from_tensor(self, integers: Tensor, bound: int) -> Column:
+        """int64 integers (positions,), none larger than `bound` < 2^62 in magnitude."""
+        return Column(integers, 0, bound)
+
+    def from_objects(self, integers: Objects, exponent: int = 0) -> Column:
+        """Python integers times 2^exponent, as narrow a column as they allow."""
+        if len(integers) == 0:
+            return self.zero(0)
+        magnitudes = np.abs(integers)
+        digits = int(np.bitwise_or.reduce(magnitudes))
+        if digits == 0:
+            return self.zero(len(integers))
+        zeros = (digits & -digits).bit_length() - 1
+        bound = int(np.maximum.reduce(magnitudes)) >> zeros
+        mantissas = integers >> zeros if zeros else integers
+        if bound < _NARROW:
+            data = torch.from_numpy(mantissas.astype(np.int64)).to(self.device)
+            return Column(data, exponent + zeros, bound, tight=True)
+        return Column(None, exponent + zeros, bound, wide=mantissas, tight=True)
+
+    def from_floats(self, values: npt.NDArray[np.float64]) -> Column:
+        """Elements of the format given as float64 values."""
+        significand, exponents = np.frexp(values)
+        mantissas = np.ldexp(significand, 53).astype(np.int64)
+        lowest = mantissas & -mantissas
+        zeros = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) - 1
+        present = mantissas != 0
+        if not present.any():
+            return self.zero(len(values))
+        shifts = np.where(present, exponents - 53 - self.format.quantum_exponent + zeros, 0)
+        mantissas = np.where(present, mantissas >> zeros.clip(0), 0)
+        exponent = int(shifts[present].min())
+        shifts = np.where(present, shifts - exponent, 0)
+        if int(shifts.max()) + 53 > 62:
+            return self.from_objects(mantissas.astype(object) << shifts.astype(object), exponent)
+        mantissas <<= shifts
+        return Column(torch.from_numpy(mantissas).to(self.device), exponent, int(np.abs(mantissas).max()))
+
+    # Exact operators
+
+    def tighten(self, column: Column) -> Column:
+        """The same numbers with the least bound and the largest exponent."""
+        if column.tight or column.narrow is None:
+            return column
+        data = column.narrow
+        if len(data) == 0:
+            return self.zero(0)
+        lowest = data & -data
+        bound = int(data.abs().max())
+        if bound == 0:
+            return self.zero(len(data))
+        zeros = int(torch.where(lowest == 0, _NARROW, lowest).min()).bit_length() - 1
+        if zeros:
+            data = data >> zeros
+        return Column(data, column.exponent + zeros, bound >> zeros, tight=True)
+
+    def linear(self, terms: Sequence[tuple[Weight, Column]], constant: Weight, length: int) -> Column:
+        """Σ weight · column + constant, exactly."""
+        present = [(weight, column) for weight, column in terms if weight.mantissa and column.bound]
+        if not present:
+            return self.constant(constant.mantissa, length).shifted(constant.exponent)
+        if len(present) == 1 and constant.mantissa == 0:
+            (weight, column) = present[0]
+            if weight.mantissa == 1:
+                return column.shifted(weight.exponent)
+        exponent, bound = _span(present, constant)
+        if bound >= _NARROW and not all(column.tight for _, column in present):
+            return self.linear([(weight, self.tighten(column)) for weight, column in present], constant, length)
+        addend = constant.mantissa << (constant.exponent - exponent) if constant.mantissa else 0
+        if bound >= _NARROW:
+            total = np.full(length, addend, dtype=object)
+            for weight, column in present:
+                total = total + column.objects(column.exponent) * _factor(weight, column, exponent)
+            return self.from_objects(total, exponent)
+        result: Tensor | None = None
+        for weight, column in present:
+            assert column.narrow is not None
+            factor = _factor(weight, column, exponent)
+            if result is not None:
+                result = torch.add(result, column.narrow, alpha=factor)
+            else:
+                result = column.narrow if factor == 1 else column.narrow * factor
+        assert result is not None
+        return Column(result + addend if addend else result, exponent, bound)
+
+    def add(self, a: Column, b: Column) -> Column:
+        """a + b, exactly."""
+        return self.linear([(ONE, a), (ONE, b)], Weight(0, 0), len(a))
+
+    def subtract(self, a: Column, b: Column) -> Column:
+        """a − b, exactly."""
+        return self.linear([(ONE, a), (Weight(-1, 0), b)], Weight(0, 0), len(a))
+
+    def multiply(self, a: Column, b: Column) -> Column:
+        """The products position by position, exactly; in units of quantum²."""
+        if a.bound == 0 or b.bound == 0:
+            return self.zero(len(a))
+        if a.bound * b.bound >= _NARROW:
+            a, b = self.tighten(a), self.tighten(b)
+        exponent, bound = a.exponent + b.exponent, a.bound * b.bound
+        if bound == 0:
+            return self.zero(len(a))
+        if bound < _NARROW:
+            assert a.narrow is not None
+            assert b.narrow is not None
+            return Column(a.narrow * b.narrow, exponent, bound)
+        return self.from_objects(a.objects(a.exponent) * b.objects(b.exponent), exponent)
+
+    def positive_part(self, column: Column) -> Column:
+        """max(x, 0)."""
+        if column.narrow is not None:
+            return Column(column.narrow.clamp_min(0), column.exponent, column.bound)
+        return self.from_objects(np.maximum(column.objects(column.exponent), 0), column.exponent)
+
+    def gather(self, column: Column, index: Tensor) -> Column:
+        """The entries at `index`, an int64 tensor."""
+        if column.bound == 0:
+            return self.zero(len(index))
+        if column.narrow is not None:
+            return Column(column.narrow[index], column.exponent, column.bound)
+        return self.from_objects(column.objects(column.exponent)[index.cpu().numpy()], column.exponent)
+
+    def concatenate(self, columns: Sequence[Column]) -> Column:
+        """The columns one after the other."""
+        if len(columns) == 1:
+            return columns[0]
+        present = [column for column in columns if column.bound]
+        if not present:
+            return self.zero(sum(len(column) for column in columns))
+        exponent = min(column.exponent for column in present)
+        bound = max(column.bound << (column.exponent - exponent) for column in present)
+        if bound >= _NARROW:
+            return self.from_objects(np.concatenate([column.objects(exponent) for column in columns]), exponent)
+        return Column(torch.cat([_aligned(column, exponent) for column in columns]), exponent, bound)
+
+    def segment_sum(self, column: Column, segment: Tensor, segments: int, largest: int) -> Column:
+        """Sums of the entries of equal `segment`, exactly; `largest`: the most entries that a segment has."""
+        if column.bound * largest >= _NARROW:
+            column = self.tighten(column)
+        bound = column.bound * largest
+        if bound == 0:
+            return self.zero(segments)
+        if bound < _NARROW:
+            assert column.narrow is not None
+            total = torch.zeros(segments, dtype=torch.int64, device=self.device)
+            return Column(total.index_add_(0, segment, column.narrow), column.exponent, bound)
+        sums = np.zeros(segments, dtype=object)
+        np.add.at(sums, segment.cpu().numpy(), column.objects(column.exponent))
+        return self.from_objects(sums, column.exponent)
+
+    def segment_max(self, column: Column, segment: Tensor, segments: int) -> Column:
+        """The largest entry of each segment; every segment has an entry."""
+        if column.bound == 0:
+            return self.zero(segments)
+        if column.narrow is not None:
+            top = torch.full((segments,), -_NARROW, dtype=torch.int64, device=self.device)
+            top = top.scatter_reduce_(0, segment, column.narrow, "amax")
+            return Column(top, column.exponent, column.bound)
+        largest: list[int | None] = [None] * segments
+        for i, value in zip(segment.tolist(), column.objects(column.exponent).tolist(), strict=True):
+            best = largest[i]
+            largest[i] = value if best is None or value > best else best
+        return self.from_objects(np.array(largest, dtype=object), column.exponent)
+
+    def at_least(self, column: Column, least: int) -> Tensor:
+        """Where the numbers are at least the integer `least`, (positions,) bool."""
+        if column.bound == 0:
+            return torch.full((len(column),), least <= 0, device=self.device)
+        # m · 2^e >= least is m >= ⌈least / 2^e⌉.
+        threshold = -(-least >> column.exponent) if column.exponent >= 0 else least << -column.exponent
+        if column.narrow is None:
+            comparison = (column.objects(column.exponent) >= threshold).astype(np.bool_)
+            return torch.from_numpy(comparison).to(self.device)
+        if abs(threshold) > _NARROW:
+            return torch.full((len(column),), threshold < 0, device=self.device)
+        return column.narrow >= threshold
+
+    def choose(self, condition: Tensor, a: Column, b: Column) -> Column:
+        """a where `condition` holds, otherwise b."""
+        exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], Weight(0, 0))
+        if bound >= _NARROW:
+            chosen = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
+            return self.from_objects(chosen, exponent)
+        bound = max(column.bound << (column.exponent - exponent) if column.bound else 0 for column in (a, b))
+        return Column(torch.where(condition, _aligned(a, exponent), _aligned(b, exponent)), exponent, bound)
+
+    def floats(self, column: Column) -> Tensor | None:
+        """The values (not quanta) in float64 within 2^-52 relative; None where their size could overflow or underflow."""
+        exponent = column.exponent + self.format.quantum_exponent
+        if column.bound and not (exponent > -450 and column.bound.bit_length() + exponent < 450):
+            return None
+        if column.bound == 0:
+            return torch.zeros(len(column), dtype=torch.float64, device=self.device)
+        if column.narrow is not None:
+            return column.narrow.to(torch.float64) * 2.0**exponent
+        values = np.ldexp(column.objects(column.exponent).astype(np.float64), exponent)
+        return torch.from_numpy(values).to(self.device)
+
+    # Rounding
+
+    def round(self, column: Column) -> Column:
+        """The elements of the format that the numbers round to; the twin of `round_shifted`."""
+        if self._is_exact(column):
+            return column
+        column = self.tighten(column)
+        if self._is_exact(column):
+            return column
+        if column.narrow is None:
+            return self._round_wide(column)
+        rounded = self._round_narrow(column.narrow, column)
+        if rounded.bound << rounded.exponent <= self.format.max_quanta:
+            return rounded
+        rounded = self.tighten(rounded)
+        if rounded.bound << rounded.exponent <= self.format.max_quanta:
+            return rounded
+        return self._clamp(rounded)
+
+    def _is_exact(self, column: Column) -> bool:
+        """Whether the bound shows that the column holds elements of the format."""
+        if column.bound == 0:
+            return True
+        fmt = self.format
+        if column.exponent < 0 or column.bound << column.exponent > fmt.max_quanta:
+            return False
+        return fmt.is_fixed_point or column.bound.bit_length() <= fmt.significand_bits
+
+    def _round_narrow(self, data: Tensor, column: Column) -> Column:
+        """Rounds to the digits of the format, without its largest element."""
+        fmt, exponent = self.format, column.exponent
+        surplus = max(0, column.bound.bit_length() + exponent - fmt.significand_bits)
+        if fmt.is_fixed_point or surplus == 0:
+            # All steps are one quantum. (In fixed point a larger number saturates, whatever its digits.)
+            if exponent >= 0:
+                return column
+            if -exponent > 62:
+                return self.zero(len(data))  # below 2^62 / 2^63
+            rounded = self._drop(data, -exponent)
+            return Column(rounded, 0, (column.bound >> -exponent) + 1)
+        # Floating point: the number of digits to drop is the position's own.
+        magnitude = data.abs()
+        _, length = torch.frexp(magnitude.to(torch.float64))
+        length = length.to(torch.int64)
+        length -= ((magnitude >> (length - 1).clamp_min(0)) == 0).to(torch.int64)  # where the float was rounded up
+        step = (length + (exponent - fmt.significand_bits)).clamp_min(0)  # in quanta, log2
+        drop = step - exponent
+        out_exponent = max(exponent, 0)
+        kept = self._drop(data, drop.clamp(0, 62)) << (step - out_exponent).clamp_min(0)
+        kept = torch.where(drop > 62, 0, kept)
+        rounded = torch.where(drop <= 0, data, kept) if exponent >= 0 else kept
+        # Rounding upwards at most doubles a number.
+        bound = 2 * column.bound if exponent >= 0 else ((column.bound >> -exponent) + 1) * 2
+        return Column(rounded, out_exponent, bound)
+
+    def _drop(self, data: Tensor, digits: int | Tensor) -> Tensor:
+        """data / 2^digits rounded to integers in the rounding mode; digits from 0 to 62."""
+        if isinstance(digits, int) and digits == 0:
+            return data
+        magnitude = data.abs()
+        whole = magnitude >> digits
+        rest = magnitude - (whole << digits)
+        if self.rounding is not Rounding.TOWARD_ZERO:
+            denominator = 1 << digits if isinstance(digits, int) else torch.ones_like(data) << digits
+            # rest against half the denominator, without doubling what may be 2^62.
+            other = denominator - rest
+            up = rest > other
+            if self.rounding is Rounding.NEAREST_EVEN:
+                up |= (rest == other) & (whole & 1 == 1)
+            else:
+                up |= rest == other
+            whole = whole + up
+        return torch.where(data < 0, -whole, whole)
+
+    def _clamp(self, column: Column) -> Column:
+        """Saturates a column of integers."""
+        largest = self.format.max_quanta
+        if largest < _NARROW and column.bound << column.exponent < _NARROW:
+            assert column.narrow is not None
+            data = (column.narrow << column.exponent).clamp(-largest, largest)
+            return Column(data, 0, largest)
+        return self.from_objects(np.clip(column.objects(0), -largest, largest))
+
+    def _round_wide(self, column: Column) -> Column:
+        """Rounds Python integers by the definition, equal ones once."""
+        shift, left = max(0, -column.exponent), max(0, column.exponent)
+        known: dict[int, int] = {}
+        rounded = []
+        for number in column.objects(column.exponent).tolist():
+            quanta = known.get(number)
+            if quanta is None:
+                quanta = round_shifted(number << left, shift, self.format, self.rounding).quanta
+                known[number] = quanta
+            rounded.append(quanta)
+        return self.from_objects(np.array(rounded, dtype=object))
+
+
+def _span(terms: Sequence[tuple[Weight, Column]], constant: Weight) -> tuple[int, int]:
+    """The exponent common to all terms, and a bound on their sum in its units."""
+    exponents = [weight.exponent + column.exponent for weight, column in terms]
+    if constant.mantissa:
+        exponents.append(constant.exponent)
+    exponent = min(exponents, default=0)
+    bound = abs(constant.mantissa) << (constant.exponent - exponent) if constant.mantissa else 0
+    for weight, column in terms:
+        bound += (abs(weight.mantissa) * column.bound) << (weight.exponent + column.exponent - exponent)
+    return exponent, bound
+
+
+def _factor(weight: Weight, column: Column, exponent: int) -> int:
+    """The integer by which the column's mantissas enter a sum with this exponent."""
+    return weight.mantissa << (weight.exponent + column.exponent - exponent)
+
+
+def _aligned(column: Column, exponent: int) -> Tensor:
+    """The mantissas for a smaller exponent, where they are known to fit."""
+    assert column.narrow is not None
+    if column.bound == 0 or column.exponent == exponent:
+        return column.narrow
+    return column.narrow << (column.exponent - exponent)

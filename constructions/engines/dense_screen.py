@@ -1,0 +1,110 @@
+"""Screening of scores: float64 products with an error bound that holds for every order of summation.
+
+Source: N. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1, for the bound on inner products.
+
+A score of w components computed in float64, in any order and with or without fused multiply-add, is off by at most
+(w + c)·u·Σ|k_j||q_j|, u = 2^-53, where c pays for the conversion of the operands. Rounding the exact score to the format
+moves it by at most one step more; saturation moves no two scores apart. So a key whose screened score is below the
+highest one by more than G + 2·error has an exact score that trails by more than G.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.engines.dense_batch import Batch, Tile
+from constructions.engines.dense_column import Column
+from constructions.engines.dense_operators import Operators
+
+_NOTHING = -1.7e308  # below every score, above −∞
+
+
+class Screen:
+    """The screened scores of one head.
+
+    usable: whether the operands have a size that float64 can bear; otherwise every query has to be decided exactly.
+    """
+
+    def __init__(
+        self, operators: Operators, batch: Batch, pairs: Sequence[tuple[Column, Column]], decisive_gap: int
+    ) -> None:
+        numbers = operators.numbers
+        fmt = numbers.format
+        self.batch = batch
+        self.device = numbers.device
+        self._triangles: dict[int, Tensor] = {}
+        floats = [(numbers.floats(q), numbers.floats(k)) for q, k in pairs]
+        queries = [q for q, _ in floats if q is not None]
+        keys = [k for _, k in floats if k is not None]
+        self.usable = (
+            len(queries) == len(keys) == len(pairs) and fmt.quantum_exponent > -450 and fmt.max_quanta.bit_length() < 900
+        )
+        if not self.usable:
+            return
+        nothing = torch.zeros((batch.size, 0), dtype=torch.float64, device=self.device)
+        self.query = torch.stack(queries, dim=1) if queries else nothing  # (token, component)
+        self.key = torch.stack(keys, dim=1) if keys else nothing
+
+        # A bound on Σ|k_j||q_j| for each query, over all keys; then on the distance of screened from exact scores.
+        size = torch.zeros(batch.size, dtype=torch.float64, device=self.device)
+        for q, k in zip(queries, keys, strict=True):
+            size += q.abs() * float(k.abs().max())
+        size *= 1.0 + 2.0**-40
+        width = len(pairs)
+        quantum = math.ldexp(1.0, fmt.quantum_exponent)
+        largest = math.ldexp(float(fmt.max_quanta >> max(0, fmt.max_quanta.bit_length() - 53)),
+                             fmt.quantum_exponent + max(0, fmt.max_quanta.bit_length() - 53))  # from below
+        steps = 1 if operators.fused else 2 * width  # roundings on the way to a score
+        error = size * ((width + 16) * 2.0**-52) + steps * quantum
+        self.blind = torch.zeros(batch.size, dtype=torch.bool, device=self.device)
+        if not fmt.is_fixed_point:
+            error = error + size * (2 * steps * 2.0 ** (1 - fmt.significand_bits))
+            if not operators.fused and 2 * steps >= 2**fmt.significand_bits:
+                self.blind[:] = True  # rounding errors that compound are bounded only while they are few
+        if not operators.fused:
+            # Where a single term or partial sum might saturate, the score is no longer near the sum.
+            self.blind |= 2.0 * error + size >= largest
+        self.largest = largest
+        gap = np.nextafter(float(decisive_gap) * quantum, np.inf) if decisive_gap else 0.0
+        self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40)  # (token,)
+
+    def candidates(self, tile: Tile) -> tuple[Tensor, Tensor, Tensor]:
+        """Pairs (query, key) with every key that may come within G of its query's highest score; and the blind queries.
+
+        All flat; the pairs in ascending order of queries, then keys. Blind queries have no pairs.
+        """
+        first, stop = tile.first, tile.stop
+        rows = tile.index[:, first:stop]  # (sequence, query)
+        query, key = self.query[rows], self.key[tile.index[:, :stop]]  # (sequence, position, component)
+        scores = torch.matmul(query, key.transpose(1, 2))  # (sequence, query, key)
+        scores[:, :, first:].masked_fill_(self._triangle(stop - first), -math.inf)
+        top = scores.amax(dim=2).clamp(-self.largest, self.largest)
+        threshold = top - self.margin[rows]  # (sequence, query)
+        # Scores that the margin cannot tell from saturated ones: all keys.
+        threshold = torch.where(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING, threshold)
+        present = torch.arange(first, stop, device=self.device)[None, :] < tile.lengths[:, None]
+        blind = self.blind[rows]
+        threshold = torch.where(present & ~blind, threshold, math.inf)
+        found = _flat_nonzero(scores >= threshold[:, :, None])
+        row = torch.div(found, stop, rounding_mode="floor")
+        column = found - row * stop
+        sequence = torch.div(row, stop - first, rounding_mode="floor")
+        return rows.reshape(-1)[row], tile.index[sequence, column], rows[present & blind]
+
+    def _triangle(self, rows: int) -> Tensor:
+        """(query, key): the keys behind the query, on the diagonal of a tile."""
+        if rows not in self._triangles:
+            self._triangles[rows] = torch.ones((rows, rows), dtype=torch.bool, device=self.device).triu(1)
+        return self._triangles[rows]
+
+
+def _flat_nonzero(mask: Tensor) -> Tensor:
+    """Flat indices of the true entries, ascending."""
+    if mask.device.type == "cpu":
+        return torch.from_numpy(np.flatnonzero(mask.numpy()))  # several times faster than torch's on few entries
+    return mask.reshape(-1).nonzero().squeeze(1)

@@ -1,0 +1,120 @@
+"""A model's weights as the dense engine uses them: sparse rows of dyadic factors, rounded to the format once.
+
+Source: section 3, definitions 3.1 and 3.2; the rounding and the operators are those of the reference engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from constructions.engines.dense_column import Weight, weight_of
+from constructions.layers import AttentionHead, Block, Matrix, Transformer
+from precision.format import Arithmetic
+from precision.rounding import round_fraction
+
+Row = tuple[tuple[int, Weight], ...]  # (coordinate, factor in quanta) in the order of coordinates, zeros left out
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """One attention head: rows over the registers."""
+
+    query: tuple[Row, ...]
+    key: tuple[Row, ...]
+    value: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """One block. out: register, row over the heads' outputs end to end. down: register, row over the units, bias."""
+
+    heads: tuple[HeadWeights, ...]
+    out: tuple[tuple[int, Row], ...]
+    gate: tuple[tuple[Row, Weight], ...]
+    up: tuple[tuple[Row, Weight], ...]
+    down: tuple[tuple[int, Row, Weight], ...]
+
+
+@dataclass(frozen=True)
+class ModelWeights:
+    """A model in quanta. words: (vocabulary, d) integers by register. position: register → slope."""
+
+    width: int
+    vocabulary: int
+    words: dict[int, list[int]]
+    position: dict[int, int]
+    blocks: tuple[BlockWeights, ...]
+    unembed: tuple[Row, ...]
+
+
+class _Loader:
+    """Rounds weights; equal ones once, as models hold few different numbers."""
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+        self.known: dict[float, int] = {}
+
+    def quanta(self, weight: float) -> int:
+        if weight not in self.known:
+            rounded = round_fraction(Fraction(weight), self.arithmetic.format, self.arithmetic.rounding)
+            self.known[weight] = rounded.quanta
+        return self.known[weight]
+
+    def weight(self, weight: float) -> Weight:
+        return weight_of(self.quanta(weight))
+
+    def row(self, row: Matrix) -> Row:
+        entries = ((j, self.weight(float(row[j]))) for j in np.flatnonzero(row).tolist())
+        return tuple((j, weight) for j, weight in entries if weight.mantissa)
+
+    def rows(self, matrix: Matrix) -> tuple[Row, ...]:
+        return tuple(self.row(row) for row in matrix)
+
+    def biased(self, matrix: Matrix, bias: Matrix) -> tuple[tuple[Row, Weight], ...]:
+        return tuple((self.row(row), self.weight(float(b))) for row, b in zip(matrix, bias, strict=True))
+
+    def head(self, head: AttentionHead) -> HeadWeights:
+        return HeadWeights(self.rows(head.query), self.rows(head.key), self.rows(head.value))
+
+    def block(self, block: Block) -> BlockWeights:
+        out = []
+        if block.heads:
+            joined = np.concatenate([head.out for head in block.heads], axis=1)  # (d, all value widths)
+            out = [(r, self.row(joined[r])) for r in np.flatnonzero(joined.any(axis=1)).tolist()]
+        ffn = block.feed_forward
+        down = []
+        for register, (row, bias) in enumerate(self.biased(ffn.down, ffn.down_bias)):
+            if row or bias.mantissa:
+                down.append((register, row, bias))
+        return BlockWeights(
+            heads=tuple(self.head(head) for head in block.heads),
+            out=tuple(out),
+            gate=self.biased(ffn.gate, ffn.gate_bias),
+            up=self.biased(ffn.up, ffn.up_bias),
+            down=tuple(down),
+        )
+
+
+def load(model: Transformer, arithmetic: Arithmetic) -> ModelWeights:
+    """The weights of `model`, rounded to the format as the reference engine rounds them."""
+    loader = _Loader(arithmetic)
+    words: dict[int, list[int]] = {}
+    for register in np.flatnonzero(model.words.any(axis=0)).tolist():
+        words[register] = [loader.quanta(float(word)) for word in model.words[:, register]]
+    return ModelWeights(
+        width=model.width,
+        vocabulary=len(model.words),
+        words=words,
+        position={r: loader.quanta(float(model.position[r])) for r in np.flatnonzero(model.position).tolist()},
+        blocks=tuple(loader.block(block) for block in model.blocks),
+        unembed=loader.rows(model.unembed),
+    )
+
+
+def coordinates(rows: Sequence[Row]) -> set[int]:
+    """Every coordinate that some row reads."""
+    return {j for row in rows for j, _ in row}

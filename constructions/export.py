@@ -1,0 +1,70 @@
+"""Weights in files that other tools open: `.safetensors` with a `.json` sidecar, or one `.npz`.
+
+Tensors, all float64: `embed.words` (vocabulary × d), `embed.position` (d); `blocks.{i}.attn.{h}.W_Q|W_K|W_V` (head width × d) and `W_O`
+(d × head width); `blocks.{i}.ffn.W_gate|b_gate|W_up|b_up|W_down|b_down`; `unembed` (vocabulary × d). Blocks and heads count from 0.
+Every head is padded with zero rows to one common width, so that they can be stacked.
+An `.npz` holds the sidecar as its member `sidecar.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from constructions.layers import Matrix, Transformer
+
+SUFFIXES = (".safetensors", ".npz")
+
+
+def head_width(model: Transformer) -> int:
+    """The common width: the widest query or value of any head."""
+    widths = [len(matrix) for block in model.blocks for head in block.heads for matrix in (head.query, head.value)]
+    return max(widths, default=0)
+
+
+def tensors(model: Transformer) -> dict[str, Matrix]:
+    """Every array by its exported name."""
+    width = head_width(model)
+    result = {"embed.words": model.words, "embed.position": model.position}
+    for i, block in enumerate(model.blocks):
+        for h, head in enumerate(block.heads):
+            at = f"blocks.{i}.attn.{h}"
+            result[f"{at}.W_Q"] = _padded(head.query, width)
+            result[f"{at}.W_K"] = _padded(head.key, width)
+            result[f"{at}.W_V"] = _padded(head.value, width)
+            result[f"{at}.W_O"] = _padded(head.out.T, width).T
+        ffn, at = block.feed_forward, f"blocks.{i}.ffn"
+        result |= {f"{at}.W_gate": ffn.gate, f"{at}.b_gate": ffn.gate_bias}
+        result |= {f"{at}.W_up": ffn.up, f"{at}.b_up": ffn.up_bias}
+        result |= {f"{at}.W_down": ffn.down, f"{at}.b_down": ffn.down_bias}
+    result["unembed"] = model.unembed
+    return {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in result.items()}
+
+
+def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple[Path, ...]:
+    """Writes the model and its sidecar; returns the files written. Raises ValueError for another suffix, OSError."""
+    text = json.dumps(sidecar, ensure_ascii=False, indent=2) + "\n"
+    if path.suffix == ".npz":
+        with path.open("wb") as file:
+            np.savez_compressed(file, **tensors(model))  # type: ignore[arg-type]  # no array is called "file"
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("sidecar.json", text)
+        return (path,)
+    if path.suffix == ".safetensors":
+        from safetensors.numpy import save as to_bytes
+
+        beside = path.with_suffix(".json")
+        path.write_bytes(to_bytes(tensors(model), metadata={"sidecar": beside.name}))
+        beside.write_text(text, encoding="utf-8")
+        return (path, beside)
+    raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
+
+
+def _padded(matrix: Matrix, rows: int) -> Matrix:
+    result = np.zeros((rows, matrix.shape[1]))
+    result[: len(matrix)] = matrix
+    return result

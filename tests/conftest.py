@@ -1,0 +1,3 @@
+"""pytester must be loaded from the top of the tests."""
+
+pytest_plugins = "pytester"

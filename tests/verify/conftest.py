@@ -1,0 +1,89 @@
+"""A small paper of our own, so that the verifier is judged apart from the constructions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hypothesis  # noqa: F401 - once, before runs inside this process import and forget it
+import pytest
+
+import verify.check
+import verify.sampling  # noqa: F401
+
+HEAD = """
+from dataclasses import dataclass
+from fractions import Fraction
+from hypothesis import strategies as st
+from verify.claim import Claim, Counterexample, Verdict, claim, claims
+
+def below_100(number: int) -> Counterexample | None:
+    if number >= 100:
+        return Counterexample(bound=100, found=number)
+    return None
+"""
+PAPER = """
+@claim("T.1/repaired", source="Lemma T.1", statement="Digits are small.")
+def test_digits(check):
+    check.exhaustive(range(10), below_100, range="all digits", size=lambda number: number + 1)
+
+@claim("T.1/printed", source="Lemma T.1", statement="Numbers are small.", variant="printed", expected=Verdict.REFUTED)
+def test_numbers(check, engine):
+    check.sampled(st.integers(0, 10**6), below_100, range="numbers", max_examples=300)
+
+@claims("low", [(Claim(f"T.{low + 8}/repaired", "Lemma T.2", "Numbers from here are small."), low) for low in (1, 2)])
+def test_from(check, low):
+    check.sampled(st.integers(low, 60), below_100, range="numbers", size=lambda number: number, max_examples=30)
+
+@claim("U/repaired", source="Theorem U", statement="Squares are not negative.")
+def test_proof(check):
+    check.proved(lambda: True, by="a sum of squares")
+"""
+
+
+@dataclass
+class Paper:
+    """Claims in a folder, and pytest over them."""
+
+    pytester: pytest.Pytester
+
+    @property
+    def folder(self) -> Path:
+        return self.pytester.path
+
+    def write(self, body: str) -> None:
+        (self.folder / "claim_paper.py").write_text(HEAD + body, encoding="utf-8")
+
+    def run(self, *options: str) -> pytest.RunResult:
+        return self.pytester.runpytest("--witnesses", "witnesses.json", *options)
+
+    def run_apart(self, *options: str) -> pytest.RunResult:
+        return self.pytester.runpytest_subprocess("--witnesses", "witnesses.json", *options)
+
+    def rows(self, *options: str) -> dict[str, dict[str, Any]]:
+        """The rows of a run by claim."""
+        self.run("--ledger", "ledger.json", *options)
+        return {row["id"]: row for row in self.ledger()["rows"]}
+
+    def ledger(self, name: str = "ledger.json") -> Any:
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+    def replay(self, *arguments: str) -> pytest.RunResult:
+        claims = ["--claims", str(self.folder)]
+        return self.pytester.run(sys.executable, "-m", "verify.replay", *claims, *arguments)
+
+
+@pytest.fixture
+def paper(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    root = Path(__file__).parents[2]
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    settings = (
+        'addopts = ["-p", "verify.plugin", "--strict-markers"]\nxfail_strict = true\nfilterwarnings = ["error"]\n'
+    )
+    pytester.makepyprojecttoml("[tool.pytest.ini_options]\n" + settings)
+    made = Paper(pytester)
+    made.write(PAPER)
+    return made

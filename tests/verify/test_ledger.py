@@ -1,0 +1,159 @@
+"""The ledger: the same rows from one process or many, complete or interrupted, on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.verify.conftest import PAPER, Paper
+from verify import ledger
+from verify.claim import Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
+from verify.options import Options
+
+CLAIM = Claim("C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED)
+WITNESS = Witness({"edge": [1, 2]}, {"found": 3}, "all edges", 64, None, "reference", 0)
+REFUTED = Row(CLAIM, Verdict.REFUTED, (Exhaustive("all edges", "p = 9", 3, 2, True),), WITNESS, "reference", 0.5)
+SAMPLED = Sampled("trees", "p = 33", 1200, 64, False)
+HELD = Row(
+    replace(CLAIM, id="C.10/repaired", expected=Verdict.HOLDS), Verdict.HOLDS, (SAMPLED,), None, "reference", 0.5
+)
+
+
+def without_seconds(document: Any) -> Any:
+    return {**document, "rows": [{**row, "seconds": None} for row in document["rows"]]}
+
+
+def test_two_processes_write_the_ledger_of_one(paper: Paper) -> None:
+    alone = paper.run_apart("--ledger", "alone.json")
+    shared = paper.run_apart("--ledger", "shared.json", "-n", "2")
+    assert (alone.ret, shared.ret) == (0, 0)
+    one, two = paper.ledger("alone.json"), paper.ledger("shared.json")
+    assert without_seconds(one) == without_seconds(two)
+    assert [row["id"] for row in two["rows"]] == [
+        "T.1/printed",
+        "T.1/repaired",
+        "T.9/repaired",
+        "T.10/repaired",
+        "U/repaired",
+    ]
+    shared.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown; 0 not as expected"])
+
+
+def test_the_document(paper: Paper) -> None:
+    paper.run("--ledger", "ledger.json", "--n-max", "9", "--seed", "4")
+    document = paper.ledger()
+    assert document["schema"] == 1
+    assert document["options"] == {"n_max": 9, "p_bits": None, "engines": ["reference"], "device": "cpu", "seed": 4}
+    row = document["rows"][0]
+    seconds = row.pop("seconds")
+    assert seconds >= 0
+    witness = row.pop("witness")
+    assert witness.pop("replay").startswith("python -m verify.replay T.1/printed --witness '{")
+    assert witness == {
+        "case": 100,
+        "shows": {"bound": 100, "found": 100},
+        "part": "numbers",
+        "n_max": 9,
+        "p_bits": None,
+        "engine": "reference",
+        "seed": 4,
+    }
+    [evidence] = row.pop("evidence")
+    assert set(evidence) == {"kind", "range", "precision", "cases", "n_max", "stopped"}
+    assert evidence["stopped"] is True
+    assert row == {
+        "id": "T.1/printed",
+        "source": "Lemma T.1",
+        "statement": "Numbers are small.",
+        "variant": "printed",
+        "finding": "",
+        "expected": "refuted",
+        "verdict": "refuted",
+        "engine": "reference",
+        "note": "",
+    }
+
+
+def test_an_interrupted_run_prints_what_it_has(paper: Paper) -> None:
+    interrupt = "import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n    check.unknown('late')"
+    paper.write(f'{PAPER}\n@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    {interrupt}\n')
+    result = paper.run_apart("--ledger", "ledger.json")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*T.1/repaired*holds*", "The run ended early: 1 of 6 tests were not run."])
+    assert len(paper.ledger()["rows"]) == 5
+
+
+def test_a_worker_that_dies_leaves_a_trace(paper: Paper) -> None:
+    paper.write(
+        f'{PAPER}\n@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    import os\n    os._exit(9)\n'
+    )
+    result = paper.run_apart("-n", "1")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown*", "No verdict, see above: *::test_last"])
+
+
+def test_a_run_without_claims_prints_no_ledger(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_plain="def test_plain():\n    pass")
+    result = pytester.runpytest("-p", "verify.plugin")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*= ledger =*")
+
+
+def test_rows_survive_json() -> None:
+    proved = replace(HELD, evidence=(Proved("all n", "", "induction"), SAMPLED))
+    for row in (REFUTED, HELD, proved, Row(CLAIM, Verdict.UNKNOWN, (), None, "", 0.0, "nobody knows")):
+        assert Row.from_json(json.loads(json.dumps(row.to_json()))) == row
+
+
+def test_a_file_survives(paper: Paper) -> None:
+    path = paper.folder / "rows.json"
+    ledger.write(path, [HELD, REFUTED], Options())
+    assert ledger.read(path) == [REFUTED, HELD]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 2, "rows": []}', '{"schema": 1, "rows": [{}]}'])
+def test_another_file_is_refused(paper: Paper, text: str) -> None:
+    path = paper.folder / "rows.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="not a ledger"):
+        ledger.read(path)
+
+
+def test_a_row_cannot_contradict_itself() -> None:
+    with pytest.raises(ValueError, match="nothing holds without evidence"):
+        replace(HELD, evidence=())
+    with pytest.raises(ValueError, match="refuted by a witness"):
+        replace(REFUTED, witness=None)
+    with pytest.raises(ValueError, match="refuted by a witness"):
+        replace(HELD, witness=WITNESS)
+    with pytest.raises(ValueError, match="at least one case"):
+        replace(SAMPLED, cases=0)
+
+
+def test_the_table_says_what_was_covered() -> None:
+    text = ledger.text([HELD, REFUTED], 300, color=False)
+    lines = pytest.LineMatcher(text.splitlines())
+    lines.fnmatch_lines(["*C.9/printed*refuted*exhaustive: all edges, stopped by a witness at case 3, p = 9*"])
+    lines.fnmatch_lines(["*C.10/repaired*holds*sampled: trees, n ≤ 64, 1,200 cases, p = 33*"])
+    assert "\x1b" not in text
+    assert "\x1b" in ledger.text([HELD], 300, color=True)
+
+
+def test_the_replay_command_is_as_short_as_it_can_be(paper: Paper) -> None:
+    path = paper.folder / "ledger.json"
+    assert ledger.replay_lines([REFUTED], {CLAIM.id: WITNESS}, path) == ["python -m verify.replay C.9/printed"]
+    assert ledger.replay_lines([REFUTED], {}, path) == [f"python -m verify.replay C.9/printed --ledger {path}"]
+    assert ledger.replay_lines([REFUTED], {}, None) == [WITNESS.command("C.9/printed")]
+
+
+def test_stored_witnesses_follow_the_run(paper: Paper) -> None:
+    path = paper.folder / "witnesses.json"
+    ledger.update_witnesses(path, [REFUTED])
+    assert ledger.load_witnesses(path) == {CLAIM.id: WITNESS}
+    ledger.update_witnesses(path, [HELD])
+    assert ledger.load_witnesses(path) == {CLAIM.id: WITNESS}
+    ledger.update_witnesses(path, [replace(HELD, claim=CLAIM)])
+    assert ledger.load_witnesses(path) == {}

@@ -1,0 +1,119 @@
+"""What the command line may say, and the one line that answers a mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.conftest import Paper
+from verify import options
+from verify.check import Check
+from verify.claim import Claim
+from verify.options import Options, chosen_engines
+from verify.plugin import matching
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--n-max", "0"], "--n-max 0: *at least 1"),
+        (["--p-bits", "16"], "--p-bits 16: *odd*"),
+        (["--p-bits", "3"], "--p-bits 3: *at least 5"),
+        (["--engine", "quantum"], "--engine quantum: want one of reference, dense, indexed, all"),
+        (["--device", "tpu"], "--device tpu: want one of cpu, cuda"),
+        (["--ledger", "nowhere/ledger.json"], "--ledger nowhere/ledger.json: there is no such folder"),
+        (["--claim", "T.1/printd"], "--claim T.1/printd: no such claim; close: T.1/printed*"),
+    ],
+)
+def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
+    result = paper.run(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {line}"])
+    assert len([text for text in result.stderr.lines if text.strip()]) == 1
+
+
+def test_a_number_is_a_number(paper: Paper) -> None:
+    result = paper.run("--n-max", "many")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*argument --n-max: invalid int value: 'many'"])
+
+
+@pytest.mark.parametrize("name", ["dense", "all"])
+def test_an_engine_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(options, "built", lambda engine: engine == "reference")
+    with pytest.raises(ValueError, match=rf"--engine {name}: not built yet: dense.*; there is: reference"):
+        chosen_engines(name)
+
+
+def test_all_engines_judge_apart(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "built", lambda engine: True)
+    paper.run("--engine", "all", "--ledger", "ledger.json")
+    rows = [(row["id"], row["engine"]) for row in paper.ledger()["rows"]]
+    assert rows == [
+        ("T.1/printed", "dense"),
+        ("T.1/printed", "indexed"),
+        ("T.1/printed", "reference"),
+        ("T.1/repaired", ""),
+        ("T.9/repaired", ""),
+        ("T.10/repaired", ""),
+        ("U/repaired", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        ("C.1", {"C.1/printed", "C.1/repaired"}),
+        ("C.1/printed", {"C.1/printed"}),
+        ("C", {"C.1/printed", "C.1/repaired", "C.15/printed"}),
+        ("D", set()),
+    ],
+)
+def test_a_claim_is_chosen_by_the_start_of_its_id(wanted: str, chosen: set[str]) -> None:
+    assert matching(wanted, ["C.1/printed", "C.1/repaired", "C.15/printed"]) == chosen
+
+
+def test_only_chosen_claims_run(paper: Paper) -> None:
+    paper.run("--claim", "T.1").assert_outcomes(passed=1, xfailed=1, deselected=3)
+
+
+def test_an_unknown_claim_under_xdist(paper: Paper) -> None:
+    result = paper.run_apart("--claim", "nothing", "-n", "1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --claim nothing: no such claim"])
+
+
+def test_a_claim_is_judged_once(paper: Paper) -> None:
+    twice = '@claim("V", source="V", statement="V")\ndef test_{}(check):\n    pass\n'
+    paper.write(twice.format("a") + twice.format("b"))
+    result = paper.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: claim V is judged twice: *test_a and *test_b"])
+
+
+def test_a_claim_that_pytest_would_not_find(paper: Paper) -> None:
+    paper.write('@claim("V", source="V", statement="V")\ndef judge(check):\n    pass\n')
+    result = paper.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*claim V: judge must be called test_*"])
+
+
+def sizes(n_max: int, low: int, cap: int | None) -> tuple[tuple[int, ...], list[str]]:
+    check = Check(Claim("V", "V", "V"), Options(n_max=n_max), "reference")
+    return check.sizes(low, cap=cap), check.notes
+
+
+def test_sizes_are_a_ladder_that_ends_at_the_top() -> None:
+    assert sizes(100, 1, None) == ((1, 2, 4, 8, 16, 32, 64, 100), [])
+    assert sizes(64, 3, None) == ((3, 6, 12, 24, 48, 64), [])
+    assert sizes(1, 1, 64) == ((1,), [])
+    assert sizes(10_000, 4, 20) == ((4, 8, 16, 20), ["n ≤ 20 of 10,000: what the reference engine affords"])
+
+
+def test_the_ledger_tells_where_sizes_ended(paper: Paper) -> None:
+    paper.write(
+        '@claim("V", source="V", statement="V")\ndef test_it(check, engine):\n'
+        '    check.exhaustive(check.sizes(cap=8), below_100, range="sizes", size=lambda n: n)'
+    )
+    row = paper.rows("--n-max", "10000")["V"]
+    assert row["evidence"][0]["n_max"] == 8
+    assert row["note"] == "n ≤ 8 of 10,000: what the reference engine affords"

@@ -1,0 +1,121 @@
+"""`python -m verify.replay`: one witness, one answer, one exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.verify.conftest import PAPER, Paper
+
+
+@pytest.fixture
+def stored(paper: Paper) -> Paper:
+    """The paper, its witnesses stored."""
+    assert paper.run("--update-witnesses").ret == 0
+    return paper
+
+
+def test_a_stored_witness_refutes_again(stored: Paper) -> None:
+    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "T.1/printed (Lemma T.1, printed)",
+            "  case *100",
+            "  bound *100",
+            "  found *100",
+            "This case refutes the claim.",
+        ]
+    )
+
+
+def test_a_run_names_the_short_command_once_the_witness_is_stored(stored: Paper) -> None:
+    stored.run().stdout.fnmatch_lines(["Replay a witness:", "python -m verify.replay T.1/printed"])
+
+
+def test_a_repaired_claim_holds_at_the_old_witness(stored: Paper) -> None:
+    stored.write(PAPER.replace('below_100, range="numbers", max', 'lambda number: None, range="numbers", max'))
+    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["The claim holds at this case."])
+
+
+def test_a_part_that_is_gone_leaves_the_question_open(stored: Paper) -> None:
+    stored.write(PAPER.replace('"numbers"', '"integers"'))
+    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["Unknown: the test has no part 'numbers'"])
+
+
+def test_a_crash_leaves_the_question_open(stored: Paper) -> None:
+    stored.write(PAPER.replace('below_100, range="numbers", max', 'len, range="numbers", max'))
+    result = stored.replay("--witnesses", "witnesses.json", "T.1/printed")
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["Unknown: TypeError: *"])
+
+
+def test_the_printed_command_needs_no_file(paper: Paper) -> None:
+    [row] = [row for row in paper.rows().values() if row["verdict"] == "refuted"]
+    witness = row["witness"]
+    witness.pop("replay")
+    result = paper.replay("T.1/printed", "--witness", json.dumps(witness), "--json")
+    assert result.ret == 1
+    assert json.loads(result.stdout.str()) == {
+        "schema": 1,
+        "claim": "T.1/printed",
+        "verdict": "refuted",
+        "case": 100,
+        "shows": {"bound": 100, "found": 100},
+        "note": "",
+    }
+
+
+def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
+    paper.run("--ledger", "ledger.json")
+    assert paper.replay("T.1/printed", "--ledger", "ledger.json").ret == 1
+    assert paper.replay("T.1/repaired", "--ledger", "ledger.json").ret == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["T.1/printd"], "no claim is called T.1/printd; close: T.1/printed*"),
+        ([], "name a claim, or ask for --list"),
+        (["T.1/printed", "--witness", "{}"], "a witness is an object with exactly the fields *"),
+        (["T.1/printed", "--ledger", "nowhere.json"], "*nowhere.json*"),
+        (["T.1/printed", "--claims", "nowhere"], "nowhere: there is no claim_*.py"),
+    ],
+)
+def test_a_mistake_gets_one_line(stored: Paper, arguments: list[str], line: str) -> None:
+    result = stored.replay(*arguments)
+    assert result.ret == 2
+    assert result.stdout.str() == ""
+    result.stderr.fnmatch_lines([f"verify.replay: {line}"])
+    assert len(result.stderr.lines) == 1
+
+
+def test_a_claim_without_a_witness(stored: Paper) -> None:
+    result = stored.replay("--witnesses", "witnesses.json", "T.1/repaired")
+    assert result.ret == 3
+    result.stderr.fnmatch_lines(["verify.replay: T.1/repaired: there is no witness in witnesses.json"])
+
+
+def test_a_broken_file_of_claims_is_named(stored: Paper) -> None:
+    (stored.folder / "claim_broken.py").write_text("import nothing_like_it\n")
+    result = stored.replay("--list")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["verify.replay: *claim_broken.py: *nothing_like_it*"])
+
+
+def test_the_list(stored: Paper) -> None:
+    result = stored.replay("--list", "--witnesses", "witnesses.json")
+    assert result.ret == 0
+    assert [line.split()[0] for line in result.stdout.lines] == [
+        "T.1/printed",
+        "T.1/repaired",
+        "T.9/repaired",
+        "T.10/repaired",
+        "U/repaired",
+    ]
+    assert [line for line in result.stdout.lines if line.endswith("(witness stored)")] == result.stdout.lines[:1]

@@ -1,0 +1,128 @@
+"""Every way in which a claim's test can end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.conftest import Paper
+
+CLAIM = '@claim("V", source="Lemma V", statement="It holds.")\ndef test_it(check):\n    '
+EXPECTED_FALSE = CLAIM.replace('"It holds."', '"It holds.", variant="printed", expected=Verdict.REFUTED')
+
+
+def test_the_paper_passes_with_its_known_slip(paper: Paper) -> None:
+    result = paper.run()
+    result.assert_outcomes(passed=4, xfailed=1)
+    assert result.ret == 0
+
+
+def test_a_true_claim_holds_by_exhaustion(paper: Paper) -> None:
+    row = paper.rows()["T.1/repaired"]
+    assert row["verdict"] == "holds"
+    [evidence] = row["evidence"]
+    assert (evidence["kind"], evidence["cases"], evidence["n_max"]) == ("exhaustive", 10, 10)
+    assert row["witness"] is None
+
+
+def test_a_false_claim_is_refuted_by_a_shrunk_witness(paper: Paper) -> None:
+    row = paper.rows()["T.1/printed"]
+    assert row["verdict"] == "refuted"
+    assert row["witness"]["case"] == 100
+    assert row["witness"]["shows"] == {"bound": 100, "found": 100}
+
+
+def test_a_sample_is_called_a_sample(paper: Paper) -> None:
+    rows = paper.rows()
+    assert [evidence["kind"] for evidence in rows["T.9/repaired"]["evidence"]] == ["sampled"]
+    assert [evidence["kind"] for evidence in rows["U/repaired"]["evidence"]] == ["proved"]
+    result = paper.run("--claim", "T.9/repaired")
+    result.stdout.fnmatch_lines(["*T.9/repaired*holds*sampled: numbers*"])
+    result.stdout.no_fnmatch_line("*proved*")
+
+
+def test_an_unexpected_refutation_fails(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.exhaustive(range(200), below_100, range="numbers")')
+    result = paper.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["V (Lemma V): refuted, expected holds.", "witness: 100", "replay: python -m verify.replay V *"]
+    )
+
+
+def test_a_slip_that_is_gone_fails(paper: Paper) -> None:
+    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(20), below_100, range="numbers")')
+    result = paper.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["V (Lemma V): holds, expected refuted. Nothing refutes it any more."])
+    result.assert_outcomes(failed=1)
+
+
+def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> None:
+    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(200), below_100, range="numbers")')
+    assert paper.run("--runxfail").ret == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        ("pass", "the test recorded no evidence"),
+        ('check.exhaustive(range(0), below_100, range="nothing")', "no case at all: nothing"),
+        ('check.exhaustive([5], lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
+        ('check.sampled(st.integers(), lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
+        ('check.exhaustive([5], lambda number: False, range="numbers")', "TypeError: a predicate returns None or *"),
+        ("assert False", "AssertionError: *"),
+        ('check.proved(lambda: False, by="luck")', "the proof does not go through: luck"),
+        ('check.unknown("nobody knows")', "nobody knows"),
+        ('[check.exhaustive([5], below_100, range="numbers") for _ in "ab"]', "ValueError: *'numbers' twice*"),
+    ],
+)
+@pytest.mark.parametrize("head", [CLAIM, EXPECTED_FALSE])
+def test_no_verdict_without_a_reason(paper: Paper, head: str, body: str, note: str) -> None:
+    paper.write(head + body)
+    result = paper.run("--ledger", "ledger.json")
+    assert result.ret == 1
+    [row] = paper.ledger()["rows"]
+    assert row["verdict"] == "unknown"
+    assert row["witness"] is None
+    pytest.LineMatcher([row["note"]]).fnmatch_lines([note])
+
+
+def test_a_crash_after_evidence_is_unknown_too(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.exhaustive([5], below_100, range="a")\n    check.exhaustive([5], len, range="b")')
+    row = paper.rows()["V"]
+    assert (row["verdict"], len(row["evidence"])) == ("unknown", 1)
+
+
+def test_an_open_question_may_be_expected(paper: Paper) -> None:
+    paper.write(CLAIM.replace('"It holds."', '"It holds.", expected=Verdict.UNKNOWN') + 'check.unknown("open")')
+    result = paper.run()
+    result.assert_outcomes(xfailed=1)
+
+
+def test_a_swallowed_witness_still_refutes(paper: Paper) -> None:
+    tried = 'try:\n        check.exhaustive([200], below_100, range="a")\n    except Exception:\n        pass'
+    paper.write(f'{CLAIM}{tried}\n    check.exhaustive([5], below_100, range="b")')
+    assert paper.rows()["V"]["verdict"] == "refuted"
+
+
+def test_a_raised_counterexample_refutes_like_a_returned_one(paper: Paper) -> None:
+    raises = (
+        "def predicate(number: int):\n    if number > 3:\n        raise Counterexample(found=Fraction(number, 3))\n\n"
+    )
+    paper.write(f'{raises}{CLAIM}check.sampled(st.integers(0, 50), predicate, range="a")')
+    witness = paper.rows()["V"]["witness"]
+    assert (witness["case"], witness["shows"]) == (4, {"found": "4/3"})
+
+
+def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
+    result = paper.run("--n-max", "2")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*unknown*not judged: needs n*"])
+
+
+def test_a_test_that_takes_no_check_fails(paper: Paper) -> None:
+    paper.write(CLAIM.replace("test_it(check)", "test_it()") + "pass")
+    result = paper.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["V: its test does not take `check`*"])

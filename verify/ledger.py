@@ -1,0 +1,172 @@
+"""The ledger: every claim that a run judged, as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
+from verify.options import Options
+
+if TYPE_CHECKING:
+    import pytest
+    from rich.table import Table
+
+SCHEMA = 1
+STYLES = {Verdict.HOLDS: "green", Verdict.REFUTED: "red", Verdict.UNKNOWN: "yellow"}
+LEAST_WIDTH = 110
+LONGEST_CASE = 160
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A key that sorts C.9 before C.10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def sort_key(row: Row) -> tuple[list[tuple[int, str]], str]:
+    """Rows stand in the order of their claims, then of engines: the order of the run leaves no trace."""
+    return natural(row.claim.id), row.engine
+
+
+def rows_of(report: pytest.TestReport) -> list[Row]:
+    """The row that a test report carries, if any. The report of the teardown repeats it."""
+    values = [str(value) for name, value in report.user_properties if name == "claim"]
+    return [Row.from_json(json.loads(value)) for value in values] if report.when == "call" else []
+
+
+def to_json(rows: Sequence[Row], options: Options) -> dict[str, Json]:
+    """The ledger as one JSON document."""
+    return {"schema": SCHEMA, "options": asdict(options), "rows": [row.to_json() for row in sorted(rows, key=sort_key)]}
+
+
+def write(path: Path, rows: Sequence[Row], options: Options) -> None:
+    """The ledger as a file."""
+    path.write_text(json.dumps(to_json(rows, options), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a file that `write` wrote; ValueError if it is none."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
+        return [Row.from_json(row) for row in document["rows"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not a ledger: {error}") from error
+
+
+def covered(evidence: Evidence) -> str:
+    """The range in words, with the numbers that the run measured."""
+    parts = [evidence.range]
+    if isinstance(evidence, Searched):
+        if evidence.stopped:
+            parts.append(f"stopped by a witness at case {evidence.cases:,}")
+        else:
+            if evidence.n_max is not None:
+                parts.append(f"n ≤ {evidence.n_max:,}")
+            parts.append(f"{evidence.cases:,} {'case' if evidence.cases == 1 else 'cases'}")
+    if isinstance(evidence, Proved):
+        parts.append(f"by {evidence.by}")
+    if evidence.precision:
+        parts.append(evidence.precision)
+    return ", ".join(parts)
+
+
+def shortened(text: str, limit: int = LONGEST_CASE) -> str:
+    """At most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """One line a claim. The words of the evidence column come from the types of the evidence alone."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    engines = {row.engine for row in rows if row.engine}
+    ledger = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, expand=True)
+    ledger.add_column("claim", no_wrap=True)
+    ledger.add_column("statement", ratio=3)
+    ledger.add_column("variant", max_width=14)
+    if len(engines) > 1:
+        ledger.add_column("engine")
+    ledger.add_column("verdict", no_wrap=True)
+    ledger.add_column("evidence and range", ratio=3)
+    ledger.add_column("witness", ratio=2)
+    for row in sorted(rows, key=sort_key):
+        verdict = Text(row.verdict, style=STYLES[row.verdict])
+        if not row.as_expected:
+            verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
+        lines = [f"{evidence.kind}: {covered(evidence)}" for evidence in row.evidence]
+        lines += [row.note] if row.note else []
+        witness = "" if row.witness is None else shortened(compact(row.witness.case))
+        cells: list[Text] = [Text(row.claim.id), Text(row.claim.statement), Text(row.claim.variant_text)]
+        if len(engines) > 1:
+            cells.append(Text(row.engine))
+        ledger.add_row(*cells, verdict, Text("\n".join(lines)), Text(witness))
+    return ledger
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """How many claims got which verdict."""
+    counts = Counter(row.verdict for row in rows)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
+    surprises = sum(not row.as_expected for row in rows)
+    return ", ".join(parts) + f"; {surprises} not as expected"
+
+
+def text(rows: Sequence[Row], width: int, color: bool) -> str:
+    """The table and its totals as terminal text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(
+        file=out, width=max(width, LEAST_WIDTH), force_terminal=color, color_system="standard" if color else None
+    )
+    console.print(table(rows))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return "\n".join(lines) + "\n" + summary(rows) + "\n"
+
+
+def replay_lines(rows: Sequence[Row], stored: Mapping[str, Witness], ledger: Path | None) -> list[str]:
+    """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness."""
+    lines = []
+    for row in sorted(rows, key=sort_key):
+        if row.witness is None:
+            continue
+        if stored.get(row.claim.id) == row.witness:
+            lines.append(f"python -m verify.replay {row.claim.id}")
+        elif ledger is not None:
+            lines.append(f"python -m verify.replay {row.claim.id} --ledger {ledger}")
+        else:
+            lines.append(row.witness.command(row.claim.id))
+    return lines
+
+
+def load_witnesses(path: Path) -> dict[str, Witness]:
+    """The stored witnesses by claim; none if there is no file. ValueError if the file is something else."""
+    if not path.exists():
+        return {}
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {claim: Witness.from_json(witness) for claim, witness in document["witnesses"].items()}
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path}: not a file of witnesses: {error}") from error
+
+
+def update_witnesses(path: Path, rows: Sequence[Row]) -> None:
+    """Stores what this run found; forgets the witnesses of claims that it judged and did not refute."""
+    stored = load_witnesses(path)
+    for claim in {row.claim.id for row in rows}:
+        stored.pop(claim, None)
+    for row in sorted(rows, key=sort_key, reverse=True):  # of several engines, the first stays
+        if row.witness is not None:
+            stored[row.claim.id] = row.witness
+    document = {"schema": SCHEMA, "witnesses": {claim: asdict(stored[claim]) for claim in sorted(stored, key=natural)}}
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

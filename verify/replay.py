@@ -1,0 +1,206 @@
+"""`python -m verify.replay CLAIM`: looks at one witness again, and at nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pytest
+
+from verify import plugin
+from verify.claim import Claim, Json, Row, Verdict, Witness, compact
+from verify.ledger import load_witnesses, natural, read, rows_of
+from verify.options import FILES
+from verify.plugin import REPLAY, WITNESSES, claim_of
+
+EXIT_CODES = {Verdict.HOLDS: 0, Verdict.REFUTED: 1, Verdict.UNKNOWN: 3}
+USAGE = 2
+EXAMPLES = """examples:
+  python -m verify.replay --list                          the claims, and which of them have a stored witness
+  python -m verify.replay C.1/printed                     replay the stored witness
+  python -m verify.replay C.1/printed --ledger run.json   replay the one that `pytest verify/ --ledger run.json` found
+  python -m verify.replay C.1/printed --json              one JSON document on stdout
+
+exit status: 0 the claim holds at this case, 1 it is refuted, 2 usage, 3 unknown"""
+
+
+class Mistake(Exception):
+    """One line for the user."""
+
+
+@dataclass
+class Replay:
+    """A pytest plugin: gathers the claims; hands the witness to the one that it is for, and keeps the row."""
+
+    claim: str = ""
+    witness: Witness | None = None
+    claims: dict[str, Claim] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        if self.witness is not None:
+            config.stash[REPLAY] = self.witness
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        claims = {item: claim for item in items if (claim := claim_of(item)) is not None}
+        self.claims |= {claim.id: claim for claim in claims.values()}
+        items[:] = [item for item, claim in claims.items() if claim.id == self.claim]
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.errors.append(f"{report.nodeid}: {str(report.longrepr).strip().splitlines()[-1]}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.rows += rows_of(report)
+
+
+def run(folder: Path, replay: Replay, *options: str) -> Replay:
+    """pytest over the claims, without its own output; Mistake if it cannot read them."""
+    files = [str(path) for path in sorted(folder.glob(FILES))]
+    if not files:
+        raise Mistake(f"{folder}: there is no {FILES}")
+    fixed = ["-p", "no:terminal", "-p", "no:cacheprovider", "-o", "addopts="]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        code = pytest.main([*files, *fixed, *options], plugins=[plugin, replay])
+    if replay.errors:
+        raise Mistake(replay.errors[0])
+    if not replay.claims:
+        said = [line for line in output.getvalue().splitlines() if line]
+        raise Mistake(said[-1] if said else f"pytest ended with status {int(code)}")
+    return replay
+
+
+def choose(arguments: argparse.Namespace) -> Witness | None:
+    """The witness that the command line speaks of."""
+    try:
+        if arguments.witness is not None:
+            return Witness.from_json(json.loads(arguments.witness))
+        if arguments.ledger is not None:
+            return next((row.witness for row in read(arguments.ledger) if row.claim.id == arguments.claim), None)
+        return load_witnesses(arguments.witnesses).get(arguments.claim)
+    except (ValueError, OSError) as error:
+        raise Mistake(str(error)) from error
+
+
+def account(row: Row, witness: Witness) -> str:
+    """What a person reads."""
+    claim = row.claim
+    shows = {} if row.witness is None else row.witness.shows
+    lines = {"case": compact(witness.case), "found in": witness.part}
+    lines |= {name: value if isinstance(value, str) else compact(value) for name, value in shows.items()}
+    width = max(len(name) for name in lines)
+    ends = {Verdict.HOLDS: "The claim holds at this case.", Verdict.REFUTED: "This case refutes the claim."}
+    head = f"{claim.id} ({claim.source}, {claim.variant_text})\n{claim.statement}\n\n"
+    body = "\n".join(f"  {name:<{width}}  {value}" for name, value in lines.items())
+    return f"{head}{body}\n\n{ends.get(row.verdict, f'Unknown: {row.note}')}"
+
+
+def document(row: Row, witness: Witness) -> dict[str, Json]:
+    """The same for programs."""
+    found = row.to_json()["witness"]
+    return {
+        "schema": 1,
+        "claim": row.claim.id,
+        "verdict": row.verdict,
+        "case": witness.case,
+        "shows": found["shows"] if found else {},
+        "note": row.note,
+    }
+
+
+def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
+    """One line a claim."""
+    width = max((len(claim.id) for claim in claims), default=0)
+    lines = []
+    for claim in claims:
+        witness = "  (witness stored)" if claim.id in stored else ""
+        lines.append(f"{claim.id:<{width}}  {claim.source}: {claim.statement}{witness}")
+    return "\n".join(lines)
+
+
+def replay_one(arguments: argparse.Namespace) -> int:
+    """Replays, prints, and returns the exit status."""
+    witness = choose(arguments)
+    if witness is None:
+        require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
+        where = arguments.ledger or arguments.witnesses
+        print(f"verify.replay: {arguments.claim}: there is no witness in {where}", file=sys.stderr)
+        return EXIT_CODES[Verdict.UNKNOWN]
+    options = [f"--n-max={witness.n_max}", f"--seed={witness.seed}"]
+    options += [f"--p-bits={witness.p_bits}"] if witness.p_bits is not None else []
+    options += [f"--engine={witness.engine}"] if witness.engine else []
+    replay = run(arguments.claims, Replay(arguments.claim, witness), *options)
+    require(arguments.claim, replay.claims)
+    if not replay.rows:
+        raise Mistake(
+            f"{arguments.claim}: its test does not run; see pytest {arguments.claims} --claim {arguments.claim}"
+        )
+    row = replay.rows[0]
+    print(json.dumps(document(row, witness), ensure_ascii=False) if arguments.json else account(row, witness))
+    return EXIT_CODES[row.verdict]
+
+
+def list_all(arguments: argparse.Namespace) -> int:
+    """Prints the claims."""
+    known = run(arguments.claims, Replay(), "--collect-only").claims
+    stored = load_witnesses(arguments.witnesses)
+    chosen = [known[name] for name in sorted(known, key=natural)]
+    if arguments.json:
+        claims = [{**asdict(claim), "witness_stored": claim.id in stored} for claim in chosen]
+        print(json.dumps({"schema": 1, "claims": claims}, ensure_ascii=False))
+    else:
+        print(listing(chosen, stored))
+    return 0
+
+
+def require(claim: str, known: Mapping[str, Claim]) -> None:
+    """Mistake if there is no such claim."""
+    if claim not in known:
+        close = difflib.get_close_matches(claim, known, cutoff=0.4)
+        raise Mistake(f"no claim is called {claim}" + (f"; close: {', '.join(close)}" if close else ""))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    described = argparse.ArgumentParser(
+        prog="python -m verify.replay",
+        description="Look again at the case that refutes a claim.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    described.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
+    described.add_argument("--list", action="store_true", help="list the claims")
+    described.add_argument("--json", action="store_true", help="print one JSON document")
+    described.add_argument("--claims", type=Path, default=WITNESSES.parent, metavar="DIR", help="where the claims are")
+    where = described.add_mutually_exclusive_group()
+    where.add_argument("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
+    where.add_argument("--ledger", type=Path, metavar="PATH", help="take the witness from a ledger")
+    where.add_argument("--witness", metavar="JSON", help="take this witness")
+    return described
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    try:
+        if arguments.list:
+            return list_all(arguments)
+        if arguments.claim is None:
+            raise Mistake("name a claim, or ask for --list")
+        return replay_one(arguments)
+    except (Mistake, ValueError) as error:
+        print(f"verify.replay: {error}", file=sys.stderr)
+        return USAGE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""What random inputs are made of: columns from a part's contract, graphs from families. Everything shrinks to the simplest case."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, UnitFraction
+from verify.probe import Trial, satisfies
+
+PRECISION_SURPLUS = (0, 2, 8, 20)  # bits above the least precision that are tried as well
+LARGEST_PRECISION = 103  # a rounded unit fraction of more bits would not fit float64's 53 digits
+
+Columns = Mapping[str, tuple[Fraction, ...]]
+Pins = Mapping[str, Sequence[Fraction]]  # register → the value that it is to hold at position 1, 2, …
+
+
+# Columns
+
+
+def values(domain: Domain) -> SearchStrategy[Fraction]:
+    """Elements of a domain, the ends more often than chance has it."""
+    match domain:
+        case Integer(low, high):
+            ends = st.sampled_from(sorted({low, high}, key=abs))
+            return st.one_of(st.integers(low, high), ends).map(Fraction)
+        case UnitFraction(low, high):
+            return st.one_of(st.integers(low, high), st.sampled_from((low, high))).map(lambda m: Fraction(1, m))
+        case Real(low, high):
+            return st.fractions(low, high, max_denominator=64)
+        case OneOf(choices):
+            return st.sampled_from(choices)
+
+
+def crowded(domain: Domain) -> SearchStrategy[Fraction]:
+    """Elements of a domain out of a few, so that equal ones are common."""
+    if isinstance(domain, Integer):
+        return st.integers(domain.low, min(domain.low + 2, domain.high)).map(Fraction)
+    return values(domain)
+
+
+def every_value(domain: Domain) -> list[Fraction]:
+    """All elements of a finite domain, the smallest magnitudes first."""
+    match domain:
+        case Integer(low, high):
+            return sorted(map(Fraction, range(low, high + 1)), key=lambda x: (abs(x), x))
+        case UnitFraction(low, high):
+            return [Fraction(1, m) for m in range(low, high + 1)]
+        case OneOf(choices):
+            return list(choices)
+        case Real():
+            raise ValueError("a real domain has no list of its elements")
+
+
+def completed(contract: Contract, columns: Columns) -> Columns | None:
+    """Columns with the dependent registers filled in; None if that leaves the precondition."""
+    if contract.derive is not None:
+        columns = {name: tuple(column) for name, column in contract.derive(columns).items()}
+    return columns if satisfies(contract, columns) else None
+
+
+@st.composite
+def trials(
+    draw: DrawFn,
+    part: Part,
+    sizes: Sequence[int],
+    longest: int,
+    *,
+    precision: Callable[[int, int], int | None],
+    n_covers_length: bool = False,
+) -> Trial:
+    """A setting with n from `sizes`, and columns of it up to `longest` positions.
+
+    precision(n, length): bits to use, or None for the least ones and some more. n_covers_length: whether n bounds the length too.
+    """
+    n = draw(st.sampled_from(sizes))
+    most = min(longest, n) if n_covers_length else longest
+    count = draw(st.one_of(st.integers(1, min(most, 6)), st.integers(1, most)))
+    length = draw(st.sampled_from(sorted({count, most}))) if n_covers_length else draw(st.integers(count, longest))
+    bits = precision(n, length)
+    if bits is None:
+        least = part.least_precision(n, length)
+        bits = draw(
+            st.sampled_from([b for s in PRECISION_SURPLUS if (b := least + s) == least or b <= LARGEST_PRECISION])
+        )
+    trial = Trial(n, length, bits, {})
+    contract = part.contract(trial.setting)
+    columns: dict[str, tuple[Fraction, ...]] = {}
+    for name, domain in contract.requires.items():
+        element = values(domain) if draw(st.booleans()) else crowded(domain)
+        drawn = draw(st.lists(element, min_size=count, max_size=count))
+        if name in contract.first:
+            drawn[0] = contract.first[name]
+        columns[name] = tuple(drawn)
+    filled = completed(contract, columns)
+    if filled is None:
+        raise ValueError(f"{part.id}: the contract's derive leaves its own precondition at n = {n}")
+    return Trial(n, length, bits, filled)
+
+
+def every_trial(
+    part: Part, n: int, longest: int, *, precision: Callable[[int, int], int | None], pins: Pins | None = None
+) -> Iterator[Trial]:
+    """All columns of up to `longest` positions, the shortest first. A pinned register holds its given values.
+
+    Registers that the contract derives are to be pinned to anything: they are overwritten.
+    """
+    pins = pins or {}
+    for length in range(1, longest + 1):
+        trial = Trial(n, length, precision(n, length) or part.least_precision(n, length), {})
+        contract = part.contract(trial.setting)
+        free = [name for name in contract.requires if name not in pins]
+        choices = [
+            [contract.first[name]] if k == 0 and name in contract.first else every_value(contract.requires[name])
+            for k in range(length)
+            for name in free
+        ]
+        for flat in itertools.product(*choices):
+            columns = {name: flat[i :: len(free)] for i, name in enumerate(free)}
+            columns |= {name: tuple(pins[name][:length]) for name in pins}
+            filled = completed(contract, columns)
+            if filled is not None:
+                yield Trial(n, length, trial.precision_bits, filled)
+
+
+# Graphs
+
+
+def path(n: int) -> list[Edge]:
+    """1 − 2 − … − n."""
+    return [(i, i + 1) for i in range(1, n)]
+
+
+def star(n: int) -> list[Edge]:
+    """Vertex 1 joined to all others."""
+    return [(1, i) for i in range(2, n + 1)]
+
+
+@st.composite
+def double_star(draw: DrawFn, n: int) -> list[Edge]:
+    """Two joined hubs, the other vertices divided between them."""
+    if n < 2:
+        return []
+    split = draw(st.integers(2, n))
+    return [(1, 2)] + [(1 if i <= split else 2, i) for i in range(3, n + 1)]
+
+
+@st.composite
+def caterpillar(draw: DrawFn, n: int) -> list[Edge]:
+    """A path with the other vertices hanging from it."""
+    spine = draw(st.integers(1, n))
+    hooks = draw(st.lists(st.integers(1, spine), min_size=n - spine, max_size=n - spine))
+    return path(spine) + [(hook, spine + i) for i, hook in enumerate(hooks, start=1)]
+
+
+@st.composite
+def recursive_tree(draw: DrawFn, n: int) -> list[Edge]:
+    """Each vertex joined to an earlier one."""
+    return [(draw(st.integers(1, i - 1)), i) for i in range(2, n + 1)]
+
+
+@st.composite
+def unicyclic(draw: DrawFn, n: int) -> list[Edge]:
+    """A tree and one more edge: connected, m = n."""
+    return with_edges(n, draw(recursive_tree(n)), draw(_new_edges(n, 1)))
+
+
+@st.composite
+def cyclic_and_disconnected(draw: DrawFn, n: int) -> list[Edge]:
+    """m = n − 1 with a cycle, hence not connected: a tree on fewer vertices and as many edges more as vertices are left out."""
+    covered = draw(st.integers(min(3, n), n))
+    tree = draw(recursive_tree(covered))
+    return with_edges(n, tree, draw(_new_edges(covered, n - covered)))
+
+
+@st.composite
+def isolated_root(draw: DrawFn, n: int) -> list[Edge]:
+    """Vertex 1 alone, any graph on the others."""
+    rest = draw(any_edges(n - 1, 3 * n)) if n > 1 else []
+    return [(u + 1, v + 1) for u, v in rest]
+
+
+@st.composite
+def any_edges(draw: DrawFn, n: int, most: int) -> list[Edge]:
+    """Up to `most` different edges."""
+    return with_edges(n, [], draw(_new_edges(n, draw(st.integers(0, most)))))
+
+
+@st.composite
+def forest(draw: DrawFn, n: int) -> list[Edge]:
+    """A recursive tree without some of its edges."""
+    return [edge for edge in draw(recursive_tree(n)) if draw(st.integers(0, 3))]
+
+
+def _new_edges(n: int, count: int) -> SearchStrategy[list[Edge]]:
+    pair = st.tuples(st.integers(1, n), st.integers(1, n))
+    return st.lists(pair, min_size=count, max_size=count)
+
+
+def with_edges(n: int, edges: Sequence[Edge], more: Sequence[Edge]) -> list[Edge]:
+    """The edges and those of `more` that keep the graph simple."""
+    known = {frozenset(edge) for edge in edges}
+    result = list(edges)
+    for edge in more:
+        key = frozenset(edge)
+        if len(key) == 2 and key not in known:
+            known.add(key)
+            result.append(edge)
+    return result
+
+
+FAMILIES: Mapping[str, Callable[[int], SearchStrategy[list[Edge]]]] = {
+    "stars": lambda n: st.just(star(n)),
+    "paths": lambda n: st.just(path(n)),
+    "caterpillars": caterpillar,
+    "double stars": double_star,
+    "random recursive trees": recursive_tree,
+    "unicyclic graphs": unicyclic,
+    "disconnected graphs with a cycle and n − 1 edges": cyclic_and_disconnected,
+    "forests": forest,
+    "graphs with up to 2n edges": lambda n: any_edges(n, 2 * n),
+    "graphs whose root is isolated": isolated_root,
+}
+
+
+@st.composite
+def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(FAMILIES)) -> Graph:
+    """A graph of some family with random labels, edge order and orientations; n from `sizes`."""
+    n = draw(st.sampled_from(sizes))
+    edges = draw(FAMILIES[draw(st.sampled_from(families))](n))
+    names = draw(st.permutations(range(1, n + 1)))
+    turned = [(names[v - 1], names[u - 1]) if draw(st.booleans()) else (names[u - 1], names[v - 1]) for u, v in edges]
+    return Graph(n, tuple(draw(st.permutations(turned))))
+
+
+def all_edges(n: int) -> list[Edge]:
+    """The edges of the complete graph."""
+    return list(itertools.combinations(range(1, n + 1), 2))
+
+
+def every_input(n: int, counts: Sequence[int] | None = None) -> Iterator[Graph]:
+    """Every graph on n vertices with every order and orientation of its edges; `counts`: only these numbers of edges."""
+    edges = all_edges(n)
+    for m in range(len(edges) + 1) if counts is None else counts:
+        for chosen in itertools.combinations(edges, m):
+            for order in itertools.permutations(chosen):
+                for turns in itertools.product((False, True), repeat=m):
+                    yield Graph(n, tuple((v, u) if turn else (u, v) for (u, v), turn in zip(order, turns, strict=True)))
+
+
+def every_labelled_graph(n: int) -> Iterator[Graph]:
+    """Every graph on n vertices, in one order and orientation of its edges."""
+    edges = all_edges(n)
+    for m in range(len(edges) + 1):
+        for chosen in itertools.combinations(edges, m):
+            yield Graph(n, chosen)

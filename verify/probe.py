@@ -1,8 +1,8 @@
 """Runs one part alone and compares what it writes with its oracle.
 
-The part's blocks are wired behind a vocabulary that consists of the columns to try: token k puts the k-th value of every input register
-into the residual stream, and the position embedding fills the register `position`. What stands in the written registers
-after the last sublayer is compared with the oracle's value, rounded once to the format.
+The part's blocks are wired behind a vocabulary that consists of the columns to try: token k puts the k-th value of every input
+register into the residual stream, and the position embedding fills the register `position`. What stands in the written
+registers after the last sublayer is compared with the oracle's value, rounded once to the format.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.affine import Number
-from constructions.engines.reference import FlagSite, ReferenceEngine, decode
+from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.layers import Transformer
 from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, Setting, UnitFraction
 from constructions.wiring import Embedding, wire
@@ -51,24 +51,12 @@ class Outcome:
 
 
 def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Outcome:
-    """Feeds the tokens to an engine. ValueError for one that this module cannot drive."""
-    _require(engine)
+    """Feeds the tokens to an engine. ValueError for one that does not hand out registers."""
+    if engine != "reference":
+        raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
     run = ReferenceEngine(model, arithmetic)
     last = [run.append(token).registers[-1] for token in tokens]
     return Outcome(last, run.flags.counts)
-
-
-def decode_model(
-    engine: str, model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], stop: set[int], limit: int
-) -> list[int]:
-    """Greedy decoding by an engine: the tokens after the prompt. ValueError for an engine that this module cannot drive."""
-    _require(engine)
-    return decode(model, arithmetic, prompt, stop, limit)
-
-
-def _require(engine: str) -> None:
-    if engine != "reference":
-        raise ValueError(f"the probe cannot drive the engine {engine!r}")
 
 
 def rounded(value: Fraction, fmt: Format) -> Fraction:
@@ -90,6 +78,26 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
     return model, registers, [distinct.index(row) for row in rows]
 
 
+@dataclass(frozen=True)
+class Written:
+    """What a part wrote: register → value at position 1, 2, …, and the flags of the run."""
+
+    values: Mapping[str, Sequence[Fraction]]
+    flags: Mapping[FlagSite, int]
+
+
+def run_part(
+    part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
+) -> Written:
+    """Runs the part's blocks on the columns."""
+    fmt = trial.setting.format
+    model, registers, tokens = wire_trial(part, trial, printed)
+    outcome = run_model(engine, model, Arithmetic(fmt, discipline), tokens)
+    columns = zip(*outcome.last, strict=True)
+    by_register = {name: [q * fmt.quantum for q in column] for name, column in zip(registers, columns, strict=True)}
+    return Written(by_register, outcome.flags)
+
+
 def compare(
     part: Part,
     trial: Trial,
@@ -97,35 +105,31 @@ def compare(
     *,
     printed: bool = False,
     discipline: Discipline = Discipline.FUSED,
-    guarded: bool = True,
 ) -> Counterexample | None:
-    """The first place where the part does not write what its oracle says, or breaks its own postcondition.
+    """The first place where the part does not write what its oracle says, or breaks its own promise.
 
-    guarded: also refuse a saturation anywhere but in a score, and a weight outside the format. The derivations of the heads let
-    the scores of losers saturate, and nothing else; a result that is right by such an accident is not what they promise.
+    A part as we ship it also promises the domain of what it writes, and that nothing saturates but scores and no weight is
+    rounded: its derivation lets the scores of losers saturate and nothing else, so a result that is right by another
+    saturation is right by accident. Of a part as printed only the values are judged, without tolerance.
     """
     setting = trial.setting
     fmt = setting.format
-    contract = part.contract(setting)
-    model, registers, tokens = wire_trial(part, trial, printed)
-    outcome = run_model(engine, model, Arithmetic(fmt, discipline), tokens)
-    tolerance = 0 if printed else part.tolerance(setting)
+    ensures = part.contract(setting).ensures
+    written = run_part(part, trial, engine, printed=printed, discipline=discipline)
+    tolerance = 0 if printed else part.tolerance(setting) * fmt.quantum
     for register, column in part.oracle(setting, trial.columns).items():
-        coordinate = registers.index(register)
         for k, wanted in enumerate(column):
             if wanted is None:
                 continue
-            got = outcome.last[k][coordinate]
-            shows = {"register": register, "position": k + 1, "expected": wanted, "got": got * fmt.quantum}
-            if abs(got - round_fraction(wanted, fmt).quanta) > tolerance:
+            got = written.values[register][k]
+            shows = {"register": register, "position": k + 1, "expected": wanted, "got": got}
+            if abs(got - rounded(wanted, fmt)) > tolerance:
                 return Counterexample(**shows)
-            domain = contract.ensures[register]
-            if not printed and not in_domain(got * fmt.quantum, domain, fmt):
-                return Counterexample(**shows, outside=str(domain))
-    if guarded and not printed:
-        for flag in outcome.flags:
-            if flag.kind == "weight rounded" or (flag.kind == "saturation" and not flag.site.endswith(".score")):
-                return Counterexample(flag=flag.kind, block=flag.block, site=flag.site)
+            if not printed and not in_domain(got, ensures[register], fmt):
+                return Counterexample(**shows, outside=str(ensures[register]))
+    for flag in written.flags if not printed else ():
+        if flag.kind == "weight rounded" or (flag.kind == "saturation" and not flag.site.endswith(".score")):
+            return Counterexample(flag=flag.kind, block=flag.block, site=flag.site)
     return None
 
 
@@ -139,19 +143,10 @@ def in_domain(value: Fraction, domain: Domain, fmt: Format) -> bool:
         case OneOf(values):
             return value in {rounded(v, fmt) for v in values}
         case UnitFraction(low, high):
-            if value == 0:
-                return rounded(Fraction(1, high), fmt) == 0
-            nearest = round(1 / value)
-            return any(
-                rounded(Fraction(1, m), fmt) == value for m in range(max(low, nearest - 1), min(high, nearest + 1) + 1)
-            ) or _shared(value, domain, fmt)
-
-
-def _shared(value: Fraction, domain: UnitFraction, fmt: Format) -> bool:
-    """Whether a denominator farther away rounds to the same coarse value: those that do lie around 1/value."""
-    low, high = 1 / (value + fmt.quantum), 1 / (value - fmt.quantum) if value > fmt.quantum else domain.high
-    first, last = max(domain.low, int(low)), min(domain.high, int(high) + 1)
-    return any(rounded(Fraction(1, m), fmt) == value for m in range(first, last + 1))
+            # All m with ROUND(1/m) = value lie between the reciprocals of its neighbours.
+            first = low if value < 0 else int(1 / (value + fmt.quantum))
+            last = high if value <= fmt.quantum else int(1 / (value - fmt.quantum)) + 1
+            return any(rounded(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))
 
 
 def satisfies(contract: Contract, columns: Mapping[str, Sequence[Fraction]]) -> bool:

@@ -18,8 +18,8 @@ from verify.claim import Counterexample
 def positive_from(expression: sympy.Expr, variable: sympy.Symbol, start: int) -> bool:
     """Shift and sign: is the rational function positive for every real variable ≥ start?
 
-    With variable = start + k the numerator and the denominator have no negative coefficient in k, and positive constant terms. True is
-    a proof; False says nothing.
+    With variable = start + k neither the numerator nor the denominator has a negative coefficient in k, and both constant terms are
+    positive. True is a proof; False says nothing.
     """
     k = sympy.Symbol("k", nonnegative=True)
     numerator, denominator = sympy.fraction(sympy.together(expression.subs(variable, start + k)))
@@ -51,7 +51,7 @@ def nonnegative(name: str) -> sympy.Symbol:
 
 
 def reproduces(gadget: Gadget, into: str, cases: Sequence[Case]) -> bool:
-    """In exact arithmetic: does the gadget add what each case says, with no gate of undecided sign? Rational, for all parameters."""
+    """In exact arithmetic: does the gadget add what each case says, for all parameters, with no gate of undecided sign?"""
     for case in cases:
         total = sympy.Rational(0)
         for unit in gadget.units:

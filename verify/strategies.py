@@ -9,6 +9,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from constructions.graphs import Edge, Graph
 from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, UnitFraction
 from verify.probe import Trial, satisfies
 
@@ -41,6 +42,11 @@ def crowded(domain: Domain) -> SearchStrategy[Fraction]:
     if isinstance(domain, Integer):
         return st.integers(domain.low, min(domain.low + 2, domain.high)).map(Fraction)
     return values(domain)
+
+
+def columns_of(element: SearchStrategy[Fraction], count: int) -> SearchStrategy[list[Fraction]]:
+    """`count` elements."""
+    return st.lists(element, min_size=count, max_size=count)
 
 
 def every_value(domain: Domain) -> list[Fraction]:
@@ -91,8 +97,8 @@ def trials(
     contract = part.contract(trial.setting)
     columns: dict[str, tuple[Fraction, ...]] = {}
     for name, domain in contract.requires.items():
-        element = values(domain) if draw(st.booleans()) else crowded(domain)
-        drawn = draw(st.lists(element, min_size=count, max_size=count))
+        way = draw(st.sampled_from((crowded, values, None)))
+        drawn = [draw(values(domain))] * count if way is None else draw(columns_of(way(domain), count))
         if name in contract.first:
             drawn[0] = contract.first[name]
         columns[name] = tuple(drawn)

@@ -42,11 +42,12 @@ Observer = Callable[[int, str, Sequence[Column]], None]
 
 @dataclass
 class Columns:
-    """How softmax columns were decided: by certificate, or densely after a failed one; and saturations by site."""
+    """How softmax columns were decided: by certificate, or densely after a failed one; the same for logits; saturations by site."""
 
     certified: int = 0
     dense: int = 0
     dense_by_head: dict[str, int] = field(default_factory=dict)
+    dense_logits: int = 0
     saturations: dict[str, int] = field(default_factory=dict)
 
 
@@ -172,7 +173,7 @@ class _Run:
         query = [self._row(head.query[c], self.stream, 0.0, self.length, f"{site}.query[{c}]") for c in rows]
         key = [self._row(head.key[c], self.stream, 0.0, self.length, f"{site}.key[{c}]") for c in rows]
         value = [self._row(row, self.stream, 0.0, self.length, f"{site}.value[{j}]") for j, row in enumerate(head.value)]
-        winners = self._winners(head.key, query, key, self.stream, np.arange(1, self.length + 1))
+        winners = self._winners(head.key, query, key, self.stream, np.arange(1, self.length + 1), self.lead)
         if winners is None:
             outputs, certified = [zeros(self.length) for _ in value], np.zeros(self.length, bool)
         else:
@@ -189,7 +190,13 @@ class _Run:
         return outputs
 
     def _winners(
-        self, weights: Matrix, query: Sequence[Column], key: Sequence[Column], registers: Sequence[Column], visible: Array
+        self,
+        weights: Matrix,
+        query: Sequence[Column],
+        key: Sequence[Column],
+        registers: Sequence[Column],
+        visible: Array,
+        lead: Fraction,
     ) -> Winners | None:
         """Winners of the scores Σ_c key_c·query_c, seen as a bilinear form in the registers that the key weights read."""
         fmt = self.arithmetic.format
@@ -209,7 +216,7 @@ class _Run:
             combine([(self._weight(weights[c, i]), query[c]) for c in np.flatnonzero(weights[:, i])], Fraction(0), len(visible))
             for i in used
         ]
-        return find_winners([registers[i] for i in used], coefficients, registers, visible, self.lead, fmt.max_value)
+        return find_winners([registers[i] for i in used], coefficients, registers, visible, lead, fmt.max_value)
 
     def _exact_scores(self, query: Sequence[Column], key: Sequence[Column]) -> bool:
         """Whether no product of a score needs rounding."""
@@ -300,18 +307,21 @@ class _Run:
         size = len(unembed)
         visible = np.full(self.length, size)
         identity = np.eye(len(used))
-        winners = self._winners(identity, wishes, rows, rows, visible)
+        # Rounding moves a logit by at most half a quantum, under `sequential` by one per term.
+        lead = (2 * len(used) + 2) * self.arithmetic.format.quantum
+        winners = self._winners(identity, wishes, rows, rows, visible, lead)
         result = np.zeros(self.length, np.int64)
         if winners is None:
             certified = np.zeros(self.length, bool)
         else:
-            # With a single winner the lead is far above any rounding of logits; ties are decided by definition.
+            # Ties are decided by definition: the first of equals.
             certified = winners.certified & (winners.number == 1)
             result = np.where(winners.high > winners.low, winners.order[np.minimum(winners.low, len(winners.order) - 1)], 0)
             for s, place in enumerate(winners.special):
                 result = np.where(winners.special_wins[s], place, result)
         e = self.arithmetic.format.quantum_exponent
         failed = np.flatnonzero(~certified)
+        self.columns.dense_logits = len(failed)
         if len(failed):
             table = np.array([row.scaled_to(e).astype(object) for row in rows]).T
             for k in failed.tolist():

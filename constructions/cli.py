@@ -50,6 +50,8 @@ class Parser(argparse.ArgumentParser):
 
 def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
     """Runs a command and returns its exit code; whatever goes wrong outside is one line on stderr."""
+    if sys.stdout is None:  # closed by the caller, who wants the exit code alone
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ≈ or −
@@ -110,11 +112,13 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 def precision(text: str) -> int:
     """A parser's type: an odd number of bits, at least 5."""
-    value = whole_number(-(2**40), 2**40)(text)
-    if value % 2 == 0 or not 5 <= value <= LARGEST_PRECISION:
-        raise argparse.ArgumentTypeError(
-            f"a precision is an odd number of bits, at least 5 and at most {LARGEST_PRECISION}, not {value}"
-        )
+    rule = f"a precision is an odd number of bits, at least 5 and at most {LARGEST_PRECISION}, not {_short(text)}"
+    try:
+        value = whole_number(5, LARGEST_PRECISION)(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(rule) from error
+    if value % 2 == 0:
+        raise argparse.ArgumentTypeError(rule)
     return value
 
 
@@ -177,10 +181,17 @@ def write_json(document: object) -> None:
     print()
 
 
+class _Console(Console):
+    """rich would end the process; here a closed pipe is an error like any other."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Colours and the terminal's width on a terminal, neither elsewhere."""
     free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
+    return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ Registers, by the block that writes them:
   5          walked: the count of the edge just walked; target: the count to look for next
   6          father: the vertex from which `current` was reached first
   7          next1, count1: the next record; candidate1: next1, or 0 if all edges are used up; skip: whether next1 is the father
-  8          next2, count2: the record after that; next: where the search goes
+  8          next2, count2: the record after that; next: where the search goes; onward: whether that is away from the father
   9          seen: the first position of `next`, 1 if there is none; then the output
 
 Size: 9 blocks, at most 2 heads in one, a width that does not depend on n, p = O(log n) bits (`least_precision`).
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions import istree_words as words
-from constructions.affine import Affine, Number, reg
+from constructions.affine import Affine, Number, as_affine, reg
 from constructions.construction import Construction
 from constructions.findings import Finding
 from constructions.gadgets.indicator import FINDING as INDICATOR
@@ -322,6 +322,18 @@ def _block_8(plan: _Plan) -> BlockPlan:
                 (Unit(another, past, {into: 1}), Unit(another - 1, past, {into: -1})),
             ),
         ]
+    fresh = reg("candidate1") - (plan.n + 1) * reg("skip")
+    gadgets.append(
+        Gadget(
+            "next is neither the father nor 0",
+            (
+                Unit(fresh, as_affine(1), {"onward": 1}),
+                Unit(fresh - 1, as_affine(1), {"onward": -1}),
+                Unit(another, as_affine(1), {"onward": 1}),
+                Unit(another - 1, as_affine(1), {"onward": -1}),
+            ),
+        )
+    )
     return BlockPlan(block.heads, tuple(gadgets))
 
 
@@ -342,14 +354,15 @@ def _output(plan: _Plan) -> list[Gadget]:
     word_registers = ["vertex", *([] if plan.says(TIED_HEAD) else ["vertex_squared"]), *layout.specials]
     clear = tuple(linear("", -reg(name), name).units[0] for name in word_registers)
     gadgets = [Gadget("clear the embedding", clear)]
-    following, away = reg("next"), reg("next") - reg("father")
+    following = reg("next")
     position, span = reg("position"), 4 * plan.setting.length_bound
     stop = layout.no if layout.end_of_prompt is None else layout.end_of_prompt
 
-    # A power of two above every vertex logit, so that the closing token wins as soon as a second path to `next` is seen.
+    # A power of two above every vertex logit: the closing token wins if an edge that is not the father's leads to a seen vertex.
     override = 8 * (1 << n.bit_length()) ** 2
-    again = override * (reg("seen") - 1)
-    closing = (Unit(away, again, {stop: 1}), Unit(-away, again, {stop: 1}))
+    closing = plan.reaches(
+        reg("seen"), 2, {stop: override}, times=reg("onward"), name=f"{stop} at a vertex seen before, not the father"
+    )
     if plan.says(TIED_HEAD):
         # The print's n[−v, 1, −1, …, −1]; the second coordinate belongs to no token of this vocabulary.
         gadgets.append(linear("output −n·next", -n * following, "vertex"))
@@ -361,7 +374,7 @@ def _output(plan: _Plan) -> list[Gadget]:
         gadgets.append(constant("output −2", {"vertex_squared": -2}))
         gadgets.append(Gadget(f"{stop} after the last vertex", (Unit(1 - following, reg("one"), {stop: 1}),)))
         start_logit = 4
-    gadgets.append(Gadget(f"{stop} at a vertex seen before", closing))
+    gadgets.append(closing)
 
     if layout.end_of_prompt is None:
         if plan.says(EDGE_COUNT):
@@ -393,14 +406,13 @@ def sequence_length(n: int) -> int:
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     """The least p of R_p for which the repaired weights' derivation holds, for every simple graph on n vertices.
 
-    About 8·log2 n + 30 under `fused`: T·(t − c')² of Lemma C.18 needs a range of n⁴·G. Under `sequential` the
+    At most 8·bits(n) + 23 for n ≤ 10^6 under `fused`: T·(t − c')² of Lemma C.18 needs a range of n⁴·G. Under `sequential` the
     single terms of a score must fit as well, which costs another factor of n² in range.
     """
     length = sequence_length(n)
     bits = (n + 1).bit_length()
-    # override·|next − father|·(seen − 1) in block 9, and the resolution times a vertex in blocks 7 and 8.
-    output = 3 + 2 * n.bit_length() + n.bit_length() + length.bit_length() + 1
-    own = 2 * max(output, 2 + 3 * bits) + 1
+    # Vertex logits and override in block 9; the resolution times a vertex in blocks 7 and 8; span·(next + current − 1).
+    own = 2 * max(5 + 2 * bits, 2 + 3 * bits, 3 + length.bit_length() + bits) + 1
     fused = max(own, position_square_precision(n, length), match_precision(n, length), match_next_precision(n, length))
     return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 

@@ -57,20 +57,21 @@ examples:
   python -m constructions.istree --printed layer-7 --edges "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
 
 graphs:
-  Simple and undirected, on vertices 1 … n; the order of the edges, and of the two ends of each, is part of the input. FILE holds one
-  edge `u v` a line, `#` starts a comment. n is the largest vertex unless --n is given.
+  Simple and undirected, on vertices 1 … n. The order of the edges, and of the two ends of each, is part of the input.
+  FILE holds one edge `u v` a line, `#` starts a comment. n is the largest vertex unless --n is given.
 
 tokens:
   paper  <s> u ~ v u ~ v … chain of thought, YES or NO
   eos    [BOS] u - v u - v … [EOS] chain of thought [EOS] TRUE or FALSE: the layout of the paper's released data
-  Vertices are called 1 … n in both; the released data number them from 0, so add 1 to each of theirs. The verdict is reported as
-  YES or NO in both.
+  Vertices are called 1 … n in both; the released data number them from 0, so add 1 to each of theirs.
+  The verdict is reported as YES or NO in both.
 
 findings, for --printed:
 {findings}
 
 exit codes:
-  0  the answer holds up: it is what Algorithm 1 gives (as printed: the right verdict after a part of its tour, the whole one for YES)
+  0  the answer holds up: it is Algorithm 1's, the chain of thought included
+     (as printed: the right verdict after the beginning of the tour, and for YES after all of it)
   1  refuted: the model's answer is another one; stderr says what was expected
   2  usage: something is wrong with the input
   3  unknown: interrupted, or out of memory

@@ -136,5 +136,18 @@ def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> li
                 ),
             ),
         ]
+    one = Affine({}, Fraction(1))
+    fresh = current - span * reg("skip")
+    output.append(
+        Gadget(
+            "next is neither the father nor 0",
+            (
+                Unit(fresh, one, {"onward": 1}),
+                Unit(fresh - 1, one, {"onward": -1}),
+                Unit(other + span * replace, one, {"onward": 1}),
+                Unit(other - 1 + span * replace, one, {"onward": -1}),
+            ),
+        )
+    )
     choose = BlockPlan((), tuple(output))
     return [first[0], first[1], BlockPlan((), prepare), second[0], second[1], choose]

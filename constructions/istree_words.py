@@ -17,7 +17,7 @@ from constructions.part import Setting
 STATEMENT = (
     "A Transformer of nine blocks decides whether a graph is a tree, by a depth-first search in its chain of thought."
 )
-PRECISION = "p = 2·(3·bits(n) + bits(length) + 4) + 1, about 10·log2 n + 17, for n ≥ 8"
+PRECISION = "p ≤ 8·bits(n) + 23 for n ≤ 10^6: n⁴ and a lead of O(log n) must fit (p − 1)/2 digits"
 
 BLOCKS: Mapping[int, str] = {
     1: "constants, squares, and where the prompt ends",
@@ -56,6 +56,7 @@ GLOSSARY: Mapping[str, str] = {
     "next2": "where the edge after the next leads",
     "count2": "the count of the edge after the next",
     "next": "where the search goes; 0 if it is finished",
+    "onward": "1 if `next` is neither the father nor 0",
     "seen": "the position at which `next` was visited first; 1 if it never was",
     # As printed:
     "a": "record as printed: the edge's first endpoint",

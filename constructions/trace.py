@@ -233,8 +233,8 @@ def print_trace(
         console.print(Text(f"  {number}  {text}"))
     console.print(
         Text(
-            "\nIn each step below, a head's line names the position it attends to (and the token there), why – key register = value = query"
-            "\nregister – and what it writes at the current position. A line `feed-forward` names what the block computes from that.",
+            "\nIn each step below, a head's line names the position it attends to (and the token there), why – key register = value ="
+            "\nquery register – and what it writes at the current position. A line `feed-forward` names what the block computes from it.",
             style="dim",
         ),
         soft_wrap=True,

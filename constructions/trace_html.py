@@ -1,4 +1,4 @@
-"""The trace as one HTML page without outside resources: the graph, the row of tokens, and arcs from each token to what heads attend to."""
+"""The trace as one HTML page without outside resources: the graph, the tokens, and arcs from each to what the heads attend to."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def html_page(
     shown = [name for name in prompt_registers if name in wired.registers]
     prompt = []
     for position in range(1, len(trace.tokens) + 1):
-        values = trace.before_output(position)
-        prompt.append({name: show_value(values[name], quantum) for name in shown if values[name]})
+        behind = trace.before_output(position)
+        prompt.append({name: show_value(behind[name], quantum) for name in shown if behind[name]})
     steps = []
     for position in trace.chain:
         token = trace.at(position)
@@ -76,9 +76,14 @@ def html_page(
         "meanings": {name: construction.meaning(name) for name in wired.registers},
         "verdict": verdict,
     }
-    facts = (
-        f"{construction.name}: {wired.source} · {variant} · n = {wired.n}, {len(graph.edges)} edges · "
-        f"{wired.arithmetic.format.name}, {wired.arithmetic.discipline.value} · {len(wired.blocks)} blocks, {wired.model.width} registers"
+    facts = " · ".join(
+        [
+            f"{construction.name}: {wired.source}",
+            variant,
+            f"n = {wired.n}, {len(graph.edges)} edges",
+            f"{wired.arithmetic.format.name}, {wired.arithmetic.discipline.value}",
+            f"{len(wired.blocks)} blocks, {wired.model.width} registers",
+        ]
     )
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return Template(PAGE.read_text(encoding="utf-8")).substitute(
@@ -88,7 +93,7 @@ def html_page(
 
 
 def place_vertices(graph: Graph) -> list[tuple[float, float]]:
-    """A place for each vertex: depth downwards, the children of a breadth-first tree side by side, components next to each other."""
+    """A place for each vertex: depth downwards, children of a breadth-first tree side by side, components next to each other."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
     for u, v in graph.edges:
         neighbours[u].append(v)

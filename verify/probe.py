@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.affine import Number
+from constructions.affine import Number, reg
 from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.layers import Transformer
 from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, Setting, UnitFraction
-from constructions.wiring import Embedding, wire
+from constructions.wiring import BlockPlan, Embedding, linear, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 from precision.rounding import round_fraction
 from verify.claim import Counterexample
 
 POSITION = "position"
+REST = "{} beyond float64"
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,30 @@ def rounded(value: Fraction, fmt: Format) -> Fraction:
 
 
 def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tuple[str, ...], list[int]]:
-    """The part's matrices behind a vocabulary of the trial's columns; the registers; the token at each position."""
+    """The part's matrices behind a vocabulary of the trial's columns; the registers; the token at each position.
+
+    A value that float64 does not hold comes in two pieces, which a block in front of the part adds up, exactly.
+    """
     setting = trial.setting
     names = tuple(trial.columns)
     rows = list(zip(*trial.columns.values(), strict=True))
     distinct = list(dict.fromkeys(rows))
-    words = [{name: rounded(x, setting.format) for name, x in zip(names, row, strict=True)} for row in distinct]
+    words: list[dict[str, Number]] = []
+    rest: dict[str, None] = {}
+    for row in distinct:
+        word: dict[str, Number] = {}
+        for name, value in zip(names, row, strict=True):
+            element = rounded(value, setting.format)
+            word[name] = Fraction(float(element))
+            if word[name] != element:
+                rest[name] = None
+                word[REST.format(name)] = element - Fraction(float(element))
+        words.append(word)
+    for name in rest:
+        words[0].setdefault(REST.format(name), 0)
+    adding = [linear(f"{name}, both pieces", reg(REST.format(name)), name) for name in rest]
+    plan = [*([BlockPlan((), tuple(adding))] if adding else []), *part.plan(setting, printed)]
     embedding = Embedding(tuple(str(i) for i in range(len(words))), tuple(words), POSITION)
-    plan = part.plan(setting, printed)
     silent: list[Mapping[str, Number]] = [{}]  # one token with logit 0: only registers are looked at
     model, registers = wire(embedding, plan, silent, setting.format, exact=not printed)
     return model, registers, [distinct.index(row) for row in rows]

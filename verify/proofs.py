@@ -99,14 +99,14 @@ def never_rounds(part: Part, n: int) -> Counterexample | None:
     sums: dict[str, int] = {}
     for gadget in block.gadgets:
         for register, value in gadget.constants.items():
-            sums[register] = sums.get(register, 0) + _whole(Fraction(abs(value)))
+            sums[register] = sums.get(register, 0) + _whole(abs(Fraction(value)))
         for unit in gadget.units:
             gate, up = _largest(unit.gate, contract), _largest(unit.up, contract)
             for what, size in (("gate", gate), ("up", up), ("product", gate * up)):
                 if size >= limit:
                     return Counterexample(n=n, gadget=gadget.name, operator=what, bound=size, largest=limit)
             for register, weight in unit.into.items():
-                sums[register] = sums.get(register, 0) + _whole(Fraction(abs(weight))) * gate * up
+                sums[register] = sums.get(register, 0) + _whole(abs(Fraction(weight))) * gate * up
     # The sum is rounded once; its exact value is the result, which the postcondition bounds where the sum of magnitudes does not.
     for register, size in sums.items():
         bound = min(size, _bound(contract.ensures[register]))

@@ -14,7 +14,6 @@ from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, Uni
 from verify.probe import Trial, satisfies
 
 PRECISION_SURPLUS = (0, 2, 8, 20)  # bits above the least precision that are tried as well
-LARGEST_PRECISION = 103  # a rounded unit fraction of more bits would not fit float64's 53 digits
 
 Columns = Mapping[str, tuple[Fraction, ...]]
 Pins = Mapping[str, Sequence[Fraction]]  # register → the value that it is to hold at position 1, 2, …
@@ -90,9 +89,7 @@ def trials(
     bits = precision(n, length)
     if bits is None:
         least = part.least_precision(n, length)
-        bits = draw(
-            st.sampled_from([b for s in PRECISION_SURPLUS if (b := least + s) == least or b <= LARGEST_PRECISION])
-        )
+        bits = least + draw(st.sampled_from(PRECISION_SURPLUS))
     trial = Trial(n, length, bits, {})
     contract = part.contract(trial.setting)
     columns: dict[str, tuple[Fraction, ...]] = {}

@@ -1,7 +1,7 @@
 """Engines: three ways to run the same weights, bit for bit alike. `reference` is the definition.
 
-An engine is a module of this package with `decode(model, arithmetic, prompt, stop, limit) -> list[int]`, greedy decoding. It may take
-two more keywords: `flags`, a Flags to raise what it meets in, and `tick`, to be told the length of the sequence now and then.
+An engine is a module of this package with `decode(model, arithmetic, prompt, stop, limit) -> list[int]`, greedy decoding. It may
+take two more keywords: `flags`, a Flags to raise what it meets in, and `tick`, to be told the sequence's length now and then.
 """
 
 from __future__ import annotations

@@ -1,0 +1,114 @@
+"""`python -m constructions`: the constructions of this package, and the gadgets and heads that they are made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from constructions import cli
+from constructions.construction import Construction
+from constructions.part import Part
+from constructions.registry import find_constructions, find_parts
+
+PROG = "python -m constructions"
+SIZES_AT = 8  # the n at which layers, heads and width are counted; they do not depend on it
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Lists constructions and parts; returns the exit code."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(
+        PROG,
+        "Lists the constructions, each run by `python -m constructions.NAME`, and the parts that they are made of.",
+        "example:\n  python -m constructions --json",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    args = parser.parse_args(argv)
+    found, parts = find_constructions(), find_parts()
+    if args.json:
+        constructions = [construction_document(item) for item in found]
+        cli.write_json({"schema": 1, "constructions": constructions, "parts": [part_document(part) for part in parts]})
+        return cli.HOLDS
+    console = cli.console()
+    console.print(_constructions_table(found))
+    console.print()
+    console.print(_parts_table(parts))
+    return cli.HOLDS
+
+
+def sizes(construction: Construction, variant: str) -> dict[str, int]:
+    """Counted in the weights. heads: the most in one block."""
+    findings = tuple(f.id for f in construction.findings) if variant == "printed" else ()
+    model = construction.build(SIZES_AT, findings).model
+    heads = [len(block.heads) for block in model.blocks]
+    return {"layers": len(model.blocks), "heads": max(heads), "width": model.width, "parameters": model.parameters}
+
+
+def construction_document(item: Construction) -> dict[str, object]:
+    """A construction as JSON; layers, heads and width are those of the first variant, `sizes` has them for each."""
+    by_variant = {variant: sizes(item, variant) for variant in item.variants}
+    first = by_variant[item.variants[0]]
+    return {
+        "name": item.name,
+        "source": item.source,
+        "statement": item.statement,
+        "variants": list(item.variants),
+        "models": list(item.models),
+        "layers": first["layers"],
+        "heads": first["heads"],
+        "width": first["width"],
+        "precision": item.precision,
+        "sizes": by_variant,
+        "findings": [
+            {"id": f.id, "source": f.source, "printed": f.printed, "used": f.used, "why": f.why} for f in item.findings
+        ],
+    }
+
+
+def part_document(part: Part) -> dict[str, object]:
+    """A gadget or head as JSON."""
+    return {
+        "id": part.id,
+        "name": part.name,
+        "source": part.source,
+        "statement": part.statement,
+        "findings": [finding.id for finding in part.findings],
+    }
+
+
+def _constructions_table(found: Sequence[Construction]) -> Table:
+    table = _table("Constructions", "name", "source", "variants", "layers", "heads", "width", "least precision")
+    for item in found:
+        counted = [sizes(item, variant) for variant in item.variants]
+        columns = [", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "width")]
+        table.add_row(Text(item.name, style="bold"), item.source, ", ".join(item.variants), *columns, item.precision)
+    table.caption = "layers, heads in one layer, and width: in the order of the variants"
+    return table
+
+
+def _parts_table(parts: Sequence[Part]) -> Table:
+    table = _table("Parts", "lemma", "name", "what it does", "findings")
+    for part in parts:
+        findings = ", ".join(finding.id for finding in part.findings)
+        table.add_row(part.id, Text(part.name, style="bold"), part.statement, findings)
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", caption_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
+    table.pad_edge = False
+    for column in columns:
+        table.add_column(column, header_style="dim", overflow="fold")
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

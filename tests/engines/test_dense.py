@@ -1,0 +1,379 @@
+"""The dense engine against the reference engine, register by register."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import dense
+from constructions.engines.dense_attention import Attention
+from constructions.engines.dense_column import Numbers, weight_of
+from constructions.engines.reference import ReferenceEngine, Step, decode
+from constructions.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.istree import FINDING_IDS, build
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from precision.format import FLOAT_FORMATS, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from precision.rounding import round_shifted
+
+VOCABULARY = 4
+FORMATS = (*(fixed_point(p) for p in (5, 9, 17, 33, 53, 65, 129, 255)), *FLOAT_FORMATS)
+ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
+
+
+def reference_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> list[Step]:
+    engine = ReferenceEngine(model, arithmetic)
+    return [engine.append(token) for token in tokens]
+
+
+def assert_same(model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64) -> None:
+    """Every register of every position after every sublayer, and every next token."""
+    outcome = dense.run(model, arithmetic, sequences, tile=tile, keep_registers=True)
+    assert outcome.registers is not None
+    for number, tokens in enumerate(sequences):
+        steps = reference_steps(model, arithmetic, tokens)
+        assert outcome.next_tokens[number].tolist() == [step.next_token for step in steps]
+        sublayers = outcome.registers[number]
+        assert len(sublayers) == 2 * len(model.blocks) + 1
+        for sublayer, table in enumerate(sublayers):
+            expected = [list(step.registers[sublayer]) for step in steps]
+            assert table.tolist() == expected, f"sequence {number}, sublayer {sublayer}"
+
+
+def weights(rng: np.random.Generator, shape: tuple[int, ...], scale: int, dyadic: bool) -> Matrix:
+    """Small integers or dyadic fractions, four in ten of them zero."""
+    numbers = rng.integers(-scale, scale + 1, size=shape).astype(np.float64)
+    if dyadic:
+        numbers *= 2.0 ** rng.integers(-6, 3, size=shape)
+    numbers *= rng.random(shape) < 0.6
+    return numbers
+
+
+def random_model(rng: np.random.Generator, scale: int, dyadic: bool, width: int = 5) -> Transformer:
+    """No structure: up to two heads and three units a block, near-ties, saturation, fractions of every size."""
+
+    def draw(*shape: int) -> Matrix:
+        return weights(rng, shape, scale, dyadic)
+
+    def head() -> AttentionHead:
+        score_width, value_width = int(rng.integers(0, 4)), int(rng.integers(1, 3))
+        return AttentionHead(
+            draw(score_width, width), draw(score_width, width), draw(value_width, width), draw(width, value_width)
+        )
+
+    blocks = []
+    for _ in range(2):
+        heads = tuple(head() for _ in range(int(rng.integers(0, 3))))
+        units = int(rng.integers(0, 4))
+        ffn = FeedForward(
+            draw(units, width), draw(units), draw(units, width), draw(units), draw(width, units), draw(width)
+        )
+        blocks.append(Block(heads, ffn))
+    return Transformer(draw(VOCABULARY, width), draw(width), tuple(blocks), draw(VOCABULARY, width))
+
+
+def random_sequences(rng: np.random.Generator, count: int = 3, longest: int = 12) -> list[list[int]]:
+    return [rng.integers(0, VOCABULARY, size=int(rng.integers(0, longest + 1))).tolist() for _ in range(count)]
+
+
+def random_graph(n: int, rng: random.Random) -> Graph:
+    """A tree, or up to n + 1 arbitrary edges, in any order and orientation."""
+    if rng.random() < 0.5:
+        edges = [(v, rng.randint(1, v - 1)) for v in range(2, n + 1)]
+    else:
+        edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
+        edges = rng.sample(edges, min(len(edges), rng.randint(0, n + 1)))
+    rng.shuffle(edges)
+    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
+
+
+def graph_tokens(graph: Graph, layout: Layout) -> list[int]:
+    return LAYOUTS[layout].prompt(graph) + expected_answer(graph, LAYOUTS[layout])[:-1]
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# Constructions
+
+
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+@pytest.mark.parametrize("discipline", Discipline)
+def test_istree_agrees_repaired_and_with_every_printed_finding(layout, discipline):
+    rng = random.Random(1)
+    for n in (2, 5):
+        for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
+            wired = build(n, layout=layout, printed=printed, discipline=discipline)
+            sequences = [graph_tokens(random_graph(n, rng), layout) for _ in range(2)]
+            assert_same(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64)))
+
+
+def test_istree_agrees_on_larger_graphs_of_unequal_length():
+    rng = random.Random(2)
+    wired = build(12)
+    graphs = [random_graph(12, rng) for _ in range(6)]
+    assert_same(wired.model, wired.arithmetic, [graph_tokens(graph, "paper") for graph in graphs])
+
+
+@pytest.mark.parametrize("precision_bits", [129, 255])
+def test_istree_agrees_at_more_precision_than_it_needs(precision_bits):
+    wired = build(4, precision_bits)
+    assert_same(wired.model, wired.arithmetic, [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")])
+
+
+@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), *FLOAT_FORMATS], ids=lambda fmt: str(fmt.name))
+def test_istree_weights_agree_under_formats_they_were_not_made_for(fmt):
+    wired = build(4)
+    sequences = [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
+    for discipline in Discipline:
+        assert_same(wired.model, Arithmetic(fmt, discipline), sequences)
+
+
+# No structure
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+def test_random_models_agree(fmt, discipline):
+    for seed in range(9):
+        rng = np.random.default_rng([seed, fmt.significand_bits])
+        model = random_model(rng, scale=int(rng.choice((1, 2, 5, 40))), dyadic=seed % 2 == 0)
+        arithmetic = Arithmetic(fmt, discipline, ROUNDINGS[seed % 3] if seed >= 6 else Rounding.NEAREST_EVEN)
+        assert_same(model, arithmetic, random_sequences(rng), tile=int(rng.choice((1, 3, 8, 64))))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    fmt=st.sampled_from(FORMATS),
+    discipline=st.sampled_from(Discipline),
+    rounding=st.sampled_from(ROUNDINGS),
+    scale=st.integers(1, 100),
+    dyadic=st.booleans(),
+    tile=st.integers(1, 16),
+)
+def test_random_models_agree_under_any_arithmetic(seed, fmt, discipline, rounding, scale, dyadic, tile):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, scale, dyadic)
+    assert_same(model, Arithmetic(fmt, discipline, rounding), random_sequences(rng, longest=8), tile)
+
+
+def one_head(query: Matrix, key: Matrix) -> Transformer:
+    """Scores from the given weights; reads register 0 into register 2. Register 0: word; 1: position."""
+    value, out = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0], [0.0], [1.0]])
+    empty = FeedForward(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0), np.zeros((3, 0)), np.zeros(3))
+    words = np.array([[float(i), 0.0, 0.0] for i in range(VOCABULARY)])
+    head = AttentionHead(np.asarray(query, dtype=float), np.asarray(key, dtype=float), value, out)
+    return Transformer(words, np.array([0.0, 1.0, 0.0]), (Block((head,), empty),), np.eye(VOCABULARY, 3))
+
+
+TOKENS = [[3, 1, 1, 2, 0, 1, 3, 3, 2, 0, 0, 1, 2, 2, 3, 1], [1, 2], [0] * 9, [1] * 20]
+
+
+@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(17), fixed_point(65), FP32], ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ([[0, 1, 0]], [[-(2.0**30), 0, 0]]),  # all but the smallest keys saturate, and tie with each other
+        ([[0, 1, 0]], [[-(2.0**30), -(2.0**30), 0]]),  # every score saturates, at the same number
+        ([[0, 1, 0], [0, 1, 0]], [[2.0**20, 0, 0], [-(2.0**20), 0, 0]]),  # terms saturate, their sum is 0
+        ([[0, 1, 0]], [[8, 0, 0]]),  # leads around the decisive gap
+        ([[0, 2.0**-4, 0]], [[1, 2.0**-6, 0]]),  # many keys in between
+        (np.zeros((0, 3)), np.zeros((0, 3))),  # all keys tie
+    ],
+)
+def test_ties_saturation_and_gaps_agree(fmt, discipline, query, key):
+    for tile in (2, 64):
+        assert_same(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
+
+
+def test_scores_that_only_exact_arithmetic_tells_apart():
+    """Scores of 2^62 that differ by one quantum of R_129, far below what float64 resolves."""
+    model = one_head(np.array([[0, 2.0**31, 0], [0, 1, 0]]), np.array([[0, 2.0**31, 0], [2.0**-60, -(2.0**62), 0]]))
+    assert_same(model, Arithmetic(fixed_point(129)), TOKENS)
+    assert_same(model, Arithmetic(fixed_point(255), Discipline.SEQUENTIAL), TOKENS)
+
+
+def test_every_way_of_deciding_a_column_occurs(monkeypatch):
+    """Otherwise the agreement above would say little."""
+    seen = {"certified": 0, "exact": 0}
+    decide, exact = Attention._decide, Attention._exact_pattern
+
+    def counted_decide(self, *arguments):
+        pattern = decide(self, *arguments)
+        seen["certified"] += len(pattern.queries)
+        return pattern
+
+    def counted_exact(self, pairs, queries, columns):
+        seen["exact"] += len(queries)
+        return exact(self, pairs, queries, columns)
+
+    monkeypatch.setattr(Attention, "_decide", counted_decide)
+    monkeypatch.setattr(Attention, "_exact_pattern", counted_exact)
+    dense.run(one_head(np.array([[0.0, 1, 0]]), np.array([[8.0, 0, 0]])), Arithmetic(fixed_point(65)), TOKENS)
+    assert seen["certified"] > 5
+    assert seen["exact"] > 5
+    assert seen["certified"] + seen["exact"] == sum(map(len, TOKENS))
+
+
+# Independence
+
+
+def test_results_depend_on_neither_batch_nor_tile_nor_threads():
+    rng = np.random.default_rng(5)
+    wired = build(6)
+    graphs = random.Random(5)
+    sequences = [graph_tokens(random_graph(6, graphs), "paper") for _ in range(5)]
+    unstructured = random_model(rng, 5, True)
+    for model, arithmetic, texts in (
+        (wired.model, wired.arithmetic, sequences),
+        (unstructured, Arithmetic(fixed_point(33)), random_sequences(rng, 5, 30)),
+    ):
+        expected = dense.run(model, arithmetic, texts, keep_registers=True)
+        assert expected.registers is not None
+        for count, tile, order in ((1, 64, [4, 1, 0]), (2, 5, [2]), (2, 1024, [3, 3, 4, 0, 1, 2])):
+            with threads(count):
+                outcome = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, keep_registers=True)
+                assert torch.get_num_threads() == count
+            assert outcome.registers is not None
+            for place, number in enumerate(order):
+                assert outcome.next_tokens[place].tolist() == expected.next_tokens[number].tolist()
+                for ours, theirs in zip(outcome.registers[place], expected.registers[number], strict=True):
+                    assert ours.tolist() == theirs.tolist()
+
+
+def test_long_sequences_are_tiled():
+    """Longer than the rows that a tile takes at once, so that several tiles share a diagonal."""
+    wired = build(70)
+    rng = random.Random(7)
+    edges = tuple((v, rng.randint(1, v - 1)) for v in range(2, 71))
+    tokens = graph_tokens(Graph(70, edges), "paper")
+    assert len(tokens) > 256
+    whole = dense.run(wired.model, wired.arithmetic, [tokens], keep_registers=True)
+    tiled = dense.run(wired.model, wired.arithmetic, [tokens], tile=32, keep_registers=True)
+    assert whole.registers is not None
+    assert tiled.registers is not None
+    for ours, theirs in zip(whole.registers[0], tiled.registers[0], strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+# Decoding
+
+
+def test_teacher_forcing_finds_decodings_first_deviation():
+    rng = random.Random(3)
+    wired = build(5)
+    graphs = [random_graph(5, rng) for _ in range(8)]
+    prompts = [PAPER.prompt(graph) for graph in graphs]
+    answers = [expected_answer(graph, PAPER) for graph in graphs]
+    assert dense.matches(wired.model, wired.arithmetic, prompts, answers) == [None] * 8
+    stop = {PAPER.token("YES", 5), PAPER.token("NO", 5)}
+    broken = build(5, printed=FINDING_IDS)
+    found = dense.matches(broken.model, broken.arithmetic, prompts, answers)
+    for prompt, answer, mismatch in zip(prompts, answers, found, strict=True):
+        produced = decode(broken.model, broken.arithmetic, prompt, stop, len(answer))
+        differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
+        assert mismatch == (differing[0] if differing else None)
+    assert any(mismatch is not None for mismatch in found)
+
+
+def test_matches_with_an_empty_answer_holds():
+    wired = build(2)
+    assert dense.matches(wired.model, wired.arithmetic, [[0, 1]], [[]]) == [None]
+
+
+# Rounding of columns
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    mantissas=st.lists(
+        st.integers(0, 70).flatmap(lambda bits: st.integers(-(2**bits), 2**bits)), min_size=1, max_size=6
+    ),
+    exponent=st.integers(-80, 40),
+    fmt=st.sampled_from(FORMATS),
+    rounding=st.sampled_from(ROUNDINGS),
+)
+def test_columns_round_by_the_definition(mantissas: list[int], exponent: int, fmt: Format, rounding: Rounding):
+    numbers = Numbers(fmt, rounding, torch.device("cpu"))
+    column = numbers.from_objects(np.array(mantissas, dtype=object), exponent)
+    expected = [
+        round_shifted(number << max(0, exponent), max(0, -exponent), fmt, rounding).quanta for number in mantissas
+    ]
+    assert numbers.round(column).quanta().tolist() == expected
+
+
+@given(a=st.integers(-(2**130), 2**130), b=st.integers(-(2**130), 2**130), weight=st.integers(-(2**70), 2**70))
+def test_columns_add_and_multiply_exactly(a, b, weight):
+    numbers = Numbers(fixed_point(255), Rounding.NEAREST_EVEN, torch.device("cpu"))
+    x, y = numbers.constant(a, 1), numbers.constant(b, 1)
+    assert numbers.multiply(x, y).quanta().tolist() == [a * b]
+    assert numbers.linear([(weight_of(weight), x), (weight_of(1), y)], weight_of(b), 1).quanta().tolist() == [
+        weight * a + b + b
+    ]
+
+
+# Refusals
+
+
+def test_refusals_are_one_line():
+    wired = build(2)
+    with pytest.raises(IndexError, match="token 99 is not in the vocabulary"):
+        dense.run(wired.model, wired.arithmetic, [[0, 99]])
+    with pytest.raises(ValueError, match="tile"):
+        dense.run(wired.model, wired.arithmetic, [[0]], tile=0)
+    with pytest.raises(ValueError, match="stochastic"):
+        dense.run(wired.model, Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC), [[0]])
+    with pytest.raises(dense.EngineError, match="unknown device"):
+        dense.run(wired.model, wired.arithmetic, [[0]], device="abacus")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_missing_cuda_device_is_one_line():
+    wired = build(2)
+    with pytest.raises(dense.EngineError, match="no such CUDA device") as caught:
+        dense.run(wired.model, wired.arithmetic, [[0]], device="cuda")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_cuda_gives_the_same_bits():
+    wired = build(6)
+    tokens = graph_tokens(Graph(6, ((1, 2), (2, 3), (4, 3), (5, 1), (6, 5))), "paper")
+    rng = np.random.default_rng(9)
+    for model, arithmetic, texts in (
+        (wired.model, wired.arithmetic, [tokens]),
+        (random_model(rng, 5, True), Arithmetic(fixed_point(33)), random_sequences(rng)),
+        (random_model(rng, 5, True), Arithmetic(FP32, Discipline.SEQUENTIAL), random_sequences(rng)),
+    ):
+        ours = dense.run(model, arithmetic, texts, device="cuda", keep_registers=True)
+        theirs = dense.run(model, arithmetic, texts, keep_registers=True)
+        assert ours.registers is not None
+        assert theirs.registers is not None
+        for a, b in zip(ours.registers, theirs.registers, strict=True):
+            assert [table.tolist() for table in a] == [table.tolist() for table in b]
+
+
+def test_running_out_of_memory_is_one_line(monkeypatch):
+    def exhausted(*_: object) -> None:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0")
+
+    monkeypatch.setattr(Attention, "read", exhausted)
+    wired = build(3)
+    with pytest.raises(dense.EngineError, match="out of memory on cpu") as caught:
+        dense.run(wired.model, wired.arithmetic, [[0, 1, 2]])
+    assert "\n" not in str(caught.value)

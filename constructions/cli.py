@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import re
@@ -32,6 +33,10 @@ class CommandError(Exception):
     """Ends a command with exit code 2; the message is one line that names the thing and the bound."""
 
 
+class Undecided(Exception):
+    """Ends a command with exit code 3; the message is one line that says why there is no answer."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are CommandErrors."""
 
@@ -51,7 +56,7 @@ class Parser(argparse.ArgumentParser):
 def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
     """Runs a command and returns its exit code; whatever goes wrong outside is one line on stderr."""
     if sys.stdout is None:  # closed by the caller, who wants the exit code alone
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ≈ or −
@@ -69,6 +74,9 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         _drop_stdout()
         say(f"{prog}: error: {error.filename or 'output'}: {error.strerror or error}")
         return USAGE
+    except Undecided as error:
+        say(f"{prog}: unknown: {error}")
+        return UNKNOWN
     except MemoryError:
         say(f"{prog}: unknown: not enough memory for this run")
         return UNKNOWN

@@ -1,7 +1,9 @@
 """Weights in files that other tools open: `.safetensors` with a `.json` sidecar, or one `.npz`.
 
-Tensors, all float64: `embed.words` (vocabulary × d), `embed.position` (d); `blocks.{i}.attn.{h}.W_Q|W_K|W_V` (head width × d) and
-`W_O` (d × head width); `blocks.{i}.ffn.W_gate|b_gate|W_up|b_up|W_down|b_down`; `unembed` (vocabulary × d). Blocks and heads count from 0.
+Tensors, all float64, blocks and heads counted from 0:
+  embed.words (vocabulary × d), embed.position (d), unembed (vocabulary × d)
+  blocks.{i}.attn.{h}.W_Q, W_K, W_V (head width × d) and W_O (d × head width)
+  blocks.{i}.ffn.W_gate, W_up (units × d), b_gate, b_up (units), W_down (d × units), b_down (d)
 Every head is padded with zero rows to one common width, so that they can be stacked.
 An `.npz` holds the sidecar as its member `sidecar.json`.
 """

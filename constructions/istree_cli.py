@@ -10,11 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from constructions import cli, istree
-from constructions.cli import CommandError, Parser
+from constructions.cli import CommandError, Parser, Undecided
 from constructions.construction import Example
 from constructions.dump import dump_document, print_dump
-from constructions.engines import ENGINES, Decode, EngineMissing, decode_by_reference, decode_with, find_engine
-from constructions.engines.reference import Flags, FlagSite, Step
+from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
+from constructions.engines.reference import Flags, Step
 from constructions.export import SUFFIXES, save
 from constructions.graphs import (
     LAYOUTS,
@@ -73,20 +73,20 @@ exit codes:
   0  the answer holds up: it is Algorithm 1's, the chain of thought included
      (as printed: the right verdict after the beginning of the tour, and for YES after all of it)
   1  refuted: the model's answer is another one; stderr says what was expected
-  2  usage: something is wrong with the input
+  2  usage: something is wrong with the input, or the output cannot be written
   3  unknown: interrupted, or out of memory
 """
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What the model answered. prompt and produced in token numbers; steps only if they were asked for."""
+    """What the model answered. prompt and produced in token numbers; flags if the engine records them; steps if asked for."""
 
     graph: Graph
     layout: TokenLayout
     prompt: list[int]
     produced: list[int]
-    flags: Flags
+    flags: Flags | None
     steps: tuple[Step, ...]
 
 
@@ -162,7 +162,10 @@ def _command(argv: Sequence[str]) -> int:
             print()
     if graph is None:
         return cli.HOLDS
-    run = _run(wired, graph, layout, decode, keep=args.trace or args.html is not None)
+    try:
+        run = _run(wired, graph, layout, decode, keep=args.trace or args.html is not None)
+    except EngineFailed as error:
+        raise Undecided(f"--engine {args.engine}: {error}") from error
     complaint = _judge(run, wired)
     _report(args, wired, run)
     if complaint:
@@ -233,32 +236,24 @@ def _graph(args: argparse.Namespace) -> Graph | None:
 
 
 def _run(wired: Wired, graph: Graph, layout: TokenLayout, decode: Decode, keep: bool) -> _Run:
-    prompt = layout.prompt(graph)
+    model, arithmetic = wired.model, wired.arithmetic
+    prompt, guess = layout.prompt(graph), expected_answer(graph, layout)
     stop = {layout.token(layout.yes, graph.n), layout.token(layout.no, graph.n)}
     limit = 2 * graph.n + 1  # a tour of 2n − 1 vertices, the closing token and the verdict
-    flags, steps = Flags(), list[Step]()
-    last = len(prompt) + len(expected_answer(graph, layout)) - 1
 
     def work(length: int) -> int:
         return length * (length + 200)  # attention grows with the position, the rest does not
 
-    with cli.progress("searching", work, last) as tick:
-        if decode is decode_by_reference:
-            produced = decode_by_reference(
-                wired.model,
-                wired.arithmetic,
-                prompt,
-                stop,
-                limit,
-                flags=flags,
-                tick=tick,
-                steps=steps if keep else None,
-            )
-        else:
-            produced = decode_with(decode, wired.model, wired.arithmetic, prompt, stop, limit, flags, tick)
-            if keep:  # the reference engine explains what the other one did
-                decode_by_reference(wired.model, wired.arithmetic, [*prompt, *produced[:-1]], stop, 1, steps=steps)
-    return _Run(graph, layout, prompt, produced, flags, tuple(steps))
+    with cli.progress("searching", work, len(prompt) + len(guess) - 1) as tick:
+        if keep and decode is decode_by_reference:
+            decoded = decode_by_reference(model, arithmetic, prompt, stop, limit, tick=tick, keep_steps=True)
+            return _Run(graph, layout, prompt, decoded.produced, decoded.flags, tuple(decoded.steps))
+        decoded = decode(model, arithmetic, prompt, stop, limit, guess=guess, tick=tick)
+        if not keep:
+            return _Run(graph, layout, prompt, decoded.produced, decoded.flags, ())
+        sequence = [*prompt, *decoded.produced[:-1]]  # the reference engine explains what another one found
+        steps = decode_by_reference(model, arithmetic, sequence, stop, 1, tick=tick, keep_steps=True).steps
+    return _Run(graph, layout, prompt, decoded.produced, decoded.flags, tuple(steps))
 
 
 def _judge(run: _Run, wired: Wired) -> str:
@@ -319,7 +314,7 @@ def _report(args: argparse.Namespace, wired: Wired, run: _Run) -> None:
             "input": words[: len(run.prompt)],
             "chain_of_thought": chain,
             "answer": verdict,
-            "flags": [_flag(site, run.flags, wired) for site in run.flags.counts],
+            "flags": _flags(run.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)
@@ -335,18 +330,26 @@ def _report(args: argparse.Namespace, wired: Wired, run: _Run) -> None:
     print(verdict or "no verdict")
 
 
-def _flag(site: FlagSite, flags: Flags, wired: Wired) -> dict[str, object]:
-    """A flag as JSON: how often, where first, and what the place is called."""
-    register, part = name_site(site, wired)
-    return {
-        "kind": site.kind,
-        "layer": site.block,
-        "position": flags.first_position[site],
-        "count": flags.counts[site],
-        "site": site.site,
-        "register": register,
-        "part": part,
-    }
+def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
+    """Flags as JSON: what, how often, where first, and what the place is called. An engine that records none says so."""
+    if flags is None:
+        unknown = dict.fromkeys(("layer", "position", "count", "site", "register", "part"))
+        return [{"kind": "not recorded", **unknown}]
+    documents: list[dict[str, object]] = []
+    for site, count in flags.counts.items():
+        register, part = name_site(site, wired)
+        documents.append(
+            {
+                "kind": site.kind,
+                "layer": site.block,
+                "position": flags.first_position[site],
+                "count": count,
+                "site": site.site,
+                "register": register,
+                "part": part,
+            }
+        )
+    return documents
 
 
 def _dump(args: argparse.Namespace, wired: Wired, layout: TokenLayout) -> None:
@@ -373,7 +376,7 @@ def _examples(wired: Wired, layout: TokenLayout) -> list[Example]:
     for graph in graphs:
         prompt = layout.prompt(graph)
         stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
-        produced = decode_by_reference(wired.model, wired.arithmetic, prompt, stop, 2 * size + 1)
+        produced = decode_by_reference(wired.model, wired.arithmetic, prompt, stop, 2 * size + 1).produced
         expected: list[int | None] = [None] * (len(prompt) - 1)
         examples.append(Example((*prompt, *produced[:-1]), (*expected, *produced)))
     return examples

@@ -233,8 +233,8 @@ def print_trace(
         console.print(Text(f"  {number}  {text}"))
     console.print(
         Text(
-            "\nIn each step below, a head's line names the position it attends to (and the token there), why – key register = value ="
-            "\nquery register – and what it writes at the current position. A line `feed-forward` names what the block computes from it.",
+            "\nIn each step below, a head's line names the position it attends to (and the token there), why, and what it writes."
+            "\nWhy: key register there = value = query register here. A line `feed-forward` names what the block computes then.",
             style="dim",
         ),
         soft_wrap=True,

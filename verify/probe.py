@@ -52,12 +52,22 @@ class Outcome:
 
 
 def run_model(engine: str, model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Outcome:
-    """Feeds the tokens to an engine. ValueError for one that does not hand out registers."""
-    if engine != "reference":
-        raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
-    run = ReferenceEngine(model, arithmetic)
-    last = [run.append(token).registers[-1] for token in tokens]
-    return Outcome(last, run.flags.counts)
+    """Feeds the tokens to an engine; only `reference` hands out flags. ValueError for an engine that is not known here."""
+    if engine == "reference":
+        run = ReferenceEngine(model, arithmetic)
+        return Outcome([run.append(token).registers[-1] for token in tokens], run.flags.counts)
+    if engine == "dense":
+        from constructions.engines import dense
+
+        kept = dense.run(model, arithmetic, [tokens], keep_registers=True).registers
+        return Outcome([] if kept is None else [[int(x) for x in row] for row in kept[0][-1]], {})
+    if engine == "indexed":
+        from constructions.engines import indexed
+
+        exponent = arithmetic.format.quantum_exponent
+        columns = [column.to_quanta(exponent) for column in indexed.run(model, arithmetic, tokens).registers]
+        return Outcome(list(zip(*columns, strict=True)), {})
+    raise ValueError(f"the probe cannot read registers of the engine {engine!r}")
 
 
 def rounded(value: Fraction, fmt: Format) -> Fraction:

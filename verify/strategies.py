@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -15,6 +17,7 @@ from verify.probe import Trial, satisfies
 
 PRECISION_SURPLUS = (0, 2, 8, 20)  # bits above the least precision that are tried as well
 
+Item = TypeVar("Item")
 Columns = Mapping[str, tuple[Fraction, ...]]
 Pins = Mapping[str, Sequence[Fraction]]  # register → the value that it is to hold at position 1, 2, …
 
@@ -133,6 +136,9 @@ def every_trial(
 # Graphs
 
 
+Pick = Callable[[int, int], int]  # an integer from low to high, by hypothesis or by a generator of random numbers
+
+
 def path(n: int) -> list[Edge]:
     """1 − 2 − … − n."""
     return [(i, i + 1) for i in range(1, n)]
@@ -143,101 +149,107 @@ def star(n: int) -> list[Edge]:
     return [(1, i) for i in range(2, n + 1)]
 
 
-@st.composite
-def double_star(draw: DrawFn, n: int) -> list[Edge]:
+def double_star(n: int, pick: Pick) -> list[Edge]:
     """Two joined hubs, the other vertices divided between them."""
-    if n < 2:
-        return []
-    split = draw(st.integers(2, n))
-    return [(1, 2)] + [(1 if i <= split else 2, i) for i in range(3, n + 1)]
+    split = pick(2, max(n, 2))
+    return [(1 if i <= split else 2, i) for i in range(3, n + 1)] + ([(1, 2)] if n > 1 else [])
 
 
-@st.composite
-def caterpillar(draw: DrawFn, n: int) -> list[Edge]:
+def caterpillar(n: int, pick: Pick) -> list[Edge]:
     """A path with the other vertices hanging from it."""
-    spine = draw(st.integers(1, n))
-    hooks = draw(st.lists(st.integers(1, spine), min_size=n - spine, max_size=n - spine))
-    return path(spine) + [(hook, spine + i) for i, hook in enumerate(hooks, start=1)]
+    spine = pick(1, n)
+    return path(spine) + [(pick(1, spine), leaf) for leaf in range(spine + 1, n + 1)]
 
 
-@st.composite
-def recursive_tree(draw: DrawFn, n: int) -> list[Edge]:
+def recursive_tree(n: int, pick: Pick) -> list[Edge]:
     """Each vertex joined to an earlier one."""
-    return [(draw(st.integers(1, i - 1)), i) for i in range(2, n + 1)]
+    return [(pick(1, i - 1), i) for i in range(2, n + 1)]
 
 
-@st.composite
-def unicyclic(draw: DrawFn, n: int) -> list[Edge]:
+def unicyclic(n: int, pick: Pick) -> list[Edge]:
     """A tree and one more edge: connected, m = n."""
-    return with_edges(n, draw(recursive_tree(n)), draw(_new_edges(n, 1)))
+    return with_more_edges(n, recursive_tree(n, pick), n, pick)
 
 
-@st.composite
-def cyclic_and_disconnected(draw: DrawFn, n: int) -> list[Edge]:
-    """m = n − 1 with a cycle, hence not connected: a tree on fewer vertices and as many edges more as vertices are left out."""
-    covered = draw(st.integers(min(3, n), n))
-    tree = draw(recursive_tree(covered))
-    return with_edges(n, tree, draw(_new_edges(covered, n - covered)))
+def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
+    """m = n − 1 with a cycle, hence not connected: a tree on some vertices, and as many edges more as vertices are left out."""
+    covered = pick(min(3, n), n)
+    return with_more_edges(covered, recursive_tree(covered, pick), n - 1, pick)
 
 
-@st.composite
-def isolated_root(draw: DrawFn, n: int) -> list[Edge]:
-    """Vertex 1 alone, any graph on the others."""
-    rest = draw(any_edges(n - 1, 3 * n)) if n > 1 else []
-    return [(u + 1, v + 1) for u, v in rest]
-
-
-@st.composite
-def any_edges(draw: DrawFn, n: int, most: int) -> list[Edge]:
-    """Up to `most` different edges."""
-    return with_edges(n, [], draw(_new_edges(n, draw(st.integers(0, most)))))
-
-
-@st.composite
-def forest(draw: DrawFn, n: int) -> list[Edge]:
+def forest(n: int, pick: Pick) -> list[Edge]:
     """A recursive tree without some of its edges."""
-    return [edge for edge in draw(recursive_tree(n)) if draw(st.integers(0, 3))]
+    return [edge for edge in recursive_tree(n, pick) if pick(0, 3)]
 
 
-def _new_edges(n: int, count: int) -> SearchStrategy[list[Edge]]:
-    pair = st.tuples(st.integers(1, n), st.integers(1, n))
-    return st.lists(pair, min_size=count, max_size=count)
+def any_edges(n: int, pick: Pick) -> list[Edge]:
+    """Up to 2n edges."""
+    return with_more_edges(n, [], pick(0, 2 * n), pick)
 
 
-def with_edges(n: int, edges: Sequence[Edge], more: Sequence[Edge]) -> list[Edge]:
-    """The edges and those of `more` that keep the graph simple."""
+def isolated_root(n: int, pick: Pick) -> list[Edge]:
+    """Vertex 1 alone, up to 3n edges on the others."""
+    return [(u + 1, v + 1) for u, v in with_more_edges(n - 1, [], pick(0, 3 * n), pick)]
+
+
+def with_more_edges(n: int, edges: list[Edge], total: int, pick: Pick) -> list[Edge]:
+    """The edges and random ones on top, `total` if there are as many."""
+    total = min(total, n * (n - 1) // 2)
     known = {frozenset(edge) for edge in edges}
     result = list(edges)
-    for edge in more:
-        key = frozenset(edge)
-        if len(key) == 2 and key not in known:
-            known.add(key)
-            result.append(edge)
+    while len(result) < total:
+        u = pick(1, n)
+        v = pick(1, n)
+        for _ in range(n * n):  # the next free pair in order
+            if u != v and frozenset((u, v)) not in known:
+                break
+            u, v = (u, v + 1) if v < n else (u % n + 1, 1)
+        known.add(frozenset((u, v)))
+        result.append((u, v))
     return result
 
 
-FAMILIES: Mapping[str, Callable[[int], SearchStrategy[list[Edge]]]] = {
-    "stars": lambda n: st.just(star(n)),
-    "paths": lambda n: st.just(path(n)),
+ISOLATED_ROOT = "graphs whose root is isolated"
+FAMILIES: Mapping[str, Callable[[int, Pick], list[Edge]]] = {
+    "stars": lambda n, pick: star(n),
+    "paths": lambda n, pick: path(n),
     "caterpillars": caterpillar,
     "double stars": double_star,
     "random recursive trees": recursive_tree,
     "unicyclic graphs": unicyclic,
     "disconnected graphs with a cycle and n − 1 edges": cyclic_and_disconnected,
     "forests": forest,
-    "graphs with up to 2n edges": lambda n: any_edges(n, 2 * n),
-    "graphs whose root is isolated": isolated_root,
+    "graphs with up to 2n edges": any_edges,
+    ISOLATED_ROOT: isolated_root,
 }
+SHRINKABLE = 64  # vertices, beyond which hypothesis cannot draw every edge and a seed stands for the graph
 
 
 @st.composite
 def graphs(draw: DrawFn, sizes: Sequence[int], families: Sequence[str] = tuple(FAMILIES)) -> Graph:
     """A graph of some family with random labels, edge order and orientations; n from `sizes`."""
     n = draw(st.sampled_from(sizes))
-    edges = draw(FAMILIES[draw(st.sampled_from(families))](n))
-    names = draw(st.permutations(range(1, n + 1)))
-    turned = [(names[v - 1], names[u - 1]) if draw(st.booleans()) else (names[u - 1], names[v - 1]) for u, v in edges]
-    return Graph(n, tuple(draw(st.permutations(turned))))
+    family = draw(st.sampled_from(families))
+    if n <= SHRINKABLE:
+        return labelled(n, family, lambda low, high: draw(st.integers(low, high)))
+    return labelled(n, family, random.Random(draw(st.integers(0, 2**32))).randint)
+
+
+def labelled(n: int, family: str, pick: Pick) -> Graph:
+    """A graph of the family; the root keeps its label where it is isolated. Picks of the smallest numbers leave all in order."""
+    edges = FAMILIES[family](n, pick)
+    names = [1, *shuffled(range(2, n + 1), pick)] if family == ISOLATED_ROOT else shuffled(range(1, n + 1), pick)
+    named = [(names[u - 1], names[v - 1]) for u, v in edges]
+    return Graph(n, tuple(shuffled([(v, u) if pick(0, 1) else (u, v) for u, v in named], pick)))
+
+
+def shuffled(items: Sequence[Item], pick: Pick) -> list[Item]:
+    """All items in a random order."""
+    result = list(items)
+    for i in range(len(result) - 1):
+        j = pick(i, len(result) - 1)
+        result[i], result[j] = result[j], result[i]
+    return result
 
 
 def all_edges(n: int) -> list[Edge]:

@@ -1,16 +1,17 @@
 """Engines: three ways to run the same weights, bit for bit alike. `reference` is the definition.
 
-An engine is a module of this package with `decode(model, arithmetic, prompt, stop, limit) -> list[int]`, greedy decoding. It may
-take two more keywords: `flags`, a Flags to raise what it meets in, and `tick`, to be told the sequence's length now and then.
+`find_engine` gives greedy decoding by any of them. The reference engine decodes token by token. The others run a whole sequence at
+once, so a guess of the answer is fed behind the prompt: up to the first position whose argmax differs from the guess, induction
+shows that decoding gives the same tokens, and it goes on from there.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from constructions.engines.reference import Flags, Step
@@ -18,44 +19,75 @@ if TYPE_CHECKING:
     from precision.format import Arithmetic
 
 ENGINES = ("reference", "dense", "indexed")
-Decode = Callable[..., list[int]]
+Tick = Callable[[int], None]
+Forward = Callable[["Transformer", "Arithmetic", Sequence[int]], Sequence[int]]
+"""A model, how it rounds, and a sequence: the argmax at each position."""
 
 
 class EngineMissing(ValueError):
-    """There is no such engine here; the message says which there are."""
+    """There is no such engine here, or what it needs is not there; the message is one line."""
+
+
+class EngineFailed(RuntimeError):
+    """An engine could not finish, for want of memory say; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Greedy decoding. produced: the tokens after the prompt. flags: None if the engine does not record them."""
+
+    produced: list[int]
+    flags: Flags | None
+    steps: list[Step] = field(default_factory=list)
+
+
+class Decode(Protocol):
+    """Feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens.
+
+    guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
+    """
+
+    def __call__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        guess: Sequence[int] = (),
+        tick: Tick = ...,
+    ) -> Decoded: ...
 
 
 def find_engine(name: str) -> Decode:
-    """The `decode` of the engine of this name. Imports it only now: engines may need much. Raises EngineMissing."""
+    """Decoding by the engine of this name, which is imported only now: engines may need much. Raises EngineMissing."""
+    if name == "reference":
+        return decode_by_reference
     module_name = f"{__name__}.{name}"
     if name not in ENGINES or importlib.util.find_spec(module_name) is None:
         there = [engine for engine in ENGINES if importlib.util.find_spec(f"{__name__}.{engine}")]
         raise EngineMissing(f"engine {name!r} is not installed; available: {', '.join(there)}")
-    if name == "reference":
-        return decode_by_reference
     try:
-        decode: Decode | None = getattr(importlib.import_module(module_name), "decode", None)
+        importlib.import_module(module_name)
     except ImportError as error:
         raise EngineMissing(f"engine {name!r} cannot be loaded: {error}") from error
-    if decode is None:
-        raise EngineMissing(f"engine {name!r} cannot decode")
+    forward = _dense if name == "dense" else _indexed
+
+    def decode(
+        model: Transformer,
+        arithmetic: Arithmetic,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        guess: Sequence[int] = (),
+        tick: Tick = lambda length: None,
+    ) -> Decoded:
+        produced = decode_by_forward(forward, model, arithmetic, prompt, stop, limit, guess, tick)
+        return Decoded(produced, None)
+
     return decode
-
-
-def decode_with(
-    decode: Decode,
-    model: Transformer,
-    arithmetic: Arithmetic,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    flags: Flags,
-    tick: Callable[[int], None],
-) -> list[int]:
-    """Runs `decode` with those of its optional keywords that it knows."""
-    known = inspect.signature(decode).parameters
-    optional = {name: value for name, value in (("flags", flags), ("tick", tick)) if name in known}
-    return decode(model, arithmetic, prompt, stop, limit, **optional)
 
 
 def decode_by_reference(
@@ -65,24 +97,61 @@ def decode_by_reference(
     stop: set[int],
     limit: int,
     *,
-    flags: Flags | None = None,
-    tick: Callable[[int], None] = lambda length: None,
-    steps: list[Step] | None = None,
-) -> list[int]:
-    """`reference.decode`, telling how far it is and, in `steps`, what each token left behind."""
+    guess: Sequence[int] = (),
+    tick: Tick = lambda length: None,
+    keep_steps: bool = False,
+) -> Decoded:
+    """Token by token; keep_steps: what each token left behind is kept."""
     from constructions.engines.reference import ReferenceEngine
 
     engine = ReferenceEngine(model, arithmetic)
-    if flags is not None:
-        engine.flags = flags
-    sequence, produced = list(prompt), list[int]()
+    sequence, produced, steps = list(prompt), list[int](), []
     while engine.length < len(sequence):
         step = engine.append(sequence[engine.length])
         tick(engine.length)
-        if steps is not None:
+        if keep_steps:
             steps.append(step)
         if engine.length == len(sequence):
             produced.append(step.next_token)
             if len(produced) < limit and step.next_token not in stop:
                 sequence.append(step.next_token)
-    return produced
+    return Decoded(produced, engine.flags, steps)
+
+
+def decode_by_forward(
+    forward: Forward,
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    guess: Sequence[int],
+    tick: Tick = lambda length: None,
+) -> list[int]:
+    """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another."""
+    produced: list[int] = []
+    while True:
+        draft = list(guess[len(produced) : limit]) if list(guess[: len(produced)]) == produced else []
+        argmax = forward(model, arithmetic, [*prompt, *produced, *draft[:-1]])[len(prompt) - 1 + len(produced) :]
+        for index, token in enumerate(argmax):
+            produced.append(int(token))
+            if token in stop or len(produced) == limit:
+                return produced
+            if index >= len(draft) or token != draft[index]:
+                break
+        tick(len(prompt) + len(produced))
+
+
+def _dense(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Sequence[int]:
+    from constructions.engines import dense
+
+    try:
+        return [int(token) for token in dense.run(model, arithmetic, [tokens]).next_tokens[0]]
+    except dense.EngineError as error:
+        raise EngineFailed(str(error)) from error
+
+
+def _indexed(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Sequence[int]:
+    from constructions.engines import indexed
+
+    return [int(token) for token in indexed.run(model, arithmetic, tokens).next_tokens]

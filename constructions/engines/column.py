@@ -48,6 +48,8 @@ class Column:
     def scaled_to(self, e: int) -> Array:
         """The mantissas for a smaller exponent e."""
         shift = self.e - e
+        if self.is_zero:
+            return self.m
         if shift < 0:
             raise ValueError(f"a column of exponent {self.e} has no mantissas for exponent {e}")
         if shift == 0:
@@ -58,13 +60,8 @@ class Column:
         return self.m.astype(object) * (1 << shift)
 
     def to_quanta(self, quantum_exponent: int) -> list[int]:
-        """The values as integers in units of 2^quantum_exponent."""
-        return [int(m) for m in self.scaled_to(min(self.e, quantum_exponent))] if self.e >= quantum_exponent else self._whole(
-            quantum_exponent
-        )
-
-    def _whole(self, quantum_exponent: int) -> list[int]:
-        raise ValueError(f"exponent {self.e} lies below the quantum's {quantum_exponent}")
+        """The values as integers in units of 2^quantum_exponent. Raises ValueError if they are no integers then."""
+        return [int(m) for m in self.scaled_to(quantum_exponent)]
 
 
 def normalised(m: Array, e: int) -> Column:
@@ -97,16 +94,20 @@ def constant(value: Fraction, length: int) -> Column:
 
 
 def dyadic(value: Fraction) -> tuple[int, int]:
-    """The odd mantissa and the exponent of a dyadic rational; (0, 0) for 0."""
+    """The odd mantissa and the exponent of a dyadic rational; (0, 0) for 0. Raises ValueError for another number."""
     if value == 0:
         return 0, 0
     down = value.denominator.bit_length() - 1
+    if value.denominator != 1 << down:
+        raise ValueError(f"{value} is not a dyadic rational")
     up = (value.numerator & -value.numerator).bit_length() - 1
     return value.numerator >> up, up - down
 
 
 def from_floats(values: NDArray[np.float64]) -> Column:
-    """The exact values of float64 numbers."""
+    """The exact values of float64 numbers. Raises ValueError for infinities and NaN."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError("infinities and NaN have no exact value")
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     used = exponent[mantissa != 0]
@@ -170,18 +171,19 @@ def positive_part(a: Column) -> Column:
 
 
 def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:
-    """`a` rounded to the format, and the places that saturated, if any."""
+    """`a` rounded to the format, and the places that saturated, if any. Not for STOCHASTIC."""
     fmt = arithmetic.format
     shift = fmt.quantum_exponent - a.e
     if fmt.is_fixed_point and shift <= 0 and a.bound << -shift <= fmt.max_quanta:
         return a, None
-    if fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN and 0 < shift < 62 and a.m.dtype != object:
-        floor = a.m >> shift
-        rest = a.m - (floor << shift)
+    nearest_even = fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN
+    if nearest_even and shift > 0 and (a.bound >> shift) + 1 <= fmt.max_quanta:
+        m = a.m if shift < 62 else a.m.astype(object)
+        floor = m >> shift
+        rest = m - (floor << shift)
         half = 1 << (shift - 1)
-        floor += (rest > half) | ((rest == half) & (floor & 1 == 1))
-        if (a.bound >> shift) + 1 <= fmt.max_quanta:
-            return normalised(floor, fmt.quantum_exponent), None
+        up = np.asarray((rest > half) | ((rest == half) & (floor & 1 == 1)), bool)
+        return normalised(floor + up, fmt.quantum_exponent), None
     values = a.m.astype(object)
     if shift < 0:
         values = values * (1 << -shift)

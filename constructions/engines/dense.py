@@ -14,17 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from constructions.engines.dense_attention import Attention
 from constructions.engines.dense_batch import Batch, batch
 from constructions.engines.dense_column import Column, Objects, Weight
+from constructions.engines.dense_logits import first_argmax
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_weights import BlockWeights, ModelWeights, load
+from constructions.engines.dense_workers import Workers, workers
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
-DEFAULT_TILE = 1024
+DEFAULT_TILE = 512  # 2 MiB of scores: about what a core's own cache holds
 
 
 class EngineError(RuntimeError):
@@ -66,7 +67,8 @@ def run(
             if not 0 <= token < len(model.words):
                 raise IndexError(f"token {token} is not in the vocabulary of {len(model.words)}")
     try:
-        return _Run(model, arithmetic, sequences, _device(device), tile, keep_registers).result()
+        with workers(_device(device)) as crew:
+            return _Run(model, arithmetic, sequences, crew, tile, keep_registers).result()
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise EngineError(_too_large(sequences, device, tile)) from error
     except RuntimeError as error:
@@ -111,15 +113,16 @@ class _Run:
         model: Transformer,
         arithmetic: Arithmetic,
         sequences: Sequence[Sequence[int]],
-        device: torch.device,
+        crew: Workers,
         tile: int,
         keep_registers: bool,
     ) -> None:
-        self.operators = Operators(arithmetic, device)
+        self.operators = Operators(arithmetic, crew.device)
         self.numbers = self.operators.numbers
         self.weights: ModelWeights = load(model, arithmetic)
-        self.batch: Batch = batch(sequences, tile * tile, device)
-        self.attention = Attention(self.operators, self.batch, tile * tile)
+        self.batch: Batch = batch(sequences, tile * tile, crew.device)
+        self.attention = Attention(self.operators, self.batch, tile * tile, crew)
+        self.tile = tile
         self.keep_registers = keep_registers
         self.count = len(sequences)
         self.kept: list[list[Objects]] = [[] for _ in sequences]
@@ -129,7 +132,7 @@ class _Run:
         for stream in self._sublayers():
             if self.keep_registers:
                 self._keep(stream)
-        following = self._argmax(stream).cpu().numpy()
+        following = first_argmax(self.operators, self.weights.unembed, stream, self.tile * self.tile).cpu().numpy()
         return DenseRun(
             next_tokens=tuple(following[self.batch.span(i)] for i in range(self.count)),
             registers=tuple(tuple(kept) for kept in self.kept) if self.keep_registers else None,
@@ -191,21 +194,6 @@ class _Run:
             change = self.operators.row(row, bias, hidden, size)
             result[register] = self.operators.sum(stream[register], change)
         return result
-
-    def _argmax(self, stream: Sequence[Column]) -> Tensor:
-        """(token,): the first vocabulary entry of the highest logit."""
-        numbers, size = self.numbers, self.batch.size
-        best = numbers.zero(size)
-        choice = torch.zeros(size, dtype=torch.int64, device=numbers.device)
-        for token, row in enumerate(self.weights.unembed):
-            logit = self.operators.row(row, _NO_BIAS, stream, size)
-            if token == 0:
-                best = logit
-                continue
-            higher = numbers.at_least(numbers.subtract(logit, best), 1)
-            best = numbers.choose(higher, logit, best)
-            choice = torch.where(higher, token, choice)
-        return choice
 
 
 _NO_BIAS = Weight(0, 0)

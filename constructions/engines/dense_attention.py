@@ -27,6 +27,7 @@ from constructions.engines.dense_batch import Batch
 from constructions.engines.dense_column import Column
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_screen import Screen
+from constructions.engines.dense_workers import Workers
 from precision.enclosure import doublings, round_beside_reciprocal, vanishes
 from precision.rounding import round_fraction
 from precision.rounding_array import require_float64_format
@@ -37,21 +38,24 @@ from precision.softmax_array import softmax_array
 class Pattern(NamedTuple):
     """Attention weights of some queries.
 
-    queries: (queries,) flat, ascending. segment: (entries,) number of the entry's query. key: (entries,) flat.
-    weight: (entries,) in quanta. largest: the most entries of a query.
+    queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
+    weight: in quanta; (queries,) if `uniform`, all entries of a query having the same, otherwise (entries,).
+    largest: the most entries of a query.
     """
 
     queries: Tensor
     segment: Tensor
     key: Tensor
     weight: Column
+    uniform: bool
     largest: int
 
 
 class Attention:
     """Heads over one batch."""
 
-    def __init__(self, operators: Operators, batch: Batch, area: int) -> None:
+    def __init__(self, operators: Operators, batch: Batch, area: int, workers: Workers) -> None:
+        self.workers = workers
         self.operators = operators
         self.numbers = operators.numbers
         self.batch = batch
@@ -72,7 +76,7 @@ class Attention:
             results.append([self._weigh(pattern, column) for column in value])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
-        if len(queries) > 1:
+        if not bool((everyone[1:] > everyone[:-1]).all()):
             place = torch.empty_like(everyone)
             place[everyone] = torch.arange(size, device=everyone.device)
             joined = [self.numbers.gather(column, place) for column in joined]
@@ -83,7 +87,13 @@ class Attention:
         if value.bound == 0:
             return self.numbers.zero(segments)
         entries = self.numbers.gather(value, pattern.key)
-        return self.operators.weighted_sum(pattern.weight, entries, pattern.segment, segments, pattern.largest)
+        weight = pattern.weight
+        if pattern.uniform and self.operators.fused:
+            total = self.numbers.segment_sum(entries, pattern.segment, segments, pattern.largest)
+            return self.operators.product(weight, total)
+        if pattern.uniform:
+            weight = self.numbers.gather(weight, pattern.segment)
+        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest)
 
     def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> list[Pattern]:
         """Patterns that together contain every query once."""
@@ -95,8 +105,7 @@ class Attention:
         else:
             waiting: list[tuple[Tensor, Tensor]] = []
             amount = 0
-            for tile in self.batch.tiles(self.area):
-                query, key, blind = screen.candidates(tile)
+            for query, key, blind in self.workers.map(screen.candidates, self.batch.tiles(self.area)):
                 if len(blind):
                     open_queries.append(blind)
                 if len(query):
@@ -125,9 +134,12 @@ class Attention:
         query = torch.cat([q for q, _ in candidates])
         key = torch.cat([k for _, k in candidates])
         queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
-        if len(queries) < len(query):
+        mixed = counts > 1
+        if len(query) > len(queries) + self.batch.size:
+            mixed = self._differ(pairs, segment, counts, key)
+        if bool(mixed.any()):
             keep = torch.ones(len(query), dtype=torch.bool, device=query.device)
-            several = (counts > 1)[segment].nonzero().squeeze(1)
+            several = mixed[segment].nonzero().squeeze(1)
             keep[several], near = self._winners(pairs, query[several], key[several])
             # A key between the winners and G leaves its query to step 3.
             undecided = torch.zeros(len(queries), dtype=torch.bool, device=query.device)
@@ -141,12 +153,18 @@ class Attention:
         kind, which = torch.unique(2 * counts + losers, return_inverse=True)
         weights = [self._uniform_weight(number >> 1, bool(number & 1)) for number in kind.tolist()]
         table = self.numbers.from_objects(np.array(weights, dtype=object))
-        weight = self.numbers.gather(self.numbers.gather(table, which), segment)
-        return Pattern(queries, segment, key, weight, int(counts.max()) if len(counts) else 0)
+        largest = int(counts.max()) if len(counts) else 0
+        return Pattern(queries, segment, key, self.numbers.gather(table, which), uniform=True, largest=largest)
 
-    def _winners(
-        self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, counts: Tensor, key: Tensor) -> Tensor:
+        """Queries whose candidates are not all equal as keys, (queries,): all others tie without their scores being known."""
+        kind = self.numbers.kinds([column for _, column in pairs], self.batch.size)[key]
+        first = torch.cumsum(counts, 0) - counts
+        mixed = torch.zeros(len(counts), dtype=torch.bool, device=key.device)
+        mixed[segment[kind != kind[first][segment]]] = True
+        return mixed
+
+    def _winners(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Which entries have the highest exact score of their query, and which trail it by less than G."""
         assert self.decisive_gap is not None
         numbers = self.numbers
@@ -197,9 +215,13 @@ class Attention:
         weight = self._softmax(self._scores(pairs, queries[segment], key), columns.tolist())
         attended = self.numbers.at_least(weight, 1)
         if not bool(attended.all()):
-            segment, key, weight = segment[attended], key[attended], self.numbers.gather(weight, attended.nonzero().squeeze(1))
+            segment, key, weight = (
+                segment[attended],
+                key[attended],
+                self.numbers.gather(weight, attended.nonzero().squeeze(1)),
+            )
         counts = torch.bincount(segment, minlength=len(queries))
-        return Pattern(queries, segment, key, weight, int(counts.max()))
+        return Pattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
 
     def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
         """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""

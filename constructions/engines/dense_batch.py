@@ -18,10 +18,13 @@ _SHORT = 256
 class Tile(NamedTuple):
     """Queries `first` … `stop` − 1 (0-based) of a group of sequences, against the keys before `stop`.
 
-    index: (sequence, position) → flat token; behind a sequence's end, its last token. lengths: (sequence,).
+    group: number of the group. index: (sequence, position) → flat token; behind a sequence's end, its last token.
+    start: (sequence,) flat token at which it starts. lengths: (sequence,).
     """
 
-    index: Tensor
+    group: int
+    tokens: Tensor
+    start: Tensor
     lengths: Tensor
     first: int
     stop: int
@@ -61,11 +64,11 @@ class Batch:
     def tiles(self, area: int) -> Iterator[Tile]:
         """Tiles of at most `area` pairs (or one row of one sequence) that cover every causal pair."""
         for group in self.groups:
-            sequences, length = group.index.shape
+            sequences, length = group.tokens.shape
             first = 0
             while first < length:
                 stop = _next_stop(first, length, sequences, area)
-                yield Tile(group.index, group.lengths, first, stop)
+                yield group._replace(first=first, stop=stop)
                 first = stop
 
 
@@ -90,15 +93,24 @@ def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -
     position = np.arange(offsets[-1], dtype=np.int64) - start + 1
     tokens = np.array([token for i in by_length for token in sequences[i]], dtype=np.int64)
 
-    groups, begin = [], int(np.searchsorted(lengths, 1))  # empty sequences take part in nothing
+    groups: list[Tile] = []
+    begin = int(np.searchsorted(lengths, 1))  # empty sequences take part in nothing
     while begin < len(lengths):
         end = begin + 1
         while end < len(lengths) and _fits(int(lengths[begin]), int(lengths[end]), end + 1 - begin, area):
             end += 1
         longest = int(lengths[end - 1])
         within = np.minimum(np.arange(longest)[None, :], lengths[begin:end, None] - 1)  # (sequence, position)
-        index = torch.from_numpy(offsets[begin:end, None] + within).to(device)
-        groups.append(Tile(index, torch.from_numpy(lengths[begin:end]).to(device), 0, longest))
+        groups.append(
+            Tile(
+                group=len(groups),
+                tokens=torch.from_numpy(offsets[begin:end, None] + within).to(device),
+                start=torch.from_numpy(offsets[begin:end]).to(device),
+                lengths=torch.from_numpy(lengths[begin:end]).to(device),
+                first=0,
+                stop=longest,
+            )
+        )
         begin = end
     return Batch(
         tokens=torch.from_numpy(tokens).to(device),

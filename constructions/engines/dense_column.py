@@ -24,7 +24,7 @@ from precision.rounding import round_shifted
 Objects = npt.NDArray[np.object_]
 
 # Mantissas below this leave room for a sign and for one carry.
-_NARROW = 1 << 62
+NARROW = 1 << 62
 
 
 class Column:
@@ -66,7 +66,8 @@ class Column:
             numbers = self._objects()
         if self.bound == 0 or self.exponent == exponent:
             return numbers
-        return numbers << (self.exponent - exponent)
+        shifted: Objects = numbers << (self.exponent - exponent)
+        return shifted
 
     def quanta(self) -> Objects:
         """The values of an integer column (positions,), as Python integers."""
@@ -115,7 +116,7 @@ class Numbers:
         mantissa, exponent = weight_of(integer)
         if mantissa == 0:
             return self.zero(length)
-        if abs(mantissa) < _NARROW:
+        if abs(mantissa) < NARROW:
             data = torch.full((length,), mantissa, dtype=torch.int64, device=self.device)
             return Column(data, exponent, abs(mantissa), tight=True)
         return Column(None, exponent, abs(mantissa), wide=np.full(length, mantissa, dtype=object), tight=True)
@@ -135,7 +136,7 @@ class Numbers:
         zeros = (digits & -digits).bit_length() - 1
         bound = int(np.maximum.reduce(magnitudes)) >> zeros
         mantissas = integers >> zeros if zeros else integers
-        if bound < _NARROW:
+        if bound < NARROW:
             data = torch.from_numpy(mantissas.astype(np.int64)).to(self.device)
             return Column(data, exponent + zeros, bound, tight=True)
         return Column(None, exponent + zeros, bound, wide=mantissas, tight=True)
@@ -171,7 +172,7 @@ class Numbers:
         bound = int(data.abs().max())
         if bound == 0:
             return self.zero(len(data))
-        zeros = int(torch.where(lowest == 0, _NARROW, lowest).min()).bit_length() - 1
+        zeros = int(torch.where(lowest == 0, NARROW, lowest).min()).bit_length() - 1
         if zeros:
             data = data >> zeros
         return Column(data, column.exponent + zeros, bound >> zeros, tight=True)
@@ -186,10 +187,10 @@ class Numbers:
             if weight.mantissa == 1:
                 return column.shifted(weight.exponent)
         exponent, bound = _span(present, constant)
-        if bound >= _NARROW and not all(column.tight for _, column in present):
+        if bound >= NARROW and not all(column.tight for _, column in present):
             return self.linear([(weight, self.tighten(column)) for weight, column in present], constant, length)
         addend = constant.mantissa << (constant.exponent - exponent) if constant.mantissa else 0
-        if bound >= _NARROW:
+        if bound >= NARROW:
             total = np.full(length, addend, dtype=object)
             for weight, column in present:
                 total = total + column.objects(column.exponent) * _factor(weight, column, exponent)
@@ -217,12 +218,12 @@ class Numbers:
         """The products position by position, exactly; in units of quantum²."""
         if a.bound == 0 or b.bound == 0:
             return self.zero(len(a))
-        if a.bound * b.bound >= _NARROW:
+        if a.bound * b.bound >= NARROW:
             a, b = self.tighten(a), self.tighten(b)
         exponent, bound = a.exponent + b.exponent, a.bound * b.bound
         if bound == 0:
             return self.zero(len(a))
-        if bound < _NARROW:
+        if bound < NARROW:
             assert a.narrow is not None
             assert b.narrow is not None
             return Column(a.narrow * b.narrow, exponent, bound)
@@ -251,18 +252,20 @@ class Numbers:
             return self.zero(sum(len(column) for column in columns))
         exponent = min(column.exponent for column in present)
         bound = max(column.bound << (column.exponent - exponent) for column in present)
-        if bound >= _NARROW:
+        if bound >= NARROW:
             return self.from_objects(np.concatenate([column.objects(exponent) for column in columns]), exponent)
         return Column(torch.cat([_aligned(column, exponent) for column in columns]), exponent, bound)
 
     def segment_sum(self, column: Column, segment: Tensor, segments: int, largest: int) -> Column:
         """Sums of the entries of equal `segment`, exactly; `largest`: the most entries that a segment has."""
-        if column.bound * largest >= _NARROW:
+        if largest == 1 and len(segment) == segments:
+            return column  # entry i is segment i
+        if column.bound * largest >= NARROW:
             column = self.tighten(column)
         bound = column.bound * largest
         if bound == 0:
             return self.zero(segments)
-        if bound < _NARROW:
+        if bound < NARROW:
             assert column.narrow is not None
             total = torch.zeros(segments, dtype=torch.int64, device=self.device)
             return Column(total.index_add_(0, segment, column.narrow), column.exponent, bound)
@@ -275,7 +278,7 @@ class Numbers:
         if column.bound == 0:
             return self.zero(segments)
         if column.narrow is not None:
-            top = torch.full((segments,), -_NARROW, dtype=torch.int64, device=self.device)
+            top = torch.full((segments,), -NARROW, dtype=torch.int64, device=self.device)
             top = top.scatter_reduce_(0, segment, column.narrow, "amax")
             return Column(top, column.exponent, column.bound)
         largest: list[int | None] = [None] * segments
@@ -293,14 +296,38 @@ class Numbers:
         if column.narrow is None:
             comparison = (column.objects(column.exponent) >= threshold).astype(np.bool_)
             return torch.from_numpy(comparison).to(self.device)
-        if abs(threshold) > _NARROW:
+        if abs(threshold) > NARROW:
             return torch.full((len(column),), threshold < 0, device=self.device)
         return column.narrow >= threshold
+
+    def kinds(self, columns: Sequence[Column], length: int) -> Tensor:
+        """Integers (positions,), equal exactly where all the columns have equal numbers."""
+        kinds = torch.zeros(length, dtype=torch.int64, device=self.device)
+        kinds_below = 1
+        for column in columns:
+            column = self.tighten(column)
+            if column.narrow is not None and 2 * column.bound < NARROW // length:
+                digit, base = column.narrow + column.bound, 2 * column.bound + 1
+            else:
+                digit, base = self._ranks(column), length
+            if kinds_below * base >= NARROW:
+                kinds, kinds_below = torch.unique(kinds, return_inverse=True)[1], length
+            kinds, kinds_below = kinds * base + digit, kinds_below * base
+        return kinds
+
+    def _ranks(self, column: Column) -> Tensor:
+        """Integers from 0 to positions − 1, equal exactly where the numbers are equal."""
+        if column.narrow is not None:
+            ranks: Tensor = torch.unique(column.narrow, return_inverse=True)[1]
+            return ranks
+        places: dict[int, int] = {}
+        found = [places.setdefault(number, len(places)) for number in column.objects(column.exponent).tolist()]
+        return torch.tensor(found, dtype=torch.int64, device=self.device)
 
     def choose(self, condition: Tensor, a: Column, b: Column) -> Column:
         """a where `condition` holds, otherwise b."""
         exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], Weight(0, 0))
-        if bound >= _NARROW:
+        if bound >= NARROW:
             chosen = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
             return self.from_objects(chosen, exponent)
         bound = max(column.bound << (column.exponent - exponent) if column.bound else 0 for column in (a, b))
@@ -395,21 +422,33 @@ class Numbers:
     def _clamp(self, column: Column) -> Column:
         """Saturates a column of integers."""
         largest = self.format.max_quanta
-        if largest < _NARROW and column.bound << column.exponent < _NARROW:
+        if largest < NARROW and column.bound << column.exponent < NARROW:
             assert column.narrow is not None
             data = (column.narrow << column.exponent).clamp(-largest, largest)
             return Column(data, 0, largest)
         return self.from_objects(np.clip(column.objects(0), -largest, largest))
 
     def _round_wide(self, column: Column) -> Column:
-        """Rounds Python integers by the definition, equal ones once."""
+        """Rounds Python integers: by shifts in fixed point, otherwise by the definition, equal ones once."""
         shift, left = max(0, -column.exponent), max(0, column.exponent)
+        numbers = column.objects(column.exponent)
+        fmt = self.format
+        if fmt.is_fixed_point and self.rounding is Rounding.NEAREST_EVEN:
+            if shift:
+                # Ties to even: half a step less one unit, and one more if the whole part is odd, carries when it should.
+                odd = (numbers >> shift) & 1
+                numbers = (numbers + ((1 << (shift - 1)) - 1) + odd) >> shift
+            elif left:
+                numbers = numbers << left
+            if column.bound << left > fmt.max_quanta << shift:
+                numbers = np.clip(numbers, -fmt.max_quanta, fmt.max_quanta)
+            return self.from_objects(numbers)
         known: dict[int, int] = {}
         rounded = []
-        for number in column.objects(column.exponent).tolist():
+        for number in numbers.tolist():
             quanta = known.get(number)
             if quanta is None:
-                quanta = round_shifted(number << left, shift, self.format, self.rounding).quanta
+                quanta = round_shifted(number << left, shift, fmt, self.rounding).quanta
                 known[number] = quanta
             rounded.append(quanta)
         return self.from_objects(np.array(rounded, dtype=object))

@@ -85,8 +85,7 @@ class Operators:
         numbers = self.numbers
         products = numbers.multiply(weight, value)
         if self.fused or largest == 1:
-            single = largest == 1 and len(segment) == segments  # then entry i is segment i
-            total = products if single else numbers.segment_sum(products, segment, segments, largest)
+            total = numbers.segment_sum(products, segment, segments, largest)
             return numbers.round(total.shifted(-self.shift))
         terms = numbers.round(products.shifted(-self.shift))
         if self.arithmetic.format.is_fixed_point and terms.bound:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -37,12 +38,14 @@ class Screen:
         fmt = numbers.format
         self.batch = batch
         self.device = numbers.device
-        self._triangles: dict[int, Tensor] = {}
+        self._known: dict[int, _Operands] = {}  # by group; two workers may both compute the same
         floats = [(numbers.floats(q), numbers.floats(k)) for q, k in pairs]
         queries = [q for q, _ in floats if q is not None]
         keys = [k for _, k in floats if k is not None]
         self.usable = (
-            len(queries) == len(keys) == len(pairs) and fmt.quantum_exponent > -450 and fmt.max_quanta.bit_length() < 900
+            len(queries) == len(keys) == len(pairs)
+            and fmt.quantum_exponent > -450
+            and fmt.max_quanta.bit_length() < 900
         )
         if not self.usable:
             return
@@ -57,8 +60,10 @@ class Screen:
         size *= 1.0 + 2.0**-40
         width = len(pairs)
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
-        largest = math.ldexp(float(fmt.max_quanta >> max(0, fmt.max_quanta.bit_length() - 53)),
-                             fmt.quantum_exponent + max(0, fmt.max_quanta.bit_length() - 53))  # from below
+        largest = math.ldexp(
+            float(fmt.max_quanta >> max(0, fmt.max_quanta.bit_length() - 53)),
+            fmt.quantum_exponent + max(0, fmt.max_quanta.bit_length() - 53),
+        )  # from below
         steps = 1 if operators.fused else 2 * width  # roundings on the way to a score
         error = size * ((width + 16) * 2.0**-52) + steps * quantum
         self.blind = torch.zeros(batch.size, dtype=torch.bool, device=self.device)
@@ -73,30 +78,87 @@ class Screen:
         gap = np.nextafter(float(decisive_gap) * quantum, np.inf) if decisive_gap else 0.0
         self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40)  # (token,)
 
-    def candidates(self, tile: Tile) -> tuple[Tensor, Tensor, Tensor]:
+    def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor, Tensor]:
         """Pairs (query, key) with every key that may come within G of its query's highest score; and the blind queries.
 
-        All flat; the pairs in ascending order of queries, then keys. Blind queries have no pairs.
+        All flat; the pairs of one query stand together, in ascending order of keys. Blind queries have no pairs.
         """
         first, stop = tile.first, tile.stop
-        rows = tile.index[:, first:stop]  # (sequence, query)
-        query, key = self.query[rows], self.key[tile.index[:, :stop]]  # (sequence, position, component)
-        scores = torch.matmul(query, key.transpose(1, 2))  # (sequence, query, key)
-        scores[:, :, first:].masked_fill_(self._triangle(stop - first), -math.inf)
-        top = scores.amax(dim=2).clamp(-self.largest, self.largest)
-        threshold = top - self.margin[rows]  # (sequence, query)
+        operands = self._operands(tile)
+        shape = (len(tile.start), stop - first, stop)  # (sequence, query, key)
+        scores = workspace.floats(shape)
+        torch.bmm(operands.query[:, first:stop], operands.key[:, :, :stop], out=scores)
+        scores[:, :, first:].masked_fill_(workspace.triangle(stop - first), -math.inf)
+        threshold = scores.amax(dim=2).clamp_(-self.largest, self.largest)  # (sequence, query)
+        threshold -= operands.margin[:, first:stop]
         # Scores that the margin cannot tell from saturated ones: all keys.
-        threshold = torch.where(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING, threshold)
-        present = torch.arange(first, stop, device=self.device)[None, :] < tile.lengths[:, None]
-        blind = self.blind[rows]
-        threshold = torch.where(present & ~blind, threshold, math.inf)
-        found = _flat_nonzero(scores >= threshold[:, :, None])
-        row = torch.div(found, stop, rounding_mode="floor")
-        column = found - row * stop
-        sequence = torch.div(row, stop - first, rounding_mode="floor")
-        return rows.reshape(-1)[row], tile.index[sequence, column], rows[present & blind]
+        threshold.masked_fill_(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING)
+        threshold.masked_fill_(operands.left_out[:, first:stop], math.inf)
+        chosen = workspace.flags(shape)
+        torch.ge(scores, threshold[:, :, None], out=chosen)
+        found = _flat_nonzero(chosen)
+        row = torch.div(found, stop, rounding_mode="floor")  # over all sequences
+        key = found - row * stop
+        if len(tile.start) == 1:
+            start = tile.start
+        else:
+            sequence = torch.div(row, stop - first, rounding_mode="floor")
+            row -= sequence * (stop - first)
+            start = tile.start[sequence]
+        return row + (start + first), key + start, tile.tokens[:, first:stop][operands.blind[:, first:stop]]
 
-    def _triangle(self, rows: int) -> Tensor:
+    def _operands(self, tile: Tile) -> _Operands:
+        known = self._known.get(tile.group)
+        if known is None:
+            present = torch.arange(tile.tokens.shape[1], device=self.device)[None, :] < tile.lengths[:, None]
+            blind = self.blind[tile.tokens] & present
+            known = _Operands(
+                self.query[tile.tokens],
+                self.key[tile.tokens].transpose(1, 2).contiguous(),
+                self.margin[tile.tokens],
+                blind,
+                blind | ~present,
+            )
+            self._known[tile.group] = known
+        return known
+
+
+class _Operands(NamedTuple):
+    """What a group of sequences needs.
+
+    query: (sequence, query, component). key: (sequence, component, key). margin: (sequence, query), what a score may trail
+    by. blind: (sequence, query), those that cannot be screened. left_out: those, and positions behind a sequence's end.
+    """
+
+    query: Tensor
+    key: Tensor
+    margin: Tensor
+    blind: Tensor
+    left_out: Tensor
+
+
+class Workspace:
+    """Memory that one worker uses again for every tile: fresh pages cost more than the arithmetic."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self._floats = torch.empty(0, dtype=torch.float64, device=device)
+        self._flags = torch.empty(0, dtype=torch.bool, device=device)
+        self._triangles: dict[int, Tensor] = {}
+
+    def floats(self, shape: tuple[int, ...]) -> Tensor:
+        """Uninitialised float64 numbers; the previous ones are lost."""
+        if math.prod(shape) > len(self._floats):
+            self._floats = torch.empty(math.prod(shape), dtype=torch.float64, device=self.device)
+        return self._floats[: math.prod(shape)].view(shape)
+
+    def flags(self, shape: tuple[int, ...]) -> Tensor:
+        """Uninitialised truth values; the previous ones are lost."""
+        if math.prod(shape) > len(self._flags):
+            self._flags = torch.empty(math.prod(shape), dtype=torch.bool, device=self.device)
+        return self._flags[: math.prod(shape)].view(shape)
+
+    def triangle(self, rows: int) -> Tensor:
         """(query, key): the keys behind the query, on the diagonal of a tile."""
         if rows not in self._triangles:
             self._triangles[rows] = torch.ones((rows, rows), dtype=torch.bool, device=self.device).triu(1)

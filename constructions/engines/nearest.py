@@ -21,20 +21,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.column import Array, Column, combine, constant, dyadic, multiply, normalised
+from constructions.engines.column import Array, Column, combine, dyadic, multiply, normalised, zeros
 
 MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
 
 
 @dataclass(frozen=True)
 class Winners:
-    """The winning keys of each query, where certified.
+    """The winning keys of each query, where certified; elsewhere the entries mean nothing.
 
-    certified: (queries,) bool. order: keys sorted by group. low, high: the winners are order[low:high], empty if only special
-    keys win. special: the special keys; special_wins: (special, queries) bool.
+    certified: (queries,) bool. order: the ordinary keys, sorted by group. low, high: the winners are order[low:high], empty if only
+    special keys win. special: the special keys; special_wins: (special, queries) bool.
     """
 
     certified: Array
@@ -50,6 +51,14 @@ class Winners:
         count: Array = self.high - self.low + self.special_wins.sum(axis=0)
         return count
 
+    @property
+    def one_of_them(self) -> Array:
+        """A key that wins, for each query."""
+        key: Array = self.order[np.where(self.high > self.low, self.low, 0)]
+        for wins, place in zip(self.special_wins, self.special, strict=True):
+            key = np.where(wins & (self.high == self.low), place, key)
+        return key
+
 
 @dataclass(frozen=True)
 class _Dimension:
@@ -62,145 +71,105 @@ class _Dimension:
 
     @property
     def granularity(self) -> Fraction:
-        """Keys 2S·x are multiples of this; so a mismatch of such a query costs at least granularity²/(4S)."""
+        """Keys 2S·x are multiples of this; so a mismatch of a query that is one, too, costs at least granularity²/(4S)."""
         return Fraction(2) ** self.keys.e
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The ordinary keys by the values of all matching dimensions.
+
+    order: the keys, sorted by group, then by position; group: of each of them. wanted: the group that a query matches, −1 if no key
+    does. start, stop: order[start:stop] are the keys of that group that the query sees. representable: whether the query is a
+    multiple of the granularity in each dimension, so that mismatches can be bounded.
+    """
+
+    order: Array
+    group: Array
+    wanted: Array
+    start: Array
+    stop: Array
+    representable: Array
+
+
+class _Candidates(NamedTuple):
+    """One candidate for the win at each query, a set of keys of equal score. score: unit·(score − c(query)). present: or none."""
+
+    score: Column
+    present: Array
 
 
 def find_winners(
     registers: Sequence[Column],
     coefficients: Sequence[Column],
     pool: Sequence[Column],
+    length: int,
     visible: Array,
     lead: Fraction,
     largest: Fraction,
 ) -> Winners | None:
     """The winners of every query, or None if the scores do not have the structure.
 
-    registers: the key registers. coefficients: Q_i of each. pool: registers in which roots of squares are looked for. visible: each
-    query sees the keys below visible[query]. lead: what the winner must lead by. largest: scores beyond ±largest saturate.
+    registers: the key registers. coefficients: Q_i of each, over the queries. pool: registers in which roots of squares are looked
+    for. length: the number of keys. visible: each query sees the keys below visible[query]. lead: what winners must lead by, not 0.
+    largest: scores beyond ±largest saturate.
     """
-    length, queries = len(registers[0]), len(visible)
     flat, special = _split_special(registers, length)
-    if flat is None:
+    if len(special) > MOST_SPECIAL or len(special) == length:
         return None
     ordinary = np.setdiff1d(np.arange(length), special)
-    if len(ordinary) == 0:
-        return None
-    dimensions = _complete_squares(registers, coefficients, flat, pool, ordinary)
+    dimensions = _complete_squares(registers, coefficients, flat, pool, ordinary, len(visible))
     if dimensions is None:
         return None
-    odd = lcm(*(abs(dyadic(d.scale)[0]) for d in dimensions)) if dimensions else 1
-    representative = int(ordinary[0])
-    centre = combine(
-        [(odd * registers[i].at(representative), coefficients[i]) for i in flat]
-        + [(odd / (4 * d.scale), multiply(d.queries, d.queries)) for d in dimensions],
-        Fraction(0),
-        queries,
-    )
     preference = _choose_preference(dimensions, ordinary)
     matching = [d for d in dimensions if d is not preference]
     if any(not d.defect.is_zero for d in matching):
         return None
-    groups, wanted, representable = _group(matching, ordinary, queries)
-    order_in = np.argsort(groups, kind="stable")
-    order, group = ordinary[order_in], groups[order_in]
-    start = np.searchsorted(group, wanted, side="left")
-    by_position = group * (length + 1) + order
-    stop = np.searchsorted(by_position, wanted * (length + 1) + visible, side="left")
-    found = wanted >= 0
-    start, stop = np.where(found, start, 0), np.where(found, np.maximum(stop, start), 0)
-
-    slots: list[Column] = []
-    present: list[Array] = []
-    if preference is None:
-        ranges = [(start, stop)]
-        slots.append(constant(Fraction(0), queries))
-        present.append(stop > start)
-        slack = Fraction(0)
-    else:
-        runs = _nearest_runs(preference, order, group, wanted, start, stop)
-        if runs is None:
-            return None
-        ranges = runs
-        for low, high in runs:
-            exists = high > low
-            key = order[np.where(exists, low, 0)]
-            distance = combine([(Fraction(1), preference.keys.take(key)), (Fraction(-1), preference.queries)], Fraction(0), queries)
-            slots.append(
-                combine(
-                    [
-                        (-odd / (4 * preference.scale), multiply(distance, distance)),
-                        (-odd * preference.scale, preference.defect.take(key)),
-                    ],
-                    Fraction(0),
-                    queries,
-                )
-            )
-            present.append(exists)
-        slack = 2 * preference.scale * preference.defect.bound * Fraction(2) ** preference.defect.e
-    for key in special:
-        score = combine(
-            [(odd * register.at(int(key)), c) for register, c in zip(registers, coefficients, strict=True)], Fraction(0), queries
-        )
-        slots.append(combine([(Fraction(1), score), (Fraction(-1), centre)], Fraction(0), queries))
-        present.append(visible > key)
-    outside = None
-    if matching:
-        cost = min(d.granularity**2 / (4 * d.scale) for d in matching)
-        defect = slack / 2
-        outside = odd * (defect - cost)
-
-    e = min(slot.e for slot in slots)
-    needed = odd * (lead + slack) / Fraction(2) ** e
-    threshold = -(-needed.numerator // needed.denominator)
-    scores, low_end = _stack([slot.scaled_to(e) for slot in slots], present, threshold)
-    best = scores.max(axis=0)
-    wins = (scores == best) & (best > low_end)
-    runner_up = np.where(wins, low_end, scores).max(axis=0)
-    certified = wins.any(axis=0) & representable
-    certified &= (best - runner_up) >= threshold
-    if outside is not None:
-        limit = outside / Fraction(2) ** e
-        certified &= (best - (-(-limit.numerator // limit.denominator))) >= threshold
-    runs_count = len(ranges)
-    if runs_count > 1:  # a second run may not win: what lies behind it was not looked at
-        certified &= ~wins[2:runs_count].any(axis=0)
-        first, second = wins[0], wins[1]
-        low = np.where(first, ranges[0][0], np.where(second, ranges[1][0], 0))
-        high = np.where(second, ranges[1][1], np.where(first, ranges[0][1], 0))
-    else:
-        low, high = np.where(wins[0], start, 0), np.where(wins[0], stop, 0)
-    total = combine(
-        [(Fraction(1), normalised(np.where(wins.any(axis=0), best, 0), e)), (Fraction(1), centre)], Fraction(0), queries
+    unit = lcm(*(abs(dyadic(d.scale)[0]) for d in dimensions))  # makes unit·score dyadic, in spite of the 4S below
+    centre = _centre(registers, coefficients, flat, dimensions, int(ordinary[0]), unit, len(visible))
+    groups = _group(matching, ordinary, length, visible)
+    ranges = [(groups.start, groups.stop)] if preference is None else _nearest_runs(preference, groups)
+    if ranges is None:
+        return None
+    candidates = [_run(preference, groups.order, low, high, unit) for low, high in ranges]
+    candidates += [_special_key(registers, coefficients, centre, int(key), visible, unit) for key in special]
+    certified, wins, best = _decide(
+        candidates, unit * (lead + 2 * _defect_reach(preference)), _outside(matching, preference, unit)
     )
-    # Neither the winner nor, against it, a loser that saturates at −largest may be moved by the ends of the range.
-    certified &= at_most(total, odd * largest) & ~at_most(total, odd * (lead - largest))
-    return Winners(certified, order, low, high, special, wins[runs_count:])
+    total = combine([(Fraction(1), best), (Fraction(1), centre)], Fraction(0), len(visible))
+    certified &= groups.representable & _within_range(total, unit * lead, unit * largest)
+    certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
+    low, high = _join(ranges, wins)
+    return Winners(certified, groups.order, low, high, special, wins[len(ranges) :])
 
 
-def _split_special(registers: Sequence[Column], length: int) -> tuple[list[int] | None, Array]:
-    """The registers that are constant but for a few keys, and those keys; None if there are too many."""
+def _split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:
+    """The registers that are constant but for a few keys, and those keys. At all other keys each of these registers is constant."""
     flat: list[int] = []
     special: set[int] = set()
     for i, register in enumerate(registers):
         different = np.flatnonzero(register.m != register.m[length // 2])
-        if len(different) <= MOST_SPECIAL // 2 and len(different) < length - 1:
+        if len(different) <= MOST_SPECIAL // 2 and len(different) < max(1, length - 1):
             flat.append(i)
             special.update(int(k) for k in different)
-    if len(special) > MOST_SPECIAL:
-        return None, np.zeros(0, np.int64)
     return flat, np.array(sorted(special), np.int64)
 
 
 def _complete_squares(
-    registers: Sequence[Column], coefficients: Sequence[Column], flat: Sequence[int], pool: Sequence[Column], ordinary: Array
+    registers: Sequence[Column],
+    coefficients: Sequence[Column],
+    flat: Sequence[int],
+    pool: Sequence[Column],
+    ordinary: Array,
+    queries: int,
 ) -> list[_Dimension] | None:
-    """The dimensions x_j with their squares x_s, together with all registers that vary; None if some register is neither."""
+    """The dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is neither."""
     varying = [i for i in range(len(registers)) if i not in flat]
-    roots: dict[int, tuple[Column, Column, Fraction, int]] = {}  # square → root, defect, scale, root among the registers or −1
+    # square → root, defect, scale, and which of the registers the root is, −1 if none
+    roots: dict[int, tuple[Column, Column, Fraction, int]] = {}
     for s in varying:
         coefficient = coefficients[s]
-        if len(coefficient) == 0 or not np.all(coefficient.m == coefficient.m[0]) or coefficient.m[0] >= 0:
+        if not np.all(coefficient.m == coefficient.m[0]) or coefficient.m[0] >= 0:
             continue
         candidates = [(registers[j], j) for j in varying if j != s] + [(column, -1) for column in pool]
         for root, j in candidates:
@@ -214,11 +183,10 @@ def _complete_squares(
     for root, defect, scale, j in roots.values():
         if j in used or j in roots:
             return None
-        used.add(j)
-        queries = coefficients[j] if j >= 0 else constant(Fraction(0), len(coefficients[0]))
+        if j >= 0:
+            used.add(j)
         keys = combine([(2 * scale, root)], Fraction(0), len(root))
-        dimensions.append(_Dimension(scale, keys, queries, defect))
-        used.discard(-1)
+        dimensions.append(_Dimension(scale, keys, coefficients[j] if j >= 0 else zeros(queries), defect))
     if any(i not in used and not coefficients[i].is_zero for i in linear):
         return None
     return dimensions
@@ -238,13 +206,15 @@ def _square_defect(root: Column, square: Column, ordinary: Array) -> Column | No
             rest = np.zeros(len(root), bool)
             rest[ordinary] = True
             defect = normalised(np.where(rest, defect.m, 0), defect.e)
-        if not defect.is_zero and (square.e <= 2 * root.e or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e):
+        if not defect.is_zero and (
+            square.e <= 2 * root.e or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e
+        ):
             return None
     return defect
 
 
 def _choose_preference(dimensions: Sequence[_Dimension], ordinary: Array) -> _Dimension | None:
-    """The dimension to be searched rather than matched: one that rises from key to key, else the one with the least cost of a miss."""
+    """The dimension to be searched, not matched: one that rises from key to key, else the one with the least cost of a miss."""
     for d in dimensions:
         values = d.keys.m[ordinary]
         if len(values) > 1 and bool(np.all(values[1:] > values[:-1])):
@@ -257,22 +227,29 @@ def _choose_preference(dimensions: Sequence[_Dimension], ordinary: Array) -> _Di
     return min(dimensions, key=lambda d: d.granularity**2 / d.scale)
 
 
-def _group(matching: Sequence[_Dimension], ordinary: Array, queries: int) -> tuple[Array, Array, Array]:
-    """Group numbers of the ordinary keys, the group each query wants (−1: no such key), and whether mismatches can be bounded."""
+def _group(matching: Sequence[_Dimension], ordinary: Array, length: int, visible: Array) -> _Groups:
+    """Sorts the ordinary keys into groups, and finds what each query sees of the group that it matches."""
     groups = np.zeros(len(ordinary), np.int64)
-    wanted = np.zeros(queries, np.int64)
-    representable = np.ones(queries, bool)
+    wanted = np.zeros(len(visible), np.int64)
+    representable = np.ones(len(visible), bool)
     for d in matching:
         keys = d.keys.take(ordinary)
         values, inverse = np.unique(keys.m, return_inverse=True)
-        number, ok = _look_up(d.queries, keys.e, values)
-        representable &= ok
+        number, multiple = _look_up(d.queries, keys.e, values)
+        representable &= multiple
         groups = groups * len(values) + inverse
         wanted = np.where((wanted >= 0) & (number >= 0), wanted * len(values) + number, -1)
-        present, groups = np.unique(groups, return_inverse=True)
+        present, groups = np.unique(groups, return_inverse=True)  # renumbered: below the number of keys
         place = np.minimum(np.searchsorted(present, wanted), len(present) - 1)
         wanted = np.where((wanted >= 0) & (present[place] == wanted), place, -1)
-    return groups, wanted, representable
+    by_group = np.argsort(groups, kind="stable")
+    order, group = ordinary[by_group], groups[by_group]
+    start = np.searchsorted(group, wanted, side="left")
+    # Positions rise within a group, so what a query sees of it is a prefix.
+    stop = np.searchsorted(group * (length + 1) + order, wanted * (length + 1) + visible, side="left")
+    found = wanted >= 0
+    start, stop = np.where(found, start, 0), np.where(found, stop, 0)
+    return _Groups(order, group, wanted, start, stop, representable)
 
 
 def _look_up(queries: Column, e: int, values: Array) -> tuple[Array, Array]:
@@ -294,25 +271,18 @@ def _look_up(queries: Column, e: int, values: Array) -> tuple[Array, Array]:
     return np.where(ok & (values[place] == mantissas), place, -1), ok
 
 
-def _nearest_runs(
-    preference: _Dimension, order: Array, group: Array, wanted: Array, start: Array, stop: Array
-) -> list[tuple[Array, Array]] | None:
+def _nearest_runs(preference: _Dimension, groups: _Groups) -> list[tuple[Array, Array]] | None:
     """Runs of equal keys next to each query's wish, within its group and prefix: below, above, and the ones behind these.
 
-    Ranges into `order`, empty where there is none. None if some group's keys do not rise or fall with the position.
+    Ranges into the order, empty where there is none. The first two touch. None if keys do not rise, or fall, with the position in
+    every group, or if keys are equal and score differently.
     """
-    keys = preference.keys.take(order)
+    group, wanted, start, stop = groups.group, groups.wanted, groups.start, groups.stop
+    keys = preference.keys.take(groups.order)
     values, rank = np.unique(keys.m, return_inverse=True)
-    same = group[1:] == group[:-1]
-    steps = np.where(same, rank[1:] - rank[:-1], 0)
-    # Keys that compare equal must score equally.
-    defect = preference.defect.take(order)
-    if not defect.is_zero:
-        by_rank = np.argsort(rank, kind="stable")
-        neighbours = rank[by_rank][1:] == rank[by_rank][:-1]
-        sorted_defects = defect.m[by_rank]
-        if np.any(neighbours & (sorted_defects[1:] != sorted_defects[:-1])):
-            return None
+    if not _is_function_of(preference.defect.take(groups.order), rank):
+        return None
+    steps = np.where(group[1:] == group[:-1], rank[1:] - rank[:-1], 0)
     below = _count_at_most(values, keys.e, preference.queries)
     if np.all(steps >= 0):
         goal = below
@@ -344,6 +314,15 @@ def _nearest_runs(
     return [lower, upper, lower_2, upper_2]
 
 
+def _is_function_of(column: Column, rank: Array) -> bool:
+    """Whether places of equal rank hold equal values."""
+    if column.is_zero:
+        return True
+    by_rank = np.argsort(rank, kind="stable")
+    ranks, values = rank[by_rank], column.m[by_rank]
+    return not np.any((ranks[1:] == ranks[:-1]) & (values[1:] != values[:-1]))
+
+
 def _count_at_most(values: Array, e: int, queries: Column) -> Array:
     """How many of the sorted `values` of exponent e are at most each query."""
     low = min(e, queries.e)
@@ -353,6 +332,100 @@ def _count_at_most(values: Array, e: int, queries: Column) -> Array:
         return np.searchsorted(scaled, wishes, side="right")
     distinct, inverse = np.unique(wishes.astype(object), return_inverse=True)
     return np.searchsorted(scaled.astype(object), distinct, side="right")[inverse]
+
+
+def _centre(
+    registers: Sequence[Column],
+    coefficients: Sequence[Column],
+    flat: Sequence[int],
+    dimensions: Sequence[_Dimension],
+    ordinary_key: int,
+    unit: int,
+    queries: int,
+) -> Column:
+    """unit·c(query): what the score of an ordinary key is without the distances, namely Σ_flat Q_i·x_i + Σ_j Q_j²/(4S_j)."""
+    constants = [(unit * registers[i].at(ordinary_key), coefficients[i]) for i in flat]
+    completions = [(unit / (4 * d.scale), multiply(d.queries, d.queries)) for d in dimensions]
+    return combine(constants + completions, Fraction(0), queries)
+
+
+def _run(preference: _Dimension | None, order: Array, low: Array, high: Array, unit: int) -> _Candidates:
+    """A run of equal keys of the group: order[low:high]."""
+    present = high > low
+    if preference is None:
+        return _Candidates(zeros(len(low)), present)
+    key = order[np.where(present, low, 0)]
+    distance = combine(
+        [(Fraction(1), preference.keys.take(key)), (Fraction(-1), preference.queries)], Fraction(0), len(low)
+    )
+    cost = [
+        (-unit / (4 * preference.scale), multiply(distance, distance)),
+        (-unit * preference.scale, preference.defect.take(key)),
+    ]
+    return _Candidates(combine(cost, Fraction(0), len(low)), present)
+
+
+def _special_key(
+    registers: Sequence[Column],
+    coefficients: Sequence[Column],
+    centre: Column,
+    key: int,
+    visible: Array,
+    unit: int,
+) -> _Candidates:
+    """A special key, scored by the bilinear form itself."""
+    terms = [(unit * register.at(key), c) for register, c in zip(registers, coefficients, strict=True)]
+    return _Candidates(combine([*terms, (Fraction(-1), centre)], Fraction(0), len(visible)), visible > key)
+
+
+def _defect_reach(preference: _Dimension | None) -> Fraction:
+    """How far a defect of the preferred square can move a score, up or down."""
+    if preference is None:
+        return Fraction(0)
+    return preference.scale * preference.defect.bound * Fraction(2) ** preference.defect.e
+
+
+def _outside(matching: Sequence[_Dimension], preference: _Dimension | None, unit: int) -> Fraction | None:
+    """What unit·(score − c(query)) is at most for an ordinary key of another group; None if there is just one group by design."""
+    if not matching:
+        return None
+    least_mismatch = min(d.granularity**2 / (4 * d.scale) for d in matching)
+    return unit * (_defect_reach(preference) - least_mismatch)
+
+
+def _decide(
+    candidates: Sequence[_Candidates], needed: Fraction, outside: Fraction | None
+) -> tuple[Array, Array, Column]:
+    """Whether the best candidates lead all others and `outside` by `needed`; which ones they are; and their score, 0 if none.
+
+    Derivation of the defects' part in `needed`: the keys behind the runs of the second rank lie further from the wish, so they beat
+    these runs at most by the difference of two defects, twice `_defect_reach`; a lead over the runs is thus one over them.
+    """
+    e = min(c.score.e for c in candidates)
+    threshold = _ceiling(needed / Fraction(2) ** e)
+    scores, absent = _stack([c.score.scaled_to(e) for c in candidates], [c.present for c in candidates], threshold)
+    best = scores.max(axis=0)
+    wins = (scores == best) & (best > absent)
+    runner_up = np.where(wins, absent, scores).max(axis=0)
+    some = wins.any(axis=0)
+    certified = some & ((best - runner_up) >= threshold)
+    if outside is not None:
+        certified &= np.asarray(best >= threshold + _ceiling(outside / Fraction(2) ** e), bool)
+    return certified, wins, normalised(np.where(some, best, 0), e)
+
+
+def _within_range(total: Column, lead: Fraction, largest: Fraction) -> Array:
+    """Whether neither a winner of this score nor, against it, a loser that saturates at −largest is moved too far by saturation."""
+    return at_most(total, largest) & ~at_most(total, lead - largest)
+
+
+def _join(ranges: Sequence[tuple[Array, Array]], wins: Array) -> tuple[Array, Array]:
+    """The range of all winners among the runs of the first rank, which touch."""
+    low, high = (np.where(wins[0], end, 0) for end in ranges[0])
+    if len(ranges) > 1:
+        low = np.where(wins[0], low, np.where(wins[1], ranges[1][0], 0))
+        high = np.where(wins[1], ranges[1][1], high)
+    return low, high
 
 
 def at_most(a: Column, limit: Fraction) -> Array:
@@ -367,9 +440,19 @@ def at_most(a: Column, limit: Fraction) -> Array:
 
 
 def _stack(slots: Sequence[Array], present: Sequence[Array], threshold: int) -> tuple[Array, int]:
-    """The slots' scores, and a number that stands for an absent slot: below all scores by more than the threshold."""
+    """The slots' scores, and a number that stands for an absent slot: below all scores by more than the threshold.
+
+    Mantissas stay in int64 only where differences cannot overflow either.
+    """
     bound = max(max(abs(int(slot.max())), abs(int(slot.min()))) for slot in slots)
     low_end = -2 * (bound + 1) - threshold
     wide = any(slot.dtype == object for slot in slots) or low_end <= -(1 << 61)
-    rows = [np.where(there, slot.astype(object) if wide else slot, low_end) for slot, there in zip(slots, present, strict=True)]
+    rows = [
+        np.where(there, slot.astype(object) if wide else slot, low_end)
+        for slot, there in zip(slots, present, strict=True)
+    ]
     return np.stack(rows), low_end
+
+
+def _ceiling(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)

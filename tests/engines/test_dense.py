@@ -224,7 +224,7 @@ def test_every_way_of_deciding_a_column_occurs(monkeypatch):
 
     monkeypatch.setattr(Attention, "_decide", counted_decide)
     monkeypatch.setattr(Attention, "_exact_pattern", counted_exact)
-    dense.run(one_head(np.array([[0.0, 1, 0]]), np.array([[8.0, 0, 0]])), Arithmetic(fixed_point(65)), TOKENS)
+    dense.run(one_head(np.array([[0.0, 1, 0]]), np.array([[2.0, 0, 0]])), Arithmetic(fixed_point(65)), TOKENS)
     assert seen["certified"] > 5
     assert seen["exact"] > 5
     assert seen["certified"] + seen["exact"] == sum(map(len, TOKENS))
@@ -269,6 +269,20 @@ def test_long_sequences_are_tiled():
     assert tiled.registers is not None
     for ours, theirs in zip(whole.registers[0], tiled.registers[0], strict=True):
         assert ours.tolist() == theirs.tolist()
+
+
+def test_several_long_sequences_in_one_group():
+    """Their rows are then visited in turns, not sequence by sequence."""
+    model = one_head(np.array([[0.0, 1, 0], [4, 0, 0]]), np.array([[-8.0, 0, 0], [16, 0, 0]]))
+    rng = random.Random(0)
+    texts = [[rng.randrange(VOCABULARY) for _ in range(length)] for length in (260, 300, 290)]
+    together = dense.run(model, Arithmetic(fixed_point(33)), texts, keep_registers=True)
+    assert together.registers is not None
+    for place, text in enumerate(texts):
+        alone = dense.run(model, Arithmetic(fixed_point(33)), [text], keep_registers=True)
+        assert alone.registers is not None
+        assert [t.tolist() for t in together.registers[place]] == [t.tolist() for t in alone.registers[0]]
+    assert_same(model, Arithmetic(fixed_point(33)), [texts[0]])
 
 
 # Decoding

@@ -1,0 +1,224 @@
+"""The indexed engine against the reference engine, register by register.
+
+The models of `match_like` are made to be almost what the certificate asks for: keys with their squares, but non-integer, rounded or
+off by a quantum; leads around the decisive one; scores around the end of the range; wishes that no key fulfils.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.affine import Affine, Number, reg
+from constructions.engines import indexed, nearest
+from constructions.engines.indexed import Columns, first_mismatch, run
+from constructions.engines.reference import ReferenceEngine, decode
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.product import square
+from constructions.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.heads.copy import copy
+from constructions.heads.count import count
+from constructions.heads.match import Pair, match
+from constructions.heads.match_close import match_close
+from constructions.heads.match_nearest import match_nearest
+from constructions.heads.match_next import match_next
+from constructions.istree import FINDING_IDS, build
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from constructions.part import Setting
+from constructions.wiring import BlockPlan, Component, Embedding, Head, Unit, Gadget, constant, wire
+from precision.format import BF16, FP16, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from precision.rounding import round_fraction
+
+FIXED = tuple(fixed_point(p) for p in (5, 7, 9, 11, 13, 17, 21, 27, 33, 45, 65, 129, 255))
+FLOATS = (FP16, BF16, FP32)
+ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
+
+
+class Case(NamedTuple):
+    """A model with what it is fed, and how."""
+
+    model: Transformer
+    arithmetic: Arithmetic
+    tokens: Sequence[int]
+
+
+class Trace(NamedTuple):
+    """What a run leaves behind: registers, in quanta, by sublayer, register and position; and the argmax at each position."""
+
+    registers: list[list[list[int]]]
+    next_tokens: list[int]
+
+
+def reference_trace(case: Case) -> Trace:
+    engine = ReferenceEngine(case.model, case.arithmetic)
+    steps = [engine.append(token) for token in case.tokens]
+    sublayers = range(2 * len(case.model.blocks) + 1)
+    registers = [[list(row) for row in zip(*(step.registers[s] for step in steps), strict=True)] for s in sublayers]
+    return Trace(registers, [step.next_token for step in steps])
+
+
+def indexed_trace(case: Case) -> tuple[Trace, Columns]:
+    registers: list[list[list[int]]] = []
+    e = case.arithmetic.format.quantum_exponent
+    outcome = run(
+        case.model,
+        case.arithmetic,
+        case.tokens,
+        observe=lambda block, sublayer, columns: registers.append([column.to_quanta(e) for column in columns]),
+    )
+    return Trace(registers, outcome.next_tokens.tolist()), outcome.columns
+
+
+def assert_same(case: Case, expected: Trace | None = None) -> Columns:
+    """Every register of every position after every sublayer, and every next token; returns how columns were decided."""
+    expected = expected or reference_trace(case)
+    found, columns = indexed_trace(case)
+    for sublayer, (ours, theirs) in enumerate(zip(found.registers, expected.registers, strict=True)):
+        for register, (column, definition) in enumerate(zip(ours, theirs, strict=True)):
+            assert column == definition, f"sublayer {sublayer}, register {register}"
+    assert found.next_tokens == expected.next_tokens
+    heads = sum(len(block.heads) for block in case.model.blocks)
+    assert columns.certified + columns.dense == heads * len(case.tokens)
+    return columns
+
+
+# Models
+
+
+def exact(value: Number, fmt: Format) -> Fraction:
+    """The element of `fmt` nearest to `value`."""
+    return round_fraction(Fraction(value), fmt).quanta * fmt.quantum
+
+
+TABLE = ("a", "b", "c")  # registers that the token alone decides, with their squares
+
+
+def word_values(rng: random.Random, fmt: Format) -> list[Fraction]:
+    """What the tokens may hold in one register: integers, unit fractions, few quanta, or anything."""
+    kind = rng.choice(("integers", "integers", "unit fractions", "quanta", "dyadic", "near one another"))
+    if kind == "integers":
+        return [Fraction(i) for i in range(-1, 4)]
+    if kind == "unit fractions":
+        return [exact(Fraction(1, m), fmt) for m in range(1, 9)]
+    if kind == "quanta":
+        return [i * fmt.quantum for i in range(-3, 20)]
+    if kind == "dyadic":
+        return [Fraction(i, 1 << rng.randint(0, 4)) for i in range(-9, 10)]
+    base = exact(Fraction(rng.randint(0, 40), 10), fmt)
+    return [base + i * fmt.quantum for i in range(5)]
+
+
+def words(rng: random.Random, fmt: Format, vocabulary: int) -> list[dict[str, Number]]:
+    rows: list[dict[str, Number]] = [{} for _ in range(vocabulary)]
+    for name in TABLE:
+        choices = word_values(rng, fmt)
+        off = rng.choice((0, 0, 0, 0, 1))
+        for row in rows:
+            value = exact(rng.choice(choices), fmt)
+            row[name] = value
+            row[f"{name}_squared"] = exact(value * value, fmt) + rng.randint(-off, off) * fmt.quantum
+    return rows
+
+
+def affine(rng: random.Random, registers: Sequence[str], fmt: Format) -> Affine:
+    form = Affine()
+    for _ in range(rng.choice((0, 1, 1, 1, 2))):
+        form = form + rng.choice((1, 1, -1, 2, Fraction(1, 2), 3)) * reg(rng.choice(registers))
+    return form
+
+
+def library_head(rng: random.Random, length: int, fmt: Format, reads: Mapping[str, Affine]) -> Head:
+    setting = Setting(rng.choice((1, 3, 8)), rng.choice((1, length, length, 4 * length)), fmt)
+    key, query = rng.choice(TABLE), rng.choice(TABLE)
+    pairs = [Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))]
+    other = rng.choice(TABLE)
+    if rng.random() < 0.2:
+        pairs.append(Pair(reg(other), reg(key), reg(f"{other}_squared"), reg(f"{key}_squared")))
+    printed = rng.random() < 0.2
+    match rng.randrange(6):
+        case 0:
+            return copy("copy", rng.randint(0, 3), reads, setting, printed=printed)
+        case 1:
+            return match("match", pairs, reads, setting, printed=printed)
+        case 2:
+            return match_close("close", pairs, reads, setting, printed=printed)
+        case 3:
+            wish = rng.choice((reg("position"), reg(other), reg("position") - reg(other)))
+            return match_nearest("nearest", pairs, wish, reg("position_squared"), reads, setting, printed=printed)
+        case 4:
+            squared = reg(f"{other}_squared")
+            return match_next("next", pairs, reg(other), squared, reg(query), reads, setting, printed=printed)
+        case _:
+            return Head("count", count("", reg(key), reg(f"{key}_squared"), "", setting).components, reads)
+
+
+def raw_head(rng: random.Random, registers: Sequence[str], fmt: Format, reads: Mapping[str, Affine]) -> Head:
+    """Up to three squared distances of any scale, and terms that are the same for almost every key."""
+    one, components = reg("one"), []
+    fraction_bits = -fmt.quantum_exponent
+    for name in rng.sample([*TABLE, "position"], rng.choice((0, 1, 1, 2, 2, 3))):
+        scale = rng.choice((1, 1, 1, 3, 5, 7)) * Fraction(2) ** rng.randint(-3, min(2 * fraction_bits, 40) - 3)
+        key_scale = Fraction(2) ** rng.randint(0, max(0, fraction_bits // 2))
+        query_scale = scale / key_scale
+        components.append(Component(key_scale * reg(f"{name}_squared"), -query_scale * one))
+        wish = affine(rng, registers, fmt) if rng.random() < 0.8 else Affine()
+        components.append(Component(key_scale * reg(name), 2 * query_scale * wish))
+    if rng.random() < 0.4:
+        components.append(Component(rng.choice((reg("first"), one, one - reg("first"))), affine(rng, registers, fmt)))
+    if rng.random() < 0.3:
+        components.append(Component(reg("first"), rng.choice((-1, 1)) * 2 ** rng.randint(0, fraction_bits) * one))
+    if rng.random() < 0.1:
+        components.append(Component(affine(rng, registers, fmt), affine(rng, registers, fmt)))
+    rng.shuffle(components)
+    return Head("raw", tuple(components), reads)
+
+
+def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = FIXED) -> Case:
+    """Two blocks of heads that look for their nearest key, and a vocabulary that is searched as well."""
+    fmt = rng.choice(formats)
+    discipline = rng.choice((Discipline.FUSED, Discipline.FUSED, Discipline.SEQUENTIAL))
+    arithmetic = Arithmetic(fmt, discipline, rng.choice((*ROUNDINGS, Rounding.NEAREST_EVEN, Rounding.NEAREST_EVEN)))
+    length, vocabulary = rng.randint(1, longest), rng.randint(1, 6)
+    rows = words(rng, fmt, vocabulary)
+    known = [*rows[0], "position", "position_squared", "one", "first"]
+    prepare = (
+        constant("1", {"one": 1}),
+        square(reg("position"), "position_squared"),
+        indicator(reg("position"), 1, {"first": 1}),
+    )
+    blocks = [BlockPlan((), prepare)]
+    for number in (1, 2):
+        heads = []
+        for index in range(rng.choice((1, 1, 2))):
+            # Two heads may write the same register.
+            names = [f"out{number}", f"other{number}_{index}"][: rng.choice((1, 2))]
+            reads = {name: affine(rng, known, fmt) for name in names}
+            if rng.random() < 0.55:
+                heads.append(library_head(rng, length, fmt, reads))
+            else:
+                heads.append(raw_head(rng, known, fmt, reads))
+        written = [name for head in heads for name in head.reads]
+        unit = Unit(affine(rng, known, fmt), affine(rng, written, fmt), {rng.choice(written): 1})
+        blocks.append(BlockPlan(tuple(heads), (Gadget("", (unit,)),)))
+        known += written
+    unembed: list[dict[str, Number]] = []
+    for _ in range(vocabulary):
+        wish = rng.randint(-2, 2)
+        kinds: Sequence[dict[str, Number]] = (
+            {"position": wish, "one": -wish * wish},
+            {"out1": wish, "out2": rng.randint(-1, 1)},
+            {"a": wish},
+            {},
+        )
+        unembed.append(rng.choice(kinds))
+    embedding = Embedding(tuple(map(str, range(vocabulary))), tuple(rows), "position")
+    model, _ = wire(embedding, blocks, unembed, fmt, exact=False)
+    return Case(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])

@@ -172,8 +172,12 @@ def unicyclic(n: int, pick: Pick) -> list[Edge]:
 
 
 def cyclic_and_disconnected(n: int, pick: Pick) -> list[Edge]:
-    """m = n − 1 with a cycle, hence not connected: a tree on some vertices, and as many edges more as vertices are left out."""
-    covered = pick(min(3, n), n)
+    """m = n − 1 with a cycle, hence not connected: a tree on some vertices, and as many edges more as vertices are left out.
+
+    For n ≤ 3 there is no such graph, and a tree comes instead.
+    """
+    fewest = next(c for c in range(1, n + 1) if c * (c - 1) // 2 >= n - 1)
+    covered = pick(fewest, max(n - 1, fewest))
     return with_more_edges(covered, recursive_tree(covered, pick), n - 1, pick)
 
 

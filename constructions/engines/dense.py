@@ -9,7 +9,7 @@ Numbers are columns of exact integers (`dense_column`); scores are screened in f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ from constructions.layers import Transformer
 from precision.format import Arithmetic
 
 DEFAULT_TILE = 512  # 2 MiB of scores: about what a core's own cache holds
+# Tokens that are run together: on a CPU few enough that a column stays in the cache, on a GPU many enough to fill it.
+_TOKENS = {"cpu": 1 << 15, "cuda": 1 << 20}
 
 
 class EngineError(RuntimeError):
@@ -39,10 +41,12 @@ class DenseRun:
     next_tokens: (position,) argmax of the logits at each position, the first of equals.
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
         first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
+    logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
     """
 
     next_tokens: tuple[npt.NDArray[np.int64], ...]
     registers: tuple[tuple[Objects, ...], ...] | None
+    logits: tuple[Objects, ...] | None
 
 
 def run(
@@ -56,25 +60,37 @@ def run(
 ) -> DenseRun:
     """Runs every sequence from its first token.
 
-    tile: at most about tile² pairs of positions are held at a time (a single row of a longer sequence excepted).
+    tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted.
+    keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
     """
     if tile < 1:
         raise ValueError(f"a tile needs at least one position, got {tile}")
     for sequence in sequences:
-        for token in sequence:
+        for token in (min(sequence), max(sequence)) if len(sequence) else ():
             if not 0 <= token < len(model.words):
                 raise IndexError(f"token {token} is not in the vocabulary of {len(model.words)}")
+    place = _device(device)
     try:
-        with workers(_device(device)) as crew:
-            return _Run(model, arithmetic, sequences, crew, tile, keep_registers).result()
+        with workers(place) as crew:
+            operators, weights = Operators(arithmetic, place), load(model, arithmetic)
+            traces: list[_Trace] = [_Trace()] * len(sequences)
+            for members in _portions(sequences, _TOKENS[place.type]):
+                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers)
+                for i, trace in zip(members, portion.traces(), strict=True):
+                    traces[i] = trace
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise EngineError(_too_large(sequences, device, tile)) from error
     except RuntimeError as error:
         if "memory" in str(error):  # torch's CPU allocator has no exception of its own
             raise EngineError(_too_large(sequences, device, tile)) from error
         raise
+    return DenseRun(
+        next_tokens=tuple(trace.next_tokens for trace in traces),
+        registers=tuple(tuple(trace.registers) for trace in traces) if keep_registers else None,
+        logits=tuple(trace.logits for trace in traces) if keep_registers else None,
+    )
 
 
 def matches(
@@ -105,43 +121,69 @@ def matches(
     return mismatches
 
 
+@dataclass
+class _Trace:
+    """What one sequence left behind, see `DenseRun`."""
+
+    next_tokens: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    registers: list[Objects] = field(default_factory=list)
+    logits: Objects = field(default_factory=lambda: np.zeros((0, 0), dtype=object))
+
+
+def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
+    """Numbers of sequences that are run together: about equally long, at most `limit` tokens (or one sequence)."""
+    members: list[int] = []
+    tokens = 0
+    for i in sorted(range(len(sequences)), key=lambda i: len(sequences[i])):
+        if members and tokens + len(sequences[i]) > limit:
+            yield members
+            members, tokens = [], 0
+        members.append(i)
+        tokens += len(sequences[i])
+    if members:
+        yield members
+
+
 class _Run:
     """One pass over a batch."""
 
     def __init__(
         self,
-        model: Transformer,
-        arithmetic: Arithmetic,
+        operators: Operators,
+        weights: ModelWeights,
         sequences: Sequence[Sequence[int]],
         crew: Workers,
         tile: int,
         keep_registers: bool,
     ) -> None:
-        self.operators = Operators(arithmetic, crew.device)
-        self.numbers = self.operators.numbers
-        self.weights: ModelWeights = load(model, arithmetic)
+        self.operators = operators
+        self.numbers = operators.numbers
+        self.weights = weights
         self.batch: Batch = batch(sequences, tile * tile, crew.device)
-        self.attention = Attention(self.operators, self.batch, tile * tile, crew)
+        self.attention = Attention(operators, self.batch, tile * tile, crew)
         self.tile = tile
         self.keep_registers = keep_registers
-        self.count = len(sequences)
-        self.kept: list[list[Objects]] = [[] for _ in sequences]
+        self.spans = [self.batch.span(i) for i in range(len(sequences))]
 
-    def result(self) -> DenseRun:
+    def traces(self) -> list[_Trace]:
+        """What each sequence left behind."""
+        traces = [_Trace() for _ in self.spans]
         stream: list[Column] = []
         for stream in self._sublayers():
             if self.keep_registers:
-                self._keep(stream)
-        following = first_argmax(self.operators, self.weights.unembed, stream, self.tile * self.tile).cpu().numpy()
-        return DenseRun(
-            next_tokens=tuple(following[self.batch.span(i)] for i in range(self.count)),
-            registers=tuple(tuple(kept) for kept in self.kept) if self.keep_registers else None,
-        )
-
-    def _keep(self, stream: Sequence[Column]) -> None:
-        table = np.stack([column.quanta() for column in stream], axis=1)  # (token, d)
-        for i, kept in enumerate(self.kept):
-            kept.append(table[self.batch.span(i)])
+                table = _table(stream)
+                for trace, span in zip(traces, self.spans, strict=True):
+                    trace.registers.append(table[span])
+        unembed = self.weights.unembed
+        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile).cpu().numpy()
+        for trace, span in zip(traces, self.spans, strict=True):
+            trace.next_tokens = following[span]
+        if self.keep_registers:
+            rows = [(row, _NO_BIAS) for row in unembed]
+            logits = _table(self.operators.rows(rows, stream, self.batch.size))
+            for trace, span in zip(traces, self.spans, strict=True):
+                trace.logits = logits[span]
+        return traces
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """The residual stream after the embedding and after each sublayer."""
@@ -197,6 +239,11 @@ class _Run:
 
 
 _NO_BIAS = Weight(0, 0)
+
+
+def _table(columns: Sequence[Column]) -> Objects:
+    """(token, column), Python integers in quanta."""
+    return np.stack([column.quanta() for column in columns], axis=1)
 
 
 def _device(name: str) -> torch.device:

@@ -33,11 +33,13 @@ def reference_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64) -> None:
-    """Every register of every position after every sublayer, and every next token."""
+    """Every register of every position after every sublayer, every logit and every next token."""
     outcome = dense.run(model, arithmetic, sequences, tile=tile, keep_registers=True)
     assert outcome.registers is not None
+    assert outcome.logits is not None
     for number, tokens in enumerate(sequences):
         steps = reference_steps(model, arithmetic, tokens)
+        assert outcome.logits[number].tolist() == [list(step.logits) for step in steps]
         assert outcome.next_tokens[number].tolist() == [step.next_token for step in steps]
         sublayers = outcome.registers[number]
         assert len(sublayers) == 2 * len(model.blocks) + 1
@@ -268,6 +270,18 @@ def test_long_sequences_are_tiled():
     assert whole.registers is not None
     assert tiled.registers is not None
     for ours, theirs in zip(whole.registers[0], tiled.registers[0], strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_results_do_not_depend_on_what_is_run_together(monkeypatch):
+    rng = np.random.default_rng(11)
+    model, texts = random_model(rng, 2, True), random_sequences(rng, 12)
+    expected = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
+    monkeypatch.setitem(dense._TOKENS, "cpu", 10)
+    portions = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
+    assert expected.logits is not None
+    assert portions.logits is not None
+    for ours, theirs in zip(portions.logits, expected.logits, strict=True):
         assert ours.tolist() == theirs.tolist()
 
 

@@ -1,0 +1,168 @@
+"""The reference engine against an independent interpreter, and what it must not look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import istree
+from constructions.engines.reference import FlagSite, ReferenceEngine, decode
+from constructions.graphs import LAYOUTS, PAPER, Graph, expected_answer
+from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.wiring import BlockPlan, wire
+from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, fixed_point
+from tests.constructions.interpreter import Numbers, interpret
+
+FORMATS = (fixed_point(5), fixed_point(9), fixed_point(17), fixed_point(33), BF16, FP8_E4M3)
+WEIGHTS = st.sampled_from([-3.0, -2.0, -1.0, -0.5, -0.25, 0.0, 0.0, 0.25, 0.375, 0.5, 1.0, 1.5, 2.0, 5.0])
+
+
+def numbers_of(fmt: Format, discipline: Discipline) -> Numbers:
+    largest = Fraction(fmt.max_quanta) * Fraction(2) ** fmt.quantum_exponent
+    return Numbers(fmt.significand_bits, fmt.quantum_exponent, largest, discipline is Discipline.FUSED)
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Transformer:
+    """Small random models: 1 or 2 blocks, 0 to 2 heads each, any shapes."""
+    width = draw(st.integers(1, 4))
+
+    def matrix(*shape: int) -> np.ndarray:
+        flat = draw(st.lists(WEIGHTS, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+        return np.array(flat, dtype=np.float64).reshape(shape)
+
+    def head() -> AttentionHead:
+        score, value = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+        return AttentionHead(matrix(score, width), matrix(score, width), matrix(value, width), matrix(width, value))
+
+    def block() -> Block:
+        units = draw(st.integers(0, 3))
+        ffn = FeedForward(
+            matrix(units, width),
+            matrix(units),
+            matrix(units, width),
+            matrix(units),
+            matrix(width, units),
+            matrix(width),
+        )
+        return Block(tuple(head() for _ in range(draw(st.integers(0, 2)))), ffn)
+
+    words = draw(st.integers(1, 3))
+    blocks = tuple(block() for _ in range(draw(st.integers(1, 2))))
+    return Transformer(matrix(words, width), matrix(width), blocks, matrix(words, width))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), models(), st.sampled_from(FORMATS), st.sampled_from(Discipline))
+def test_agrees_with_the_interpreter(
+    data: st.DataObject, model: Transformer, fmt: Format, discipline: Discipline
+) -> None:
+    tokens = data.draw(st.lists(st.integers(0, len(model.words) - 1), min_size=1, max_size=5))
+    engine = ReferenceEngine(model, Arithmetic(fmt, discipline))
+    steps = [engine.append(token) for token in tokens]
+    history = interpret(model, numbers_of(fmt, discipline), tokens)
+    quantum = Fraction(2) ** fmt.quantum_exponent
+    for position, step in enumerate(steps):
+        for sublayer, registers in enumerate(step.registers):
+            assert [quanta * quantum for quanta in registers] == history[sublayer][position]
+        logits = history[-1][position]
+        assert [quanta * quantum for quanta in step.logits] == logits
+        assert step.next_token == logits.index(max(logits))
+
+
+def test_agrees_with_the_interpreter_on_istree() -> None:
+    graph = Graph(3, ((1, 2), (3, 1)))
+    for layout in LAYOUTS.values():
+        for discipline in Discipline:
+            wired = istree.build(3, layout=layout.name, discipline=discipline)
+            answer = expected_answer(graph, layout)
+            tokens = [*layout.prompt(graph), *answer[:-1]]
+            history = interpret(wired.model, numbers_of(wired.arithmetic.format, discipline), tokens)
+            engine = ReferenceEngine(wired.model, wired.arithmetic)
+            steps = [engine.append(token) for token in tokens]
+            quantum = wired.arithmetic.format.quantum
+            for position, step in enumerate(steps):
+                assert [q * quantum for q in step.registers[-1]] == history[-2][position]
+            assert [step.next_token for step in steps[-len(answer) :]] == answer
+
+
+def test_names_do_not_matter() -> None:
+    """Two heads that swap names, gadgets that lose theirs: the same matrices, hence the same bits."""
+    wired = istree.build(4, layout="eos")
+    renamed = []
+    for block in wired.blocks:
+        names = [head.name for head in block.heads][::-1]
+        heads = tuple(replace(head, name=name, source="") for head, name in zip(block.heads, names, strict=True))
+        gadgets = tuple(replace(gadget, name="", source="") for gadget in block.gadgets)
+        renamed.append(BlockPlan(heads, gadgets))
+    assert any(
+        len(block.heads) == 2 and renamed[i].heads[0].name != block.heads[0].name
+        for i, block in enumerate(wired.blocks)
+    )
+    words = [{r: Fraction(float(x)) for r, x in zip(wired.registers, row, strict=True)} for row in wired.model.words]
+    from constructions.wiring import Embedding
+
+    model, registers = wire(
+        Embedding(wired.vocabulary, tuple(words), "position"), renamed, words, wired.arithmetic.format
+    )
+    layout = LAYOUTS["eos"]
+    tokens = layout.prompt(Graph(4, ((1, 2), (4, 2), (2, 3)))) + [0, 1, 3]
+    runs = []
+    for some, order in ((wired.model, wired.registers), (model, registers)):
+        engine = ReferenceEngine(some, wired.arithmetic)
+        steps = [engine.append(token) for token in tokens]
+        places = [order.index(name) for name in wired.registers]
+        runs.append([[[r[i] for i in places] for r in step.registers] + [list(step.logits)] for step in steps])
+    assert runs[0] == runs[1]
+
+
+def test_the_order_of_heads_does_not_matter_under_fused() -> None:
+    """Heads of one block are added up exactly before the one rounding."""
+    wired = istree.build(4)
+    blocks = tuple(replace(block, heads=block.heads[::-1]) for block in wired.model.blocks)
+    assert max(len(block.heads) for block in blocks) == 2
+    tokens = PAPER.prompt(Graph(4, ((1, 2), (4, 2), (2, 3)))) + [0, 1, 3]
+    results = []
+    for model in (wired.model, replace(wired.model, blocks=blocks)):
+        engine = ReferenceEngine(model, wired.arithmetic)
+        results.append([engine.append(token).registers for token in tokens])
+    assert results[0] == results[1]
+
+
+def test_flags_say_where() -> None:
+    one, zero = np.ones((1, 1)), np.zeros((1, 1))
+    ffn = FeedForward(4 * one, zero[0], one, zero[0], one, zero[0])
+    model = Transformer(one, zero[0], (Block((), ffn),), np.array([[0.3]]))
+    engine = ReferenceEngine(model, Arithmetic(fixed_point(5)))
+    engine.append(0)
+    assert engine.flags.counts[FlagSite("saturation", 1, "ffn.gate[0]")] == 1
+    assert engine.flags.first_position[FlagSite("saturation", 1, "ffn.gate[0]")] == 1
+    assert engine.flags.counts[FlagSite("weight rounded", 2, "unembed")] == 1
+
+
+def test_a_tie_of_logits_goes_to_the_first_and_is_reported() -> None:
+    one, zero = np.ones((1, 1)), np.zeros((1, 1))
+    ffn = FeedForward(one, zero[0], one, zero[0], zero, zero[0])
+    model = Transformer(np.ones((2, 1)), zero[0], (Block((), ffn),), np.ones((2, 1)))
+    engine = ReferenceEngine(model, Arithmetic(fixed_point(9)))
+    assert engine.append(1).next_token == 0
+    assert engine.flags.counts == {FlagSite("logit tie", 2, "logit"): 1}
+
+
+def test_tokens_must_be_in_the_vocabulary() -> None:
+    wired = istree.build(2)
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    for token in (-1, len(wired.vocabulary)):
+        with pytest.raises(IndexError, match="not in the vocabulary"):
+            engine.append(token)
+
+
+def test_decoding_stops_at_its_limit() -> None:
+    wired = istree.build(2)
+    prompt = PAPER.prompt(Graph(2, ((1, 2),)))
+    assert decode(wired.model, wired.arithmetic, prompt, set(), 3) == [0, 1, 0]

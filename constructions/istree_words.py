@@ -58,6 +58,7 @@ GLOSSARY: Mapping[str, str] = {
     "next": "where the search goes; 0 if it is finished",
     "onward": "1 if `next` is neither the father nor 0",
     "seen": "the position at which `next` was visited first; 1 if it never was",
+    **dict.fromkeys(("YES", "NO", "TRUE", "FALSE"), "a verdict: the output writes it, no token of a prompt has it"),
     # As printed:
     "a": "record as printed: the edge's first endpoint",
     "b": "record as printed: the edge's second endpoint",

@@ -26,12 +26,16 @@ MOST_POSITIONS = 6  # of a head that attends to many
 
 @dataclass(frozen=True)
 class Comparison:
-    """A key form at the attended position against a query form at the position that asks."""
+    """A key form at the attended position against a query form at the position that asks.
+
+    key_values: at all attended positions if they are few, without repetition; key_value is at the last with the greatest weight.
+    """
 
     key: str
     key_value: Fraction
     query: str
     query_value: Fraction
+    key_values: tuple[Fraction, ...] = ()
 
     @property
     def near(self) -> bool:
@@ -115,8 +119,11 @@ class Trace:
             for head, pattern in zip(plan.heads, step.attention[number - 1], strict=True):
                 weights = tuple((k, w * self.quantum) for k, w in pattern)
                 best = max(weights, key=lambda pair: (pair[1], pair[0]), default=(1, Fraction(0)))[0]
+                few = [
+                    self.registers(k, 2 * number - 2) for k in sorted({k for k, _ in weights[:MOST_POSITIONS]} | {best})
+                ]
                 keys = self.registers(best, 2 * number - 2)
-                comparisons = tuple(_compare(c, keys, before) for c in head.components if _compares(c))
+                comparisons = tuple(_compare(c, keys, few, before) for c in head.components if _compares(c))
                 reads = {
                     name: sum((w * _value(form, self.registers(k, 2 * number - 2)) for k, w in weights), Fraction(0))
                     for name, form in head.reads.items()
@@ -144,10 +151,16 @@ def _compares(component: Component) -> bool:
     return bool(query) and (next(iter(query.values())) > 0 or set(query) != {"one"})
 
 
-def _compare(component: Component, keys: Mapping[str, Fraction], queries: Mapping[str, Fraction]) -> Comparison:
+def _compare(
+    component: Component,
+    keys: Mapping[str, Fraction],
+    few: Sequence[Mapping[str, Fraction]],
+    queries: Mapping[str, Fraction],
+) -> Comparison:
     key, key_value = _unscaled(component.key, keys)
     query, query_value = _unscaled(component.query, queries)
-    return Comparison(key, key_value, query, query_value)
+    values = dict.fromkeys(_unscaled(component.key, row)[1] for row in few)
+    return Comparison(key, key_value, query, query_value, tuple(values))
 
 
 def _value(form: Affine, values: Mapping[str, Fraction]) -> Fraction:
@@ -182,6 +195,10 @@ def show_binding(name: str, value: Fraction, quantum: Fraction) -> str:
     return f"{name} ≈ {text[1:]}" if text.startswith("≈") else f"{name} = {text}"
 
 
+def _bindings(name: str, values: Sequence[Fraction], quantum: Fraction) -> str:
+    return " and ".join([show_binding(name, values[0], quantum), *(show_value(value, quantum) for value in values[1:])])
+
+
 def show_because(head: Attended, quantum: Fraction) -> str:
     """Why a head attended where it did."""
     equal = [c for c in head.comparisons if not c.near]
@@ -190,7 +207,7 @@ def show_because(head: Attended, quantum: Fraction) -> str:
     if head.fell_back:  # what is near at position 1 says nothing
         return "none with " + ", ".join(f"{c.key} = {show_value(c.query_value, quantum)} = {c.query}" for c in equal)
     parts = [
-        f"{show_binding(c.key, c.key_value, quantum)}, nearest to {show_binding(c.query, c.query_value, quantum)}"
+        f"{_bindings(c.key, c.key_values, quantum)}, nearest to {show_binding(c.query, c.query_value, quantum)}"
         if c.near
         else f"{c.key} = {show_value(c.key_value, quantum)} = {c.query}"
         if c.key_value == c.query_value

@@ -50,6 +50,14 @@ def write(path: Path, rows: Sequence[Row], options: Options) -> None:
     path.write_text(json.dumps(to_json(rows, options), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
+def read_options(path: Path) -> dict[str, Json]:
+    """The options of the run that wrote this ledger; ValueError if it is none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["options"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not a ledger: {error}") from error
+
+
 def read(path: Path) -> list[Row]:
     """The rows of a file that `write` wrote; ValueError if it is none."""
     try:

@@ -7,6 +7,7 @@ that they arrive from pytest-xdist's workers as well.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 WITNESSES = Path(__file__).with_name("witnesses.json")
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
+RESUMED = pytest.StashKey[list[Row]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,6 +49,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
     group.addoption("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
     group.addoption("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON")
+    group.addoption(
+        "--resume",
+        type=Path,
+        metavar="PATH",
+        help="take over the rows of a ledger that an interrupted run with the same options wrote, and judge the rest",
+    )
     group.addoption("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
     group.addoption("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
 
@@ -61,12 +69,32 @@ def pytest_configure(config: pytest.Config) -> None:
         require_device(option.device)
         if option.ledger is not None and not option.ledger.absolute().parent.is_dir():
             raise ValueError(f"--ledger {option.ledger}: there is no such folder")
+        known: list[Row] = [] if option.resume is None else resumed(option.resume, config.stash[OPTIONS])
+        config.stash[RESUMED] = known
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     if not hasattr(config, "workerinput"):  # the process that the user started
         from verify.session import Session
 
-        config.pluginmanager.register(Session(config, config.stash[OPTIONS]), "verify-session")
+        session = Session(config, config.stash[OPTIONS])
+        session.rows += config.stash[RESUMED]
+        config.pluginmanager.register(session, "verify-session")
+
+
+def resumed(path: Path, options: Options) -> list[Row]:
+    """The rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no ledger."""
+    from verify import ledger
+
+    try:
+        before = ledger.read_options(path)
+        rows = ledger.read(path)
+    except OSError as error:
+        raise ValueError(f"--resume {path}: {error.strerror}") from error
+    here = json.loads(json.dumps(dataclasses.asdict(options)))
+    different = [name for name, value in here.items() if before.get(name) != value]
+    if different:
+        raise ValueError(f"--resume {path}: that run had another {', '.join(different)}")
+    return [row for row in rows if row.as_expected]
 
 
 def claim_of(item: pytest.Item) -> Claim | None:
@@ -102,12 +130,16 @@ def check(request: pytest.FixtureRequest) -> Check:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     owners: dict[tuple[str, str], str] = {}
     for item in items:
-        claim = claim_of(item)
-        if claim is not None:
-            engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
-            other = owners.setdefault((claim.id, engine), item.nodeid)
+        key = owners_key(item)
+        if key is not None:
+            other = owners.setdefault(key, item.nodeid)
             if other != item.nodeid:
-                raise pytest.UsageError(f"claim {claim.id} is judged twice: {other} and {item.nodeid}")
+                raise pytest.UsageError(f"claim {key[0]} is judged twice: {other} and {item.nodeid}")
+    known = {(row.claim.id, row.engine) for row in config.stash[RESUMED]}
+    if known:
+        done = {owner for owner in owners if owner in known}
+        config.hook.pytest_deselected(items=[item for item in items if owners_key(item) in done])
+        items[:] = [item for item in items if owners_key(item) not in done]
     wanted = config.option.claim
     if wanted is None:
         return
@@ -118,6 +150,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if (claim := claim_of(item)) is not None and claim.id in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def owners_key(item: pytest.Item) -> tuple[str, str] | None:
+    """The claim and the engine of a test: what a row of the ledger is known by."""
+    claim = claim_of(item)
+    if claim is None:
+        return None
+    return claim.id, item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
 
 
 def matching(wanted: str, ids: Sequence[str]) -> set[str]:

@@ -77,6 +77,8 @@ class Session:
             self.reported[report.nodeid] = report.duration
         rows = ledger.rows_of(report)
         self.rows += rows
+        if rows and self.config.option.ledger is not None:  # so that a run that is cut off can be resumed
+            ledger.write(self.config.option.ledger, self.rows, self.options)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
         if self.progress is not None and report.when == "teardown":

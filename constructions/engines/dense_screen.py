@@ -42,11 +42,8 @@ class Screen:
         floats = [(numbers.floats(q), numbers.floats(k)) for q, k in pairs]
         queries = [q for q, _ in floats if q is not None]
         keys = [k for _, k in floats if k is not None]
-        self.usable = (
-            len(queries) == len(keys) == len(pairs)
-            and fmt.quantum_exponent > -450
-            and fmt.max_quanta.bit_length() < 900
-        )
+        in_range = fmt.quantum_exponent >= -1074 and fmt.max_quanta.bit_length() + fmt.quantum_exponent <= 1024
+        self.usable = in_range and len(queries) == len(keys) == len(pairs)
         if not self.usable:
             return
         nothing = torch.zeros((batch.size, 0), dtype=torch.float64, device=self.device)
@@ -60,22 +57,21 @@ class Screen:
         size *= 1.0 + 2.0**-40
         width = len(pairs)
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
-        largest = math.ldexp(
-            float(fmt.max_quanta >> max(0, fmt.max_quanta.bit_length() - 53)),
-            fmt.quantum_exponent + max(0, fmt.max_quanta.bit_length() - 53),
-        )  # from below
+        excess = max(0, fmt.max_quanta.bit_length() - 53)
+        largest = math.ldexp(float(fmt.max_quanta >> excess), fmt.quantum_exponent + excess)  # from below
         steps = 1 if operators.fused else 2 * width  # roundings on the way to a score
         error = size * ((width + 16) * 2.0**-52) + steps * quantum
         self.blind = torch.zeros(batch.size, dtype=torch.bool, device=self.device)
         if not fmt.is_fixed_point:
-            error = error + size * (2 * steps * 2.0 ** (1 - fmt.significand_bits))
+            # Relative errors compound to less than twice their sum, given the condition below; subnormal ones grow by e.
+            error = error + size * (2 * steps * 2.0 ** (1 - fmt.significand_bits)) + 2 * steps * quantum
             if not operators.fused and 2 * steps >= 2**fmt.significand_bits:
                 self.blind[:] = True  # rounding errors that compound are bounded only while they are few
         if not operators.fused:
             # Where a single term or partial sum might saturate, the score is no longer near the sum.
             self.blind |= 2.0 * error + size >= largest
         self.largest = largest
-        gap = np.nextafter(float(decisive_gap) * quantum, np.inf) if decisive_gap else 0.0
+        gap = float((decisive_gap >> -fmt.quantum_exponent) + 1)  # rounded up to a whole number
         self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40)  # (token,)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,7 +1,7 @@
 """A second, independent way to run a model: rationals throughout, one function per operator, no code of the engines.
 
-It shares nothing with the project but the layers' arrays. Rounding is written from the definition, and exp comes from mpmath with far more
-digits than any test needs.
+It shares nothing with the project but the layers' arrays. Rounding is written from the definition, and exp comes from mpmath
+with far more digits than any test needs.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from constructions.engines.reference import ReferenceEngine, Step, decode
 from constructions.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
 from constructions.istree import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
-from precision.format import FLOAT_FORMATS, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from precision.format import BF16, FLOAT_FORMATS, FP32, FP64, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_shifted
 
 VOCABULARY = 4
@@ -185,7 +185,9 @@ def one_head(query: Matrix, key: Matrix) -> Transformer:
 TOKENS = [[3, 1, 1, 2, 0, 1, 3, 3, 2, 0, 0, 1, 2, 2, 3, 1], [1, 2], [0] * 9, [1] * 20]
 
 
-@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(17), fixed_point(65), FP32], ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize(
+    "fmt", [fixed_point(9), fixed_point(17), fixed_point(65), BF16, FP32, FP64], ids=lambda fmt: str(fmt.name)
+)
 @pytest.mark.parametrize("discipline", Discipline)
 @pytest.mark.parametrize(
     ("query", "key"),

@@ -157,3 +157,36 @@ def test_stored_witnesses_follow_the_run(paper: Paper) -> None:
     assert ledger.load_witnesses(path) == {CLAIM.id: WITNESS}
     ledger.update_witnesses(path, [replace(HELD, claim=CLAIM)])
     assert ledger.load_witnesses(path) == {}
+
+
+def test_an_interrupted_run_is_resumed(paper: Paper) -> None:
+    interrupt = 'import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n    check.unknown("late")'
+    last = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
+    paper.write(f"{PAPER}\n{last}{interrupt}\n")
+    partial, whole = paper.folder / "partial.json", paper.folder / "whole.json"
+    paper.run_apart("--ledger", str(partial))
+    before = {row.claim.id for row in ledger.read(partial)}
+    assert before
+    assert "Z" not in before
+    paper.write(f'{PAPER}\n{last}check.proved(lambda: True, by="x")\n')
+    result = paper.run("--resume", str(partial), "--ledger", str(whole))
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] == 1
+    assert outcomes["deselected"] == len(before)
+    assert {row.claim.id for row in ledger.read(whole)} == before | {"Z"}
+
+
+@pytest.mark.parametrize("options", [("--n-max", "9"), ("--seed", "1")])
+def test_other_options_do_not_resume(paper: Paper, options: tuple[str, str]) -> None:
+    paper.write(PAPER)
+    path = paper.folder / "ledger.json"
+    paper.run("--ledger", str(path))
+    result = paper.run("--resume", str(path), *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert any("had another" in line for line in result.errlines)
+
+
+def test_what_is_no_ledger_does_not_resume(paper: Paper) -> None:
+    paper.write(PAPER)
+    result = paper.run("--resume", str(paper.folder / "missing.json"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -1,0 +1,228 @@
+"""Runs of `python -m constructions.istree`: chain of thought, verdict, JSON, trace, page, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from constructions.graphs import LAYOUTS, expected_answer, parse_edges
+from constructions.istree import CONSTRUCTION, FINDING_IDS, build
+from constructions.istree_cli import EPILOG, main
+
+LAYER_7_WITNESS = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
+GRAPHS = ["1-2,2-3,3-4", "2-1", "1-2,2-3,3-1", "1-2,3-4", "1-2,2-3,3-1,4-5", "4-1,1-3,2-1", "2-3"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
+    assert main(argv) == code
+    return capsys.readouterr().out
+
+
+def document(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> dict[str, object]:
+    result = json.loads(run(capsys, *argv, "--json", code=code))
+    assert isinstance(result, dict)
+    return result
+
+
+@pytest.mark.parametrize("tokens", LAYOUTS)
+@pytest.mark.parametrize("edges", GRAPHS)
+def test_the_answer_is_that_of_algorithm_1(capsys: pytest.CaptureFixture[str], edges: str, tokens: str) -> None:
+    graph, layout = parse_edges(edges), LAYOUTS[tokens]
+    chain = [str(token + 1) for token in expected_answer(graph, layout) if token < graph.n]
+    verdict = "YES" if edges in ("1-2,2-3,3-4", "2-1", "4-1,1-3,2-1") else "NO"
+    lines = run(capsys, "--edges", edges, "--tokens", tokens).splitlines()
+    assert lines == ([" ".join(chain)] if chain else []) + [verdict]
+
+
+def test_the_module_is_a_command() -> None:
+    command = [sys.executable, "-m", "constructions.istree", "--edges", "1-2,2-3,3-4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 2 3 4 3 2 1\nYES\n", "")
+
+
+def test_every_way_to_give_a_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("# a path\n1 2\n\n2\t3  # the end\n")
+    assert run(capsys, "--graph", str(path)) == run(capsys, "--edges", "1-2, 2-3") == "1 2 3 2 1\nYES\n"
+    assert run(capsys, "--edges", "", "--n", "1") == "1\nYES\n"
+    assert run(capsys, "--edges", "1-2,2-3", "--n", "4", "--tokens", "eos") == "1 2 3 2 1\nNO\n"
+
+
+def test_json_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    result = document(capsys, "--edges", "1-2,2-3")
+    flags = result.pop("flags")
+    assert result == {
+        "schema": 1,
+        "construction": "istree",
+        "source": "Theorem 4.7, appendix C.6.2",
+        "variant": "repaired",
+        "model": "transformer",
+        "engine": "reference",
+        "n": 3,
+        "precision_bits": build(3).arithmetic.format.significand_bits + 1,
+        "input": ["<s>", "1", "~", "2", "2", "~", "3"],
+        "chain_of_thought": ["1", "2", "3", "2", "1"],
+        "answer": "YES",
+    }
+    assert isinstance(flags, list)
+    assert flags
+    for flag in flags:
+        assert set(flag) == {"kind", "layer", "position", "count", "site", "register", "part"}
+        assert flag["part"] in {head.name for block in build(3).blocks for head in block.heads}
+
+
+def test_json_says_yes_and_no_in_either_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    result = document(capsys, "--edges", "1-2,2-3,3-1", "--tokens", "eos")
+    assert (result["chain_of_thought"], result["answer"]) == (["1", "2", "3"], "NO")
+    assert result["input"] == ["[BOS]", "1", "-", "2", "2", "-", "3", "3", "-", "1", "[EOS]"]
+
+
+def test_flags_name_registers(capsys: pytest.CaptureFixture[str]) -> None:
+    result = document(capsys, "--edges", "1-2,2-3", "--printed", "C.3", code=1)
+    flags = result["flags"]
+    assert isinstance(flags, list)
+    registers = set(build(3, printed=("C.3",)).registers)
+    named = {flag["register"] for flag in flags if flag["register"] is not None}
+    assert named <= registers
+    assert named
+    assert result["printed"] == ["C.3"]
+
+
+@pytest.mark.parametrize("engine", ["dense", "indexed"])
+@pytest.mark.parametrize("printed", ["", "layer-7"])
+def test_engines_answer_alike(capsys: pytest.CaptureFixture[str], engine: str, printed: str) -> None:
+    argv = ["--edges", LAYER_7_WITNESS, *(["--printed", printed] if printed else [])]
+    code = 1 if printed else 0
+    expected, result = document(capsys, *argv, code=code), document(capsys, *argv, "--engine", engine, code=code)
+    assert result.pop("engine") == engine
+    assert [flag["kind"] for flag in result.pop("flags")] == ["not recorded"]  # type: ignore[attr-defined]
+    assert result.items() <= expected.items()
+
+
+def test_a_wrong_answer_is_refuted_and_says_what_was_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("--edges", LAYER_7_WITNESS, "--printed", "layer-7")) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1] == "NO"
+    assert captured.err.count("\n") == 1
+    assert "refuted: the model says NO after 1 8 1 6" in captured.err
+    assert "Algorithm 1 says YES after 1 8 1 6" in captured.err
+    assert main(("--edges", LAYER_7_WITNESS)) == 0
+
+
+def test_a_printed_variant_may_stop_elsewhere_but_not_say_the_wrong_thing(capsys: pytest.CaptureFixture[str]) -> None:
+    # Any prompt starts a search as printed; it stops at the cycle, where the repaired model says NO at once.
+    assert run(capsys, "--edges", "1-2,2-3,3-1", "--printed", "edge-count") == "1 2 3\nNO\n"
+    assert run(capsys, "--edges", "1-2,2-3,3-1") == "NO\n"
+    run(capsys, "--edges", "1-2,2-3", "--variant", "printed", code=1)
+
+
+@pytest.mark.parametrize("finding", FINDING_IDS)
+@pytest.mark.parametrize("tokens", LAYOUTS)
+def test_every_finding_runs_at_any_precision(capsys: pytest.CaptureFixture[str], finding: str, tokens: str) -> None:
+    for precision in ("5", "1023"):
+        argv = ("--edges", "1-2,2-3", "--printed", f"{finding},score-range", "--tokens", tokens, "--precision", precision)
+        assert main((*argv, "--trace")) in (0, 1)
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "--edges", "1-2,2-3,2-4", "--trace")
+    assert "At 2, reached from its father 1. The next edge leads to the father 1, the one after it to 3." in text
+    assert re.search(r"5  edge just walked +4 \(2\) +self = 2 = current, other = 1 = +walked = 1/2", text)
+    assert re.search(r"8  edge after the next +8 \(2\) +self = 2 = current, edge_count ≈ 1/3", text)
+    assert re.search(r"9  seen before +1 \(<s>\) +none with current = 3 = next +seen = 1", text)
+    assert "_squared" not in text
+    assert "\x1b" not in text
+    assert text.endswith("1 2 3 2 4 2 1\nYES\n")
+    assert max(map(len, text.splitlines())) <= 150
+
+
+def test_the_trace_shows_the_average_that_refutes_layer_7(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "--edges", LAYER_7_WITNESS, "--printed", "layer-7", "--trace", code=1)
+    assert re.search(r"10 \(2\), 22 \(1\); weight 1/2 each", text)
+    assert "next1_a = 1.5, count1_a = 1/4" in text
+
+
+def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = document(capsys, "--edges", "1-2,2-3", "--trace")["trace"]
+    assert isinstance(steps, list)
+    assert [step["produced"] for step in steps] == ["1", "2", "3", "2", "1", "YES"]
+    walked = [head["reads"]["walked"] for step in steps for head in step["heads"] if head["head"] == "edge just walked"]
+    quantum = build(3).arithmetic.format.quantum
+    assert all(Fraction(value) % quantum == 0 for value in walked)
+    assert {head["block"] for head in steps[0]["heads"]} == set(range(2, 10))
+
+
+class Links(HTMLParser):
+    """Collects what a page would load, and its data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.data = ""
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        self.inside = ("id", "data") in attrs and tag == "script"
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.data += data
+            self.inside = False
+
+
+@pytest.mark.parametrize("tokens", LAYOUTS)
+def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path: Path, tokens: str) -> None:
+    path = tmp_path / "search.html"
+    assert run(capsys, "--edges", "1-2,2-3,2-4,5-4", "--html", str(path), "--tokens", tokens).endswith("YES\n")
+    text = path.read_text(encoding="utf-8")
+    page = Links()
+    page.feed(text)
+    assert page.links == []
+    assert "url(" not in text
+    assert "@import" not in text
+    data = json.loads(page.data)
+    assert data["tokens"][0] == LAYOUTS[tokens].start
+    assert len(data["vertices"]) == 5
+    assert len(data["steps"]) == len(data["tokens"]) - data["promptLength"] + 1
+    assert len(set(map(tuple, data["vertices"]))) == 5
+
+
+def test_every_register_has_a_meaning() -> None:
+    for printed in ((), FINDING_IDS):
+        for layout in ("paper", "eos"):
+            wired = build(4, layout=layout, printed=printed)  # type: ignore[arg-type]
+            assert [name for name in wired.registers if not CONSTRUCTION.meaning(name)] == []
+
+
+def examples() -> list[str]:
+    lines = EPILOG.partition("examples:\n")[2].partition("\n\n")[0].splitlines()
+    return [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_the_examples_of_help_run_as_printed(tmp_path: Path, example: str) -> None:
+    root = Path(__file__).parents[2]
+    command = example.replace("python -m", f"{shlex.quote(sys.executable)} -m")
+    environment = {"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    refuted = "printed" in example
+    assert done.returncode == (1 if refuted else 0), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "--help")
+    for word in ("examples:", "exit codes:", "number them from 0", *FINDING_IDS):
+        assert word in text

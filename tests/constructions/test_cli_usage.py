@@ -1,0 +1,185 @@
+"""Bad input to `python -m constructions.istree`: one line that names the thing and the bound, exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from constructions.istree import FINDING_IDS, least_precision
+from constructions.istree_cli import LARGEST_N, main
+
+PROG = "python -m constructions.istree"
+
+
+def fails(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 2) -> str:
+    """The one line on stderr of a command that must fail."""
+    assert main(argv) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.endswith("\n")
+    assert captured.err.count("\n") == 1, captured.err
+    assert captured.err.startswith(f"{PROG}: error: ")
+    assert len(captured.err) < 420
+    return captured.err.removeprefix(f"{PROG}: error: ").strip()
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (("--edges", "2-2"), "edge 2-2 is a self-loop"),
+        (("--edges", "1-2,2-3,2-1"), "edge 2-1 repeats edge 1-2"),
+        (("--edges", "0-1,1-2"), "vertex 0 of edge 0-1 is not in 1 … 2"),
+        (("--edges", "1-4", "--n", "3"), "vertex 4 of edge 1-4 is not in 1 … 3"),
+        (("--edges", "-1-2"), "vertex -1 of edge -1-2 is not in 1 … 2"),
+        (("--edges", "1-x"), "'1-x' is not an edge"),
+        (("--edges", "1.5-2"), "'1.5-2' is not an edge"),
+        (("--edges", "1-2-3"), "'1-2-3' is not an edge"),
+        (("--edges", "1~2"), "'1~2' is not an edge"),
+        (("--edges", "1-2\n\x1b[31m"), "'1-2\\n\\x1b[31m' is not an edge"),
+        (("--edges", "\udcff-2"), "'\\udcff-2' is not an edge"),
+        (("--edges", ""), "--edges is empty"),
+        (("--edges", " , "), "--edges is empty"),
+        (("--edges", "1-99999999"), f"vertex 99999999 is above {LARGEST_N}"),
+        (("--edges", "1-" + "9" * 5000), f"is above {LARGEST_N}"),
+        (("--edges", "1-2", "-"), "--edges and -: give the graph once"),
+        (("--edges", "1-2", "--graph", "x"), "--edges and --graph: give the graph once"),
+        (("--edges", "1-2", "--precision", "8"), "an odd number of bits, at least 5 and at most 1023, not '8'"),
+        (("--edges", "1-2", "--precision", "3"), "an odd number of bits, at least 5"),
+        (("--edges", "1-2", "--precision", "0"), "an odd number of bits, at least 5"),
+        (("--edges", "1-2", "--precision", "-7"), "an odd number of bits, at least 5"),
+        (("--edges", "1-2", "--precision", "9" * 100), "an odd number of bits, at least 5"),
+        (("--edges", "1-2", "--precision", "17.0"), "an odd number of bits, at least 5"),
+        (("--edges", "1-2", "--printed", "C.99"), f"unknown finding 'C.99'; known: {', '.join(FINDING_IDS)}"),
+        (("--edges", "1-2", "--printed", ","), "--printed names no finding"),
+        (("--edges", "1-2", "--variant", "printed", "--printed", "C.3"), "--variant printed has all of them"),
+        (("--edges", "1-2", "--variant", "mended"), "invalid choice: 'mended'"),
+        (("--edges", "1-2", "--tokens", "bos"), "invalid choice: 'bos'"),
+        (("--edges", "1-2", "--engine", "steam"), "invalid choice: 'steam'"),
+        (("--edges", "1-2", "--discipline", "loose"), "invalid choice: 'loose'"),
+        (("--dump-weights", "--n", "0"), f"'0' is not in 1 … {LARGEST_N}"),
+        (("--dump-weights", "--n", "-3"), f"'-3' is not in 1 … {LARGEST_N}"),
+        (("--dump-weights", "--n", "9" * 5000), f"is not in 1 … {LARGEST_N}"),
+        (("--dump-weights", "--n", "many"), "'many' is not a whole number"),
+        (("--dump-weights", "w.txt"), "--dump-weights w.txt: the name must end in .safetensors or .npz"),
+        (("--dump-weights", "/nowhere/w.npz"), "there is no folder /nowhere"),
+        (("--dump-weights", "--edges", "1-2", "--json"), "--json prints one document"),
+        (("--edges", "1-2", "--html", "/"), "--html /: this is a folder, not a file"),
+        (("--edges", "1-2", "--html", "/nowhere/p.html"), "there is no folder /nowhere"),
+        (("--trace", "--dump-weights"), "--trace needs a graph"),
+        ((), "nothing to do"),
+        (("--n", "3"), "nothing to do"),
+        (("1-2",), "'1-2' is not understood"),
+        (("--edges",), "expected one argument"),
+        (("--speed", "3"), "unrecognized arguments"),
+        (("--edge", "1-2"), "unrecognized arguments: --edge"),
+    ],
+)
+def test_a_wrong_argument_is_named(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], says: str) -> None:
+    assert says in fails(capsys, *argv)
+
+
+@pytest.mark.parametrize("discipline", ["fused", "sequential"])
+def test_too_little_precision_names_the_least(capsys: pytest.CaptureFixture[str], discipline: str) -> None:
+    from precision.format import Discipline
+
+    least = least_precision(9, Discipline(discipline))
+    message = fails(capsys, "--edges", "1-9", "--precision", str(least - 2), "--discipline", discipline)
+    assert f"too small for n = 9 ({discipline}); the least certified p is {least}" in message
+    assert main(("--edges", "1-9", "--precision", str(least), "--discipline", discipline)) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "the edge list is empty"),
+        (b"# nothing\n\n", "the edge list is empty"),
+        (b"1 2\n2 x\n", "'2 x' is not an edge"),
+        (b"1 2 3\n", "'1 2 3' is not an edge"),
+        (b"1,2\n", "'1,2' is not an edge"),
+        (b"1 2\n2\n", "'2' is not an edge"),
+        (b"1 1\n", "edge 1-1 is a self-loop"),
+        (b"1 2\n\xff\n", "not UTF-8 text (byte 0xff at offset 4)"),
+        (b"\x00\x01\n", "'\\x00\\x01' is not an edge"),
+        (b"1 " + b"7" * 100_000, f"is above {LARGEST_N}"),
+    ],
+)
+def test_a_bad_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_bytes(content)
+    message = fails(capsys, "--graph", str(path))
+    assert message.startswith(f"{path}: ")
+    assert says in message
+
+
+def test_unreadable_files_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert fails(capsys, "--graph", str(tmp_path)) == f"{tmp_path}: Is a directory"
+    assert fails(capsys, "--graph", str(tmp_path / "none")) == f"{tmp_path / 'none'}: No such file or directory"
+    assert "null byte" in fails(capsys, "--graph", "a\0b")
+
+
+def test_standard_input_is_judged_like_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1 2\n2 2\n"))
+    assert fails(capsys, "-").startswith("standard input: edge 2-2 is a self-loop")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert fails(capsys, "--graph", "-").startswith("standard input: the edge list is empty")
+
+
+def test_long_digits_in_a_comment_do_no_harm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_bytes(b"\xef\xbb\xbf# 12345678901234567890\r\n1 2 # 99999999999999\r\n")
+    assert main(("--graph", str(path))) == 0
+    assert capsys.readouterr().out == "1 2 1\nYES\n"
+
+
+def test_a_missing_engine_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("constructions.engines.importlib.util.find_spec", lambda name: None)
+    assert "engine 'dense' is not installed" in fails(capsys, "--edges", "1-2", "--engine", "dense")
+
+
+def test_an_interrupt_leaves_the_answer_unknown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("constructions.istree_cli._run", stop)
+    assert main(("--edges", "1-2")) == 3
+    assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PY": sys.executable}
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+
+
+def test_a_closed_pipe_is_one_line() -> None:
+    done = shell('"$PY" -m constructions.istree --n 30 --dump-weights | true; exit ${PIPESTATUS[0]}')
+    assert done.returncode in (0, 2)  # 0 if everything fitted into the pipe before it was closed
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") <= 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    done = shell('"$PY" -m constructions.istree --edges 1-2 >/dev/full')
+    assert (done.returncode, done.stderr) == (2, f"{PROG}: error: output: No space left on device\n")
+
+
+def test_closed_streams_do_no_harm() -> None:
+    done = shell('"$PY" -m constructions.istree --edges 1-2 >&-')
+    assert (done.returncode, done.stderr) == (0, "")
+    done = shell('"$PY" -m constructions.istree - <&-')
+    assert (done.returncode, done.stderr) == (2, f"{PROG}: error: standard input is closed\n")
+
+
+def test_a_terminal_without_mathematical_signs_gets_escapes() -> None:
+    done = shell('PYTHONIOENCODING=ascii "$PY" -m constructions.istree --edges 1-2 --dump-weights')
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()

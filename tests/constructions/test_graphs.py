@@ -1,0 +1,158 @@
+"""Graphs as input: parsing, layouts, and the oracles against brute force."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.graphs import (
+    EOS,
+    LAYOUTS,
+    PAPER,
+    Graph,
+    GraphError,
+    depth_first_tour,
+    expected_answer,
+    is_tree,
+    parse_edge_list,
+    parse_edges,
+)
+from verify.strategies import every_input, every_labelled_graph, graphs
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "edges"),
+    [
+        ("1-2,2-3", 3, ((1, 2), (2, 3))),
+        (" 3 - 1 , 1 2 ,", 3, ((3, 1), (1, 2))),
+        ("", 1, ()),
+    ],
+)
+def test_edges_of_a_line(text: str, n: int, edges: tuple[tuple[int, int], ...]) -> None:
+    assert parse_edges(text) == Graph(n, edges)
+
+
+def test_edges_of_a_file() -> None:
+    assert parse_edge_list("# a path\n1 2\n\n 2  3 # the last\n") == Graph(3, ((1, 2), (2, 3)))
+    assert parse_edge_list("1 2", n=5) == Graph(5, ((1, 2),))
+    assert parse_edge_list("", n=4) == Graph(4, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "message"),
+    [
+        ("1-1", None, "edge 1-1 is a self-loop"),
+        ("1-2,2-1", None, "edge 2-1 repeats edge 1-2"),
+        ("1-2,1-2", None, "edge 1-2 repeats edge 1-2"),
+        ("0-1", None, r"vertex 0 of edge 0-1 is not in 1 … 1"),
+        ("1-5", 4, r"vertex 5 of edge 1-5 is not in 1 … 4"),
+        ("1-x", None, "'1-x' is not an edge"),
+        ("1-2-3", None, "'1-2-3' is not an edge"),
+        ("1.5-2", None, "'1.5-2' is not an edge"),
+        ("1", None, "'1' is not an edge"),
+        ("-1-2", None, "vertex -1 of edge -1-2"),
+        ("", 0, "at least 1 vertex"),
+    ],
+)
+def test_bad_edges_are_named(text: str, n: int | None, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        parse_edges(text, n)
+
+
+def test_an_empty_file_needs_n() -> None:
+    with pytest.raises(GraphError, match="empty"):
+        parse_edge_list("# nothing\n")
+
+
+def test_the_two_layouts() -> None:
+    graph = Graph(3, ((1, 2), (3, 2)))
+
+    def words(layout: str, tokens: Sequence[int]) -> str:
+        vocabulary = LAYOUTS[layout].vocabulary(3)
+        return " ".join(vocabulary[token] for token in tokens)
+
+    assert words("paper", PAPER.prompt(graph)) == "<s> 1 ~ 2 3 ~ 2"
+    assert words("paper", expected_answer(graph, PAPER)) == "1 2 3 2 1 YES"
+    assert words("eos", EOS.prompt(graph)) == "[BOS] 1 - 2 3 - 2 [EOS]"
+    assert words("eos", expected_answer(graph, EOS)) == "1 2 3 2 1 [EOS] TRUE"
+    assert words("paper", expected_answer(Graph(3, ((1, 2),)), PAPER)) == "NO"
+    assert words("eos", expected_answer(Graph(3, ((1, 2),)), EOS)) == "1 2 1 [EOS] FALSE"
+
+
+def brute_force_is_tree(graph: Graph) -> bool:
+    """Exactly one way to pick n − 1 edges so that all vertices hang together, and no edge left over."""
+    reached = {1}
+    for _ in range(graph.n):
+        reached |= {w for u, v in graph.edges for w in (u, v) if u in reached or v in reached}
+    spanning = len(reached) == graph.n
+    return spanning and all(not hangs_together(graph, without) for without in graph.edges)
+
+
+def hangs_together(graph: Graph, without: tuple[int, int]) -> bool:
+    reached = {1}
+    for _ in range(graph.n):
+        reached |= {w for e in graph.edges if e != without for w in e if e[0] in reached or e[1] in reached}
+    return len(reached) == graph.n
+
+
+def recursive_tour(graph: Graph) -> list[int]:
+    """Algorithm 1 as a recursion: come to a vertex, visit each new neighbour in the order of edges, write oneself after each."""
+    seen: set[int] = set()
+    tour: list[int] = []
+
+    def visit(vertex: int) -> None:
+        seen.add(vertex)
+        tour.append(vertex)
+        for edge in graph.edges:
+            if vertex in edge:
+                other = edge[0] + edge[1] - vertex
+                if other not in seen:
+                    visit(other)
+                    tour.append(vertex)
+
+    visit(1)
+    return tour
+
+
+SMALL = [g for n in (1, 2, 3, 4) for g in every_labelled_graph(n)] + list(
+    itertools.islice(every_input(4, [3]), 0, None, 7)
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=str.upper and (lambda layout: layout.name))
+def test_oracles_agree_on_every_small_graph(layout: object) -> None:
+    for graph in SMALL:
+        check_oracles(graph)
+
+
+@given(graphs(range(1, 12)))
+def test_oracles_agree_on_random_graphs(graph: Graph) -> None:
+    check_oracles(graph)
+
+
+def check_oracles(graph: Graph) -> None:
+    tour = list(depth_first_tour(graph))
+    assert tour == recursive_tour(graph)
+    tree = is_tree(graph)
+    if graph.n <= 8:
+        assert tree == brute_force_is_tree(graph)
+    assert tree == (len(graph.edges) == graph.n - 1 and len(tour) == 2 * graph.n - 1)
+    for layout in LAYOUTS.values():
+        answer = expected_answer(graph, layout)
+        chain = [token + 1 for token in answer if token < graph.n]
+        assert answer == layout.answer(chain, tree, graph.n)
+        assert chain == tour[: len(chain)]
+        assert chain == tour or not tree
+        if layout is EOS and not tree:
+            component_has_cycle = sum(u in tour for u, _ in graph.edges) >= len(set(tour))
+            assert (chain != tour) == component_has_cycle
+
+
+@given(st.integers(1, 9), st.data())
+def test_families_draw_simple_graphs_of_the_size_asked_for(n: int, data: st.DataObject) -> None:
+    graph = data.draw(graphs([n]))
+    assert graph.n == n  # Graph itself refuses loops and repeated edges

@@ -1,0 +1,101 @@
+"""From named parts to matrices, and what the wiring refuses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from constructions.affine import reg
+from constructions.wiring import (
+    BlockPlan,
+    Component,
+    Embedding,
+    Gadget,
+    Head,
+    Unit,
+    constant,
+    linear,
+    registers_of,
+    wire,
+)
+from precision.format import fixed_point
+
+FORMAT = fixed_point(17)
+EMBEDDING = Embedding(("a", "b"), ({"x": 1}, {"x": 2, "y": Fraction(1, 2)}), "position")
+
+
+def wired(*blocks: BlockPlan, exact: bool = True):  # type: ignore[no-untyped-def]
+    return wire(EMBEDDING, blocks, EMBEDDING.words, FORMAT, exact=exact)
+
+
+def test_registers_become_coordinates_in_the_order_of_first_writing() -> None:
+    head = Head("h", (Component(reg("x"), 2 * reg("y")),), {"read": reg("x") - reg("y")})
+    block = BlockPlan((head,), (linear("copy", reg("read") + 3, "out"), constant("one", {"one": 1})))
+    model, registers = wired(block)
+    assert registers == ("x", "y", "position", "read", "out", "one")
+    assert registers_of(EMBEDDING, [block]) == registers
+    assert model.words.tolist() == [[1, 0, 0, 0, 0, 0], [2, 0.5, 0, 0, 0, 0]]
+    assert model.position.tolist() == [0, 0, 1, 0, 0, 0]
+    (attention,) = model.blocks[0].heads
+    assert attention.key.tolist() == [[1, 0, 0, 0, 0, 0]]
+    assert attention.query.tolist() == [[0, 2, 0, 0, 0, 0]]
+    assert attention.value.tolist() == [[1, -1, 0, 0, 0, 0]]
+    assert attention.out.tolist() == [[0], [0], [0], [1], [0], [0]]
+    ffn = model.blocks[0].feed_forward
+    assert ffn.gate.tolist() == [[0] * 6]
+    assert ffn.gate_bias.tolist() == [1]
+    assert ffn.up.tolist() == [[0, 0, 0, 1, 0, 0]]
+    assert ffn.up_bias.tolist() == [3]
+    assert ffn.down[:, 0].tolist() == [0, 0, 0, 0, 1, 0]
+    assert ffn.down_bias.tolist() == [0, 0, 0, 0, 0, 1]
+    assert np.array_equal(model.unembed, model.words)
+    assert model.parameters == sum(a.size for a in (attention.key,) * 4) + 6 * 3 + 2 + 6
+
+
+def test_constants_of_gadgets_add_up() -> None:
+    model, registers = wired(BlockPlan((), (constant("1", {"x": 1}), constant("2", {"x": 2}))))
+    assert model.blocks[0].feed_forward.down_bias[registers.index("x")] == 3
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (BlockPlan((Head("h", (Component(reg("z"), reg("x")),), {}),), ()), "block 1, head 'h' reads register 'z'"),
+        (BlockPlan((Head("h", (), {"r": reg("z")}),), ()), "head 'h' reads register 'z'"),
+        (BlockPlan((), (linear("g", reg("z"), "x"),)), "block 1, gadget 'g' reads register 'z'"),
+        (BlockPlan((), (Gadget("g", (Unit(reg("x"), reg("new"), {"new": 1}),)),)), "gadget 'g' reads register 'new'"),
+        (BlockPlan((Head("h", (Component(reg("x") + 1, reg("x")),), {}),), ()), "attention has no bias"),
+        (BlockPlan((), (linear("g", Fraction(1, 3) * reg("x"), "x"),)), "weight 1/3 is not an element of R_17"),
+        (BlockPlan((), (linear("g", 256 * reg("x"), "x"),)), "weight 256 is not an element of R_17"),
+    ],
+)
+def test_mistakes_are_named(block: BlockPlan, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        wired(block)
+
+
+def test_a_head_may_read_what_an_earlier_block_wrote() -> None:
+    write = BlockPlan((), (linear("g", reg("x"), "new"),))
+    read = BlockPlan((Head("h", (Component(reg("new"), reg("new")),), {"r": reg("new")}),), ())
+    wired(write, read)
+    with pytest.raises(ValueError, match="block 1, head 'h' reads register 'new'"):
+        wired(read, write)
+
+
+def test_printed_weights_are_rounded_to_the_format() -> None:
+    block = BlockPlan((), (linear("third", Fraction(1, 3) * reg("x"), "x"), linear("far", -1000 * reg("y"), "y")))
+    model, _ = wired(block, exact=False)
+    third, far = model.blocks[0].feed_forward.up[0, 0], model.blocks[0].feed_forward.up[1, 1]
+    assert third == round(2**8 / 3) / 2**8
+    assert far == -(2.0**8 - 2.0**-8)
+
+
+def test_a_weight_that_float64_cannot_hold_is_refused_or_goes_towards_zero() -> None:
+    wide = fixed_point(121)
+    gadget = linear("g", (2**54 + 1) * reg("x"), "x")
+    with pytest.raises(ValueError, match="53 significant digits"):
+        wire(EMBEDDING, [BlockPlan((), (gadget,))], EMBEDDING.words, wide)
+    model, _ = wire(EMBEDDING, [BlockPlan((), (gadget,))], EMBEDDING.words, wide, exact=False)
+    assert model.blocks[0].feed_forward.up[0, 0] == 2.0**54

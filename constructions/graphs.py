@@ -1,6 +1,7 @@
 """Graphs as input: parsing, the two token layouts, and the oracle of IsTree.
 
-Source: section 4.7 and appendix C.6.2 (Tokenize(G), Algorithm 1, Lemma C.29); the layout `eos` is that of the paper's released data.
+Source: section 4.7 and appendix C.6.2 (Tokenize(G), Algorithm 1, Lemma C.29); the layout `eos` is that of the paper's
+released data.
 """
 
 from __future__ import annotations

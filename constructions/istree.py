@@ -1,10 +1,10 @@
 """IsTree: a Transformer of nine blocks that decides by depth-first search whether a graph is a tree.
 
 Source: Theorem 4.7 (upper bound), appendix C.6.2; Algorithm 1 and Lemma C.29.
-Idea: each chain-of-thought token is the next vertex of the search. Every edge leaves two *incidence records* (self, other, count) in
-the prompt: count = ROUND(1/(1 + i)) for the i-th edge of `self`. At vertex `current`, reached from `previous`, the model finds the edge
-just walked, then the record of `current` with the next count, once more if that leads to the father, and says NO if it leads
-to any other vertex seen before.
+Idea: each chain-of-thought token is the next vertex of the search. Every edge leaves two *incidence records* (self,
+other, count) in the prompt: count = ROUND(1/(1 + i)) for the i-th edge of `self`. At vertex `current`, reached from
+`previous`, the model finds the edge just walked, then the record of `current` with the next count, once more if that
+leads to the father, and says NO if it leads to any other vertex seen before.
 
 Registers, by the block that writes them:
   embedding  vertex, vertex_squared, one per special token, position

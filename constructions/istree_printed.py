@@ -5,9 +5,10 @@ Every edge leaves one record, at its second endpoint: both endpoints a and b wit
 walked, and two MatchNext heads, one over a and one over b, for the next one. A vertex that stands first in some edges and second
 in others thus has its counts divided between the two heads, against the precondition of Lemma C.18.
 
-The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is the one whose count is exactly
-1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. That takes more than one feed-forward, given to the print in
-extra blocks without attention, so that what is refuted is the heads and not the size of one sublayer.
+The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is the one whose
+count is exactly 1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. That takes more than one
+feed-forward, given to the print in extra blocks without attention, so that what is refuted is the heads and not the
+size of one sublayer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The layers as matrices: all that an engine sees of a model.
 
-Source: section 3, definitions 3.1 and 3.2 (Transformer block, ReGLU feed-forward, Transformer).
+Source: section 3, definitions 3.1 to 3.5 (Transformer block, ReGLU feed-forward, Transformer, Linear RNN).
 Notation: X is the residual stream; a block maps X to X + A(X) + g(X + A(X)). Matrices act on columns, as in the paper:
 row i of W_Q dotted with the residual vector of a token is coordinate i of its query.
 
@@ -61,16 +61,39 @@ class FeedForward:
 
 
 @dataclass(frozen=True, eq=False)
+class Recurrence:
+    """A linear recurrence: h_0 = 0, h_t = carry·h_{t−1} + feed·X_t; h_t is added to the residual stream.
+
+    Source: definition 3.4. Notation: A is `carry`, B is `feed`. Shapes: both (d, d). Neither depends on the input.
+    """
+
+    carry: Matrix
+    feed: Matrix
+
+    def __post_init__(self) -> None:
+        if self.carry.shape != self.feed.shape or self.carry.shape[0] != self.carry.shape[1]:
+            raise ValueError(f"a recurrence needs two square matrices, got {self.carry.shape} and {self.feed.shape}")
+
+
+@dataclass(frozen=True, eq=False)
 class Block:
-    """X + A(X) + g(X + A(X)), with A the sum of the heads; no heads means A = 0."""
+    """X + M(X) + g(X + M(X)): M is the sum of the heads (a Transformer block) or the recurrence (a Linear RNN block).
+
+    No heads and no recurrence means M = 0. Raises ValueError for a block with both.
+    """
 
     heads: tuple[AttentionHead, ...]
     feed_forward: FeedForward
+    recurrence: Recurrence | None = None
+
+    def __post_init__(self) -> None:
+        if self.heads and self.recurrence is not None:
+            raise ValueError("a block has heads or a recurrence, not both")
 
 
 @dataclass(frozen=True, eq=False)
 class Transformer:
-    """Embedding, blocks and output head.
+    """Embedding, blocks and output head; a Linear RNN or a hybrid if its blocks are.
 
     words: (vocabulary, d). A token at 1-based position l embeds as words[token] + l·position.
     position: (d,).  unembed: (vocabulary, d); the logits are unembed · (last residual vector).
@@ -96,4 +119,6 @@ def block_arrays(block: Block) -> Sequence[Matrix]:
     """Every array of a block, in a fixed order."""
     heads = [array for head in block.heads for array in (head.query, head.key, head.value, head.out)]
     ffn = block.feed_forward
+    if block.recurrence is not None:
+        heads = [block.recurrence.carry, block.recurrence.feed]
     return [*heads, ffn.gate, ffn.gate_bias, ffn.up, ffn.up_bias, ffn.down, ffn.down_bias]

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from constructions.affine import Affine, Number, as_affine
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Format
 from precision.rounding import round_fraction
 
@@ -67,11 +67,25 @@ class Head:
 
 
 @dataclass(frozen=True)
+class LinearUnit:
+    """A named part of a linear recurrence.
+
+    rows: register r → (carry, feed): h_t[r] = carry over h_{t−1} + feed over the registers at t; h_t[r] is added to r.
+    Both are linear.
+    """
+
+    name: str
+    rows: Mapping[str, tuple[Affine, Affine]]
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class BlockPlan:
-    """The heads and gadgets of one block, in order."""
+    """The heads or linear units, and the gadgets of one block, in order."""
 
     heads: tuple[Head, ...]
     gadgets: tuple[Gadget, ...]
+    linear_units: tuple[LinearUnit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,14 +107,22 @@ def registers_of(embedding: Embedding, blocks: Sequence[BlockPlan]) -> tuple[str
         for head in block.heads:
             forms = [form for c in head.components for form in (c.key, c.query)] + list(head.reads.values())
             _check_known(forms, names, f"block {number}, head {head.name!r}")
+        for unit in block.linear_units:
+            _check_known([feed for _, feed in unit.rows.values()], names, f"block {number}, linear unit {unit.name!r}")
         for head in block.heads:
             names.update(dict.fromkeys(head.reads))
+        states = dict.fromkeys(name for unit in block.linear_units for name in unit.rows)
+        for unit in block.linear_units:
+            _check_known(
+                [carry for carry, _ in unit.rows.values()], states, f"the state of block {number}, {unit.name!r}"
+            )
+        names.update(states)
         for gadget in block.gadgets:
             forms = [form for unit in gadget.units for form in (unit.gate, unit.up)]
             _check_known(forms, names, f"block {number}, gadget {gadget.name!r}")
         for gadget in block.gadgets:
-            for unit in gadget.units:
-                names.update(dict.fromkeys(unit.into))
+            for relu_unit in gadget.units:
+                names.update(dict.fromkeys(relu_unit.into))
             names.update(dict.fromkeys(gadget.constants))
     return tuple(names)
 
@@ -157,6 +179,22 @@ class _Filler:
             out=np.array(out).reshape(len(out), len(self.index)).T.copy(),
         )
 
+    def recurrence(self, units: Sequence[LinearUnit]) -> Recurrence | None:
+        if not units:
+            return None
+        width = len(self.index)
+        carry, feed = np.zeros((width, width)), np.zeros((width, width))
+        for unit in units:
+            for name, forms in unit.rows.items():
+                if any(form.constant for form in forms):
+                    raise ValueError(
+                        f"linear unit {unit.name!r}: a recurrence has no bias, read a register that holds 1"
+                    )
+                if carry[self.index[name]].any() or feed[self.index[name]].any():
+                    raise ValueError(f"linear unit {unit.name!r}: another one already keeps its state in {name!r}")
+                carry[self.index[name]], feed[self.index[name]] = (self.vector(form.terms) for form in forms)
+        return Recurrence(carry, feed)
+
     def feed_forward(self, gadgets: Sequence[Gadget]) -> FeedForward:
         units = [unit for gadget in gadgets for unit in gadget.units]
         bias: dict[str, Fraction] = {}
@@ -194,7 +232,11 @@ def wire(
             words=np.array([filler.vector(row) for row in embedding.words]),
             position=filler.vector({embedding.position: 1}),
             blocks=tuple(
-                Block(tuple(filler.head(head) for head in block.heads), filler.feed_forward(block.gadgets))
+                Block(
+                    tuple(filler.head(head) for head in block.heads),
+                    filler.feed_forward(block.gadgets),
+                    filler.recurrence(block.linear_units),
+                )
                 for block in blocks
             ),
             unembed=np.array([filler.vector(row) for row in unembed]),

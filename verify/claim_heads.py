@@ -38,9 +38,9 @@ class HeadCase:
 HEADS: Sequence[HeadCase] = (
     HeadCase(copy.PART, ((1, 5), (2, 4))),
     HeadCase(count.PART, ((1, 5), (2, 5), (3, 5))),
-    HeadCase(match.PART, ((1, 4), (2, 4)), {"payload": PAYLOAD}),
-    HeadCase(match_close.PART, ((1, 4), (2, 4)), {"payload": PAYLOAD}),
-    HeadCase(match_nearest.PART, ((1, 3), (2, 3)), {"payload": PAYLOAD}),
+    HeadCase(match.PART, ((2, 4),), {"payload": PAYLOAD}),
+    HeadCase(match_close.PART, ((2, 4),), {"payload": PAYLOAD}),
+    HeadCase(match_nearest.PART, ((2, 3),), {"payload": PAYLOAD}),
     HeadCase(
         match_next.PART,
         ((2, 3),),
@@ -254,10 +254,10 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
         return compare(part, trial, engine)
 
     check.exhaustive(
-        every_trial(part, 1, 3, precision=asked(check), pins={"payload": PAYLOAD}),
+        every_trial(part, 2, 3, precision=asked(check), pins={"payload": PAYLOAD}),
         right,
-        range="all columns with a different payload at each position: n = 1 up to 3 positions",
-        size=1,
+        range="all columns with a different payload at each position: n = 2 up to 3 positions",
+        size=2,
         precision=precision_text(check),
     )
     sizes = claimed_sizes(check, part, check.sizes(), LONGEST)
@@ -293,10 +293,10 @@ def test_two_nearest(check: Check, engine: str) -> None:
         return None
 
     check.exhaustive(
-        every_trial(part, 1, 4, precision=asked(check), pins={"payload": PAYLOAD}),
+        every_trial(part, 2, 4, precision=asked(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
         one_of_the_nearest,
-        range="all columns with a different payload at each position: n = 1 up to 4 positions",
-        size=1,
+        range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",
+        size=2,
         precision=precision_text(check),
     )
 

@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from verify.session import Session
 
         session = Session(config, config.stash[OPTIONS])
-        session.rows += config.stash[RESUMED]
+        session.rows.extend(known)
         config.pluginmanager.register(session, "verify-session")
 
 

@@ -64,11 +64,13 @@ def every_value(domain: Domain) -> list[Fraction]:
             raise ValueError("a real domain has no list of its elements")
 
 
-def completed(contract: Contract, columns: Columns) -> Columns | None:
-    """Columns with the dependent registers filled in; None if that leaves the precondition."""
+def completed(part: Part, contract: Contract, columns: Columns, n: int) -> Columns:
+    """Columns with the dependent registers filled in. ValueError if that leaves the precondition."""
     if contract.derive is not None:
         columns = {name: tuple(column) for name, column in contract.derive(columns).items()}
-    return columns if satisfies(contract, columns) else None
+    if not satisfies(contract, columns):
+        raise ValueError(f"{part.id}: columns outside the contract at n = {n}: {columns}")
+    return columns
 
 
 @st.composite
@@ -102,10 +104,7 @@ def trials(
         if name in contract.first:
             drawn[0] = contract.first[name]
         columns[name] = tuple(drawn)
-    filled = completed(contract, columns)
-    if filled is None:
-        raise ValueError(f"{part.id}: the contract's derive leaves its own precondition at n = {n}")
-    return Trial(n, length, bits, filled)
+    return Trial(n, length, bits, completed(part, contract, columns, n))
 
 
 def every_trial(
@@ -128,9 +127,7 @@ def every_trial(
         for flat in itertools.product(*choices):
             columns = {name: flat[i :: len(free)] for i, name in enumerate(free)}
             columns |= {name: tuple(pins[name][:length]) for name in pins}
-            filled = completed(contract, columns)
-            if filled is not None:
-                yield Trial(n, length, trial.precision_bits, filled)
+            yield Trial(n, length, trial.precision_bits, completed(part, contract, columns, n))
 
 
 # Graphs

@@ -9,7 +9,7 @@ Numbers are columns of exact integers (`dense_column`); scores are screened in f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ def run(
     try:
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), load(model, arithmetic)
-            traces: list[_Trace] = [_Trace()] * len(sequences)
+            traces = [_nothing(weights)] * len(sequences)
             for members in _portions(sequences, _TOKENS[place.type]):
                 portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers)
                 for i, trace in zip(members, portion.traces(), strict=True):
@@ -89,7 +89,7 @@ def run(
     return DenseRun(
         next_tokens=tuple(trace.next_tokens for trace in traces),
         registers=tuple(tuple(trace.registers) for trace in traces) if keep_registers else None,
-        logits=tuple(trace.logits for trace in traces) if keep_registers else None,
+        logits=tuple(trace.logits for trace in traces if trace.logits is not None) if keep_registers else None,
     )
 
 
@@ -125,16 +125,23 @@ def matches(
 class _Trace:
     """What one sequence left behind, see `DenseRun`."""
 
-    next_tokens: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    registers: list[Objects] = field(default_factory=list)
-    logits: Objects = field(default_factory=lambda: np.zeros((0, 0), dtype=object))
+    next_tokens: npt.NDArray[np.int64]
+    registers: list[Objects]
+    logits: Objects | None
+
+
+def _nothing(weights: ModelWeights) -> _Trace:
+    """The trace of a sequence without tokens."""
+    registers = [np.zeros((0, weights.width), dtype=object)] * (2 * len(weights.blocks) + 1)
+    return _Trace(np.zeros(0, dtype=np.int64), registers, np.zeros((0, weights.vocabulary), dtype=object))
 
 
 def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
-    """Numbers of sequences that are run together: about equally long, at most `limit` tokens (or one sequence)."""
+    """Numbers of sequences to run together: about equally long, at most `limit` tokens (or one sequence); no empty ones."""
     members: list[int] = []
     tokens = 0
-    for i in sorted(range(len(sequences)), key=lambda i: len(sequences[i])):
+    present = (i for i in range(len(sequences)) if len(sequences[i]))
+    for i in sorted(present, key=lambda i: len(sequences[i])):
         if members and tokens + len(sequences[i]) > limit:
             yield members
             members, tokens = [], 0
@@ -167,23 +174,20 @@ class _Run:
 
     def traces(self) -> list[_Trace]:
         """What each sequence left behind."""
-        traces = [_Trace() for _ in self.spans]
+        kept: list[Objects] = []  # tables of (token, d)
+        logits: Objects | None = None
         stream: list[Column] = []
         for stream in self._sublayers():
             if self.keep_registers:
-                table = _table(stream)
-                for trace, span in zip(traces, self.spans, strict=True):
-                    trace.registers.append(table[span])
+                kept.append(_table(stream))
         unembed = self.weights.unembed
         following = first_argmax(self.operators, unembed, stream, self.tile * self.tile).cpu().numpy()
-        for trace, span in zip(traces, self.spans, strict=True):
-            trace.next_tokens = following[span]
         if self.keep_registers:
-            rows = [(row, _NO_BIAS) for row in unembed]
-            logits = _table(self.operators.rows(rows, stream, self.batch.size))
-            for trace, span in zip(traces, self.spans, strict=True):
-                trace.logits = logits[span]
-        return traces
+            logits = _table(self.operators.rows([(row, _NO_BIAS) for row in unembed], stream, self.batch.size))
+        return [
+            _Trace(following[span], [table[span] for table in kept], None if logits is None else logits[span])
+            for span in self.spans
+        ]
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """The residual stream after the embedding and after each sublayer."""

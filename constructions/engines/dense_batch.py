@@ -82,7 +82,7 @@ def _next_stop(first: int, length: int, sequences: int, area: int) -> int:
 
 
 def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -> Batch:
-    """Lays out the sequences; `area` bounds the pairs of positions of a group of short ones."""
+    """Lays out the sequences, none of them empty; `area` bounds the pairs of positions of a group of short ones."""
     by_length = sorted(range(len(sequences)), key=lambda i: (len(sequences[i]), i))
     place = [0] * len(sequences)
     for here, i in enumerate(by_length):
@@ -94,7 +94,7 @@ def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -
     tokens = np.array([token for i in by_length for token in sequences[i]], dtype=np.int64)
 
     groups: list[Tile] = []
-    begin = int(np.searchsorted(lengths, 1))  # empty sequences take part in nothing
+    begin = 0
     while begin < len(lengths):
         end = begin + 1
         while end < len(lengths) and _fits(int(lengths[begin]), int(lengths[end]), end + 1 - begin, area):

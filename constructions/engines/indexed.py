@@ -208,7 +208,8 @@ class _Run:
             self._row(row, self.stream, 0.0, self.length, f"{site}.value[{j}]") for j, row in enumerate(head.value)
         ]
         visible = np.arange(1, self.length + 1)
-        lead = vanishing_lead(self.length, self.fraction_bits)
+        # Under `sequential` each exponential rounds to 0 by itself, so nothing adds up.
+        lead = vanishing_lead(self.length if self.fused else 1, self.fraction_bits)
         winners = self._winners(head.key, query, key, self.stream, visible, lead)
         if winners is None:
             outputs, certified = [zeros(self.length) for _ in value], np.zeros(self.length, bool)

@@ -282,15 +282,14 @@ def _nearest_runs(preference: _Dimension, groups: _Groups) -> list[tuple[Array, 
     values, rank = np.unique(keys.m, return_inverse=True)
     if not _is_function_of(preference.defect.take(groups.order), rank):
         return None
-    steps = np.where(group[1:] == group[:-1], rank[1:] - rank[:-1], 0)
     below = _count_at_most(values, keys.e, preference.queries)
-    if np.all(steps >= 0):
-        goal = below
-    elif np.all(steps <= 0):
-        rank = len(values) - 1 - rank
-        goal = len(values) - below
-    else:
+    direction = _direction(group, rank)
+    if direction == 0:
         return None
+    if direction > 0:
+        goal = below  # the first rank above the wish
+    else:
+        rank, goal = len(values) - 1 - rank, len(values) - below
     width = len(values) + 1
     composite = group * width + rank
     base = wanted * width
@@ -312,6 +311,14 @@ def _nearest_runs(preference: _Dimension, groups: _Groups) -> list[tuple[Array, 
     lower_2 = run_below(np.where(lower[1] > lower[0], lower[0], start))
     upper_2 = run_above(np.where(upper[1] > upper[0], upper[1], stop))
     return [lower, upper, lower_2, upper_2]
+
+
+def _direction(group: Array, rank: Array) -> int:
+    """1 if ranks never fall within a group, −1 if they never rise, otherwise 0."""
+    steps = np.where(group[1:] == group[:-1], rank[1:] - rank[:-1], 0)
+    if np.all(steps >= 0):
+        return 1
+    return -1 if np.all(steps <= 0) else 0
 
 
 def _is_function_of(column: Column, rank: Array) -> bool:

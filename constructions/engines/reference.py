@@ -4,8 +4,9 @@ Every number is a Python integer: how many quanta (smallest elements) of the for
 on integers and rounded once; softmax is correctly rounded. The engine sees matrices only, no names and no oracles.
 
 Operators under `fused` (appendix A.2 leaves them open): an embedding (word + position), a row of an affine map with its bias, a
-score, a softmax column, an attention-weighted sum, a row of the output map over all heads at once, a gate·up product, a
-residual addition, a logit. Under `sequential`, every scalar product and sum of these is rounded, in index order, bias last.
+score, a softmax column, an attention-weighted sum, a row of the output map over all heads at once, a row of a
+recurrence, a gate·up product, a residual addition, a logit. Under `sequential`, every scalar product and sum of these
+is rounded, in index order, bias last.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ class _Block:
     up: list[Sparse]
     up_bias: list[int]
     down: list[tuple[int, Sparse, int]]  # register, weights over the units, bias
+    recurrence: list[tuple[int, Sparse, Sparse]]  # register, weights over the state, weights over the registers
+    state: dict[int, int]  # of the registers that the recurrence keeps
 
 
 class ReferenceEngine:
@@ -110,6 +113,8 @@ class ReferenceEngine:
         attention = []
         for number, block in enumerate(self._blocks, start=1):
             attention.append(self._attend(number, block, stream))
+            if block.state:
+                self._recur(number, block, stream)
             registers.append(tuple(stream))
             self._feed_forward(number, block, stream)
             registers.append(tuple(stream))
@@ -150,6 +155,15 @@ class ReferenceEngine:
             change = self._dot(((w, outputs[j]) for j, w in row), 0, number, f"attn.out[{register}]")
             stream[register] = self._round(stream[register] + change, 0, number, f"attn.residual[{register}]")
         return tuple(patterns)
+
+    def _recur(self, number: int, block: _Block, stream: list[int]) -> None:
+        state = {}
+        for register, carry, feed in block.recurrence:
+            terms = [(w, block.state.get(j, 0)) for j, w in carry] + [(w, stream[j]) for j, w in feed]
+            state[register] = self._dot(terms, 0, number, f"state[{register}]")
+        block.state.update(state)
+        for register, value in state.items():
+            stream[register] = self._round(stream[register] + value, 0, number, f"recurrence.residual[{register}]")
 
     def _feed_forward(self, number: int, block: _Block, stream: list[int]) -> None:
         gates = self._rows(block.gate, stream, number, "ffn.gate", block.gate_bias)
@@ -214,6 +228,13 @@ class ReferenceEngine:
             weights = self._sparse(ffn.down[register], number, "ffn.down")
             if weights or down_bias[register]:
                 down.append((register, weights, down_bias[register]))
+        recurrence = []
+        if block.recurrence is not None:
+            for register in range(self._width):
+                carry = self._sparse(block.recurrence.carry[register], number, "recurrence.carry")
+                feed = self._sparse(block.recurrence.feed[register], number, "recurrence.feed")
+                if carry or feed:
+                    recurrence.append((register, carry, feed))
         return _Block(
             heads=heads,
             out=out,
@@ -222,6 +243,8 @@ class ReferenceEngine:
             up=[self._sparse(row, number, "ffn.up") for row in ffn.up],
             up_bias=self._dense(ffn.up_bias, number, "ffn.up_bias"),
             down=down,
+            recurrence=recurrence,
+            state={register: 0 for register, _, _ in recurrence},
         )
 
     def _sparse(self, row: Matrix | Sequence[float], block: int, site: str) -> Sparse:

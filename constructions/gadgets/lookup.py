@@ -1,8 +1,9 @@
 """Lookup table over a few small integers.
 
 Source: Lemma C.4.
-Derivation: the key Σ_j B^(j−1)·x_j numbers the B^k inputs; each entry of the table is one indicator of that key (Lemma C.3) times its
-value. The corners of neighbouring indicators coincide, so the table is one unit per key from −1 to B^k: its second differences.
+Derivation: the key Σ_j B^(j−1)·x_j numbers the B^k inputs; each entry of the table is one indicator of that key (Lemma
+C.3) times its value. The corners of neighbouring indicators coincide, so the table is one unit per key from −1 to B^k:
+its second differences.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Source: Lemmas C.7 and C.13.
 Notation: k is the query's position, k' the key's. Score −G(k − s − k')², a unique winner that leads by at least G.
-Derivation: −G(k'² − 2(k − s)k' + (k − s)²), the query part from the registers k, k² and 1. For k ≤ s the nearest key is k' = 1, whose
-register must hold 0.
+Derivation: −G(k'² − 2(k − s)k' + (k − s)²), the query part from the registers k, k² and 1. For k ≤ s the nearest key is
+k' = 1, whose register must hold 0.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 Source: Lemmas C.8 and C.14.
 Notation: x' and x are the key's and the query's value of the register, first' marks position 1.
-Derivation: score −G(x' − x)² for k' > 1 and 0 at position 1, where x' = 0 and the term x² is left out by the key entry 1 − first'. So the
-m equal keys and position 1 tie at exactly 0, all others lie at −G or below, and the value read, first', has weight ROUND(1/(m + 1)).
+Derivation: score −G(x' − x)² for k' > 1 and 0 at position 1, where x' = 0 and the term x² is left out by the key entry
+1 − first'. So the m equal keys and position 1 tie at exactly 0, all others lie at −G or below, and the value read,
+first', has weight ROUND(1/(m + 1)).
 
 ERRATUM C.14
 paper says: K = n[1 + 1[k' = 1], X, X²], Q = [X², −X, 1].

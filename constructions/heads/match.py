@@ -2,9 +2,9 @@
 
 Source: Lemmas C.9 and C.15.
 Notation: x' are the key registers at position k', x the query registers at position k, L a power of two above every position.
-Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all x' are 0, −D − G instead. Equal keys lie in [−G·L², −G] and the
-first one leads by at least 3G; position 1 lies at −D − G = −2GL² − G; unequal keys at most at −S = −4GL². A score too
-negative for the format saturates, which leaves it below position 1 as long as 2^q ≥ 4GL².
+Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all x' are 0, −D − G instead. Equal keys lie in
+[−G·L², −G] and the first one leads by at least 3G; position 1 lies at −D − G = −2GL² − G; unequal keys at most at −S =
+−4GL². A score too negative for the format saturates, which leaves it below position 1 as long as 2^q ≥ 4GL².
 
 ERRATUM C.15
 paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = C·log n bits.

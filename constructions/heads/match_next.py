@@ -3,10 +3,12 @@
 Source: Lemmas C.12 and C.18, with A = 1.
 Notation: c' is the key's count, a rounded unit fraction 1/2, 1/3, …; t = nxt(c) the query's target, see next_fraction.
 Derivation: score −S·Σ(x' − x)² + T(2t·c' − c'²), and −D at position 1, where key and count are 0. The preference differs from
-−T(t − c')² by −T·t², the same for every key, which softmax does not see. Equal keys lie in [−T/4, T/4] since t, c' ≤ 1/2; D = T/2 puts
-position 1 below them, S = T the unequal keys, at most −3T/4, below that. T·g ≥ G, where g is the least difference of squared distances
-between winner and runner-up, see `least_lead`. Rounding of c', c'² and t moves a score by at most 3T·2^−q, below 1 for 2^q ≥ 4T.
-Precondition: the counts of equal keys are 1/2, …, 1/(d + 1), each once. Then the winner is the next one, or the last if c is the last.
+−T(t − c')² by −T·t², the same for every key, which softmax does not see. Equal keys lie in [−T/4, T/4] since t, c' ≤
+1/2; D = T/2 puts position 1 below them, S = T the unequal keys, at most −3T/4, below that. T·g ≥ G, where g is the
+least difference of squared distances between winner and runner-up, see `least_lead`. Rounding of c', c'² and t moves a
+score by at most 3T·2^−q, below 1 for 2^q ≥ 4T.
+Precondition: the counts of equal keys are 1/2, …, 1/(d + 1), each once. Then the winner is the next one, or the last if
+c is the last.
 
 ERRATUM C.18
 paper says: factors n^(4A+3), n^(4A+1), n^(4A+2) at p > 10A·log2 n, and a cubic nxt.
@@ -53,7 +55,8 @@ from constructions.wiring import BlockPlan, Component, Head
 
 @cache
 def least_lead(largest: int) -> Fraction:
-    """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where that is the last.
+    """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where
+    that is the last.
 
     From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), which falls with m; so m = 1 … 5 and the largest decide.
     """

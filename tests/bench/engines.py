@@ -1,8 +1,8 @@
 """Speed and memory of the engines against n: `python -m tests.bench.engines [--n-max N] [--write DIR]`.
 
-Each figure is one process: it builds repaired IsTree for n vertices at its least precision, feeds one random recursive tree with its whole
-answer, checks that every argmax is right, and reports seconds, tokens and peak memory. All engines run in one go on one machine, so
-their ratios mean something; the absolute figures are that machine's.
+Each figure is one process: it builds repaired IsTree for n vertices at its least precision, feeds one random recursive
+tree with its whole answer, checks that every argmax is right, and reports seconds, tokens and peak memory. All engines
+run in one go on one machine, so their ratios mean something; the absolute figures are that machine's.
 """
 
 from __future__ import annotations

@@ -21,6 +21,11 @@ LAYER_7_WITNESS = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
 GRAPHS = ["1-2,2-3,3-4", "2-1", "1-2,2-3,3-1", "1-2,3-4", "1-2,2-3,3-1,4-5", "4-1,1-3,2-1", "2-3"]
 
 
+@pytest.fixture(autouse=True)
+def _free_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def run(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
     assert main(argv) == code
     return capsys.readouterr().out
@@ -119,7 +124,7 @@ def test_a_wrong_answer_is_refuted_and_says_what_was_expected(capsys: pytest.Cap
 
 def test_a_printed_variant_may_stop_elsewhere_but_not_say_the_wrong_thing(capsys: pytest.CaptureFixture[str]) -> None:
     # Any prompt starts a search as printed; it stops at the cycle, where the repaired model says NO at once.
-    assert run(capsys, "--edges", "1-2,2-3,3-1", "--printed", "edge-count") == "1 2 3\nNO\n"
+    assert run(capsys, "--edges", "1-2,2-3,3-1", "--printed", "edge-count") == "1 2\nNO\n"
     assert run(capsys, "--edges", "1-2,2-3,3-1") == "NO\n"
     run(capsys, "--edges", "1-2,2-3", "--variant", "printed", code=1)
 
@@ -128,7 +133,16 @@ def test_a_printed_variant_may_stop_elsewhere_but_not_say_the_wrong_thing(capsys
 @pytest.mark.parametrize("tokens", LAYOUTS)
 def test_every_finding_runs_at_any_precision(capsys: pytest.CaptureFixture[str], finding: str, tokens: str) -> None:
     for precision in ("5", "1023"):
-        argv = ("--edges", "1-2,2-3", "--printed", f"{finding},score-range", "--tokens", tokens, "--precision", precision)
+        argv = (
+            "--edges",
+            "1-2,2-3",
+            "--printed",
+            f"{finding},score-range",
+            "--tokens",
+            tokens,
+            "--precision",
+            precision,
+        )
         assert main((*argv, "--trace")) in (0, 1)
         assert "Traceback" not in capsys.readouterr().err
 
@@ -215,7 +229,12 @@ def test_the_examples_of_help_run_as_printed(tmp_path: Path, example: str) -> No
     command = example.replace("python -m", f"{shlex.quote(sys.executable)} -m")
     environment = {"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     refuted = "printed" in example
     assert done.returncode == (1 if refuted else 0), done.stderr

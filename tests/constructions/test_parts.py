@@ -142,7 +142,6 @@ MUTANTS = [
     ("C.4", 0, "down"),
     ("C.5", 0, "gate_bias"),
     ("C.6", 0, "up_bias"),
-    ("C.19", 0, "down_bias"),
     ("C.13", 1, "value"),
     ("C.14", 1, "out"),
     ("C.15", 1, "value"),

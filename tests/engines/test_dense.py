@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -205,6 +207,20 @@ def test_ties_saturation_and_gaps_agree(fmt, discipline, query, key):
         assert_same(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
 
 
+@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(17), fixed_point(65), BF16], ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+def test_leads_around_the_decisive_gap_agree(fmt, discipline):
+    """One winner before forty losers with the same lead over each, from far too small to ample."""
+    arithmetic = Arithmetic(fmt, discipline)
+    ample = math.log(2.0) * (3 - fmt.quantum_exponent + 6)
+    for lead in np.arange(0.5, 1.25 * ample, ample / 24):
+        lead = math.floor(8 * lead) / 8
+        model = one_head(np.array([[0.0, 0, lead]]), np.array([[1.0, 0, 0]]))
+        words = np.array([[0.0, 0, 1], [1.0, 0, 1]])  # register 2 holds 1
+        model = replace(model, words=words, position=np.zeros(3), unembed=np.eye(2, 3))
+        assert_same(model, arithmetic, [[1] + [0] * 40, [1, 0, 1, 0]])
+
+
 def test_scores_that_only_exact_arithmetic_tells_apart():
     """Scores of 2^62 that differ by one quantum of R_129, far below what float64 resolves."""
     model = one_head(np.array([[0, 2.0**31, 0], [0, 1, 0]]), np.array([[0, 2.0**31, 0], [2.0**-60, -(2.0**62), 0]]))
@@ -319,6 +335,12 @@ def test_teacher_forcing_finds_decodings_first_deviation():
         differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
         assert mismatch == (differing[0] if differing else None)
     assert any(mismatch is not None for mismatch in found)
+
+
+def test_sequences_without_tokens_leave_empty_traces():
+    wired = build(2)
+    for texts in ([], [[]], [[], [1, 0], []]):
+        assert_same(wired.model, wired.arithmetic, texts)
 
 
 def test_matches_with_an_empty_answer_holds():

@@ -39,6 +39,7 @@ from precision.rounding import round_fraction
 
 FIXED = tuple(fixed_point(p) for p in (5, 7, 9, 11, 13, 17, 21, 27, 33, 45, 65, 129, 255))
 FLOATS = (FP16, BF16, FP32)
+NARROW = (Format("no fraction", 8, 0, 255), Format("one bit", 9, -1, 511), Format("short range", 11, -8, 5 * 256))
 ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
 
 
@@ -181,7 +182,7 @@ def raw_head(rng: random.Random, registers: Sequence[str], fmt: Format, reads: M
     return Head("raw", tuple(components), reads)
 
 
-def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = FIXED) -> Case:
+def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = (*FIXED, *NARROW)) -> Case:
     """Two blocks of heads that look for their nearest key, and a vocabulary that is searched as well."""
     fmt = rng.choice(formats)
     discipline = rng.choice((Discipline.FUSED, Discipline.FUSED, Discipline.SEQUENTIAL))
@@ -207,7 +208,7 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
                 heads.append(raw_head(rng, known, fmt, reads))
         written = [name for head in heads for name in head.reads]
         unit = Unit(affine(rng, known, fmt), affine(rng, written, fmt), {rng.choice(written): 1})
-        blocks.append(BlockPlan(tuple(heads), (Gadget("", (unit,)),)))
+        blocks.append(BlockPlan(tuple(heads), (Gadget("product", (unit,)),)))
         known += written
     unembed: list[dict[str, Number]] = []
     for _ in range(vocabulary):

@@ -1,0 +1,89 @@
+"""`python -m constructions` and the registry behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import constructions
+from constructions.__main__ import main, sizes
+from constructions.istree import CONSTRUCTION, FINDING_IDS, build, least_precision
+from constructions.registry import find_constructions, find_parts
+
+ROOT = Path(constructions.__file__).parent
+
+
+def test_every_file_with_a_part_is_found() -> None:
+    files = [path for folder in ("gadgets", "heads") for path in (ROOT / folder).glob("*.py")]
+    written = [path for path in files if re.search(r"^PART = ", path.read_text(encoding="utf-8"), re.MULTILINE)]
+    found = find_parts()
+    assert len(found) == len(written) > 10
+    ids = [part.id for part in found]
+    assert ids == sorted(ids, key=lambda i: [int(n) for n in re.findall(r"\d+", i)])
+    assert ids.index("C.6") < ids.index("C.13")
+
+
+def test_every_file_with_a_construction_is_found() -> None:
+    written = [
+        p for p in ROOT.glob("*.py") if re.search(r"^CONSTRUCTION = ", p.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert [item.name for item in find_constructions()] == sorted(path.stem for path in written)
+
+
+def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "from dataclasses import replace\nfrom constructions.istree import CONSTRUCTION as OLD\n"
+    (tmp_path / "another_search.py").write_text(text + "CONSTRUCTION = replace(OLD, name='another_search')\n")
+    monkeypatch.setattr(constructions, "__path__", [*constructions.__path__, str(tmp_path)])
+    assert {"istree", "another_search"} <= {item.name for item in find_constructions()}
+
+
+def test_json_lists_what_the_weights_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("--json",)) == 0
+    document = json.loads(capsys.readouterr().out)
+    (istree,) = [item for item in document["constructions"] if item["name"] == "istree"]
+    model = build(20).model
+    assert istree["layers"] == len(model.blocks) == 9
+    assert istree["heads"] == max(len(block.heads) for block in model.blocks) == 2
+    assert istree["width"] == model.width
+    assert set(istree["variants"]) == {"printed", "repaired"}
+    assert istree["source"].startswith("Theorem 4.7")
+    assert [finding["id"] for finding in istree["findings"]] == list(FINDING_IDS)
+    assert "bits(n)" in istree["precision"]
+    assert {part["id"] for part in document["parts"]} >= {"C.1", "C.13", "C.18"}
+
+
+def test_the_table_fits_and_names_everything(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert main(()) == 0
+    text = capsys.readouterr().out
+    for part in find_parts():
+        assert part.statement in text
+    assert "istree" in text
+    assert main(("--nonsense",)) == 2
+    assert capsys.readouterr().err == "python -m constructions: error: unrecognized arguments: --nonsense\n"
+
+
+@pytest.mark.parametrize("variant", CONSTRUCTION.variants)
+def test_sizes_do_not_depend_on_n(variant: str) -> None:
+    printed = FINDING_IDS if variant == "printed" else ()
+    for n in (10, 100, 1000):
+        model = build(n, printed=printed).model
+        assert (len(model.blocks), model.width, model.parameters) == tuple(
+            sizes(CONSTRUCTION, variant)[key] for key in ("layers", "width", "parameters")
+        )
+
+
+def test_the_precision_formula_holds() -> None:
+    assert CONSTRUCTION.precision.startswith("p ≤ 8·bits(n) + 23 for n ≤ 10^6")
+    for n in [
+        *range(1, 70),
+        *(10**k + d for k in (2, 3, 4, 5) for d in (-1, 0, 1)),
+        *(2**k for k in range(7, 20)),
+        10**6,
+    ]:
+        assert least_precision(n) <= 8 * n.bit_length() + 23

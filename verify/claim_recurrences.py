@@ -1,0 +1,69 @@
+"""Lemmas C.20 to C.23: what single linear recurrences keep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from constructions.part import Part
+from constructions.recurrences import first_positions, recent, recite, running_sum
+from verify.check import Check
+from verify.claim import Claim, Counterexample, Verdict, claims
+from verify.claim_gadgets import asked, claimed_sizes, precision_text
+from verify.probe import Trial, compare
+from verify.strategies import every_trial, trials
+
+UNITS: Sequence[Part] = (recent.PART, running_sum.PART, first_positions.PART, recite.PART)
+LONGEST = 24
+LONGEST_OF_ALL = 200
+
+
+def named(part: Part) -> str:
+    """The id of the claim about what we ship."""
+    return f"{part.id}/repaired" if part.findings else part.id
+
+
+@claims("part", [(Claim(named(part), part.source, part.statement), part) for part in UNITS])
+def test_linear_unit(check: Check, engine: str, part: Part) -> None:
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(part, trial, engine)
+
+    small = claimed_sizes(check, part, [1], 5)
+    check.exhaustive(
+        itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small),
+        right,
+        range="all columns: n = 1 up to 5 positions",
+        size=lambda trial: trial.n,
+        precision=precision_text(check),
+    )
+    for longest, examples in ((LONGEST, 100), (LONGEST_OF_ALL, 6)):
+        sizes = tuple(claimed_sizes(check, part, check.sizes(), longest))
+        check.sampled(
+            trials(part, sizes, longest, precision=asked(check)),
+            right,
+            range=f"columns of up to {longest} positions",
+            size=lambda trial: trial.n,
+            precision=precision_text(check, "least p to least p + 20"),
+            max_examples=examples,
+        )
+
+
+@claims(
+    "part",
+    [
+        (Claim(f"{part.id}/printed", part.source, part.statement, "printed", expected=Verdict.REFUTED), part)
+        for part in UNITS
+        if part.findings
+    ],
+)
+def test_linear_unit_as_printed(check: Check, engine: str, part: Part) -> None:
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(part, trial, engine, printed=True)
+
+    check.exhaustive(
+        every_trial(part, 1, 4, precision=asked(check)),
+        right,
+        range="all columns: n = 1 up to 4 positions",
+        size=lambda trial: trial.n,
+        precision=precision_text(check),
+    )

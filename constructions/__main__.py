@@ -1,4 +1,4 @@
-"""`python -m constructions`: the constructions of this package, and the gadgets and heads that they are made of."""
+"""`python -m constructions`: the constructions of this package, and the gadgets, heads and recurrences that they are made of."""
 
 from __future__ import annotations
 

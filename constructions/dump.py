@@ -12,7 +12,7 @@ from constructions.affine import Affine, Number, show_number
 from constructions.construction import Construction, Derived, Example
 from constructions.export import head_width
 from constructions.wired import Wired
-from constructions.wiring import Gadget, Head, Unit
+from constructions.wiring import Gadget, Head, LinearUnit, Unit
 
 MAX_COLUMN = 60  # a longer key or query form does not push the next column away
 
@@ -42,8 +42,10 @@ def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
         units = len(block.feed_forward.gate)
         yield ""
         yield f"# block {number}" + (f": {about}" if about else "")
-        if not plan.heads:
+        if not plan.heads and not plan.linear_units:
             yield "  attention: none"
+        for unit in plan.linear_units:
+            yield from _linear_unit(unit)
         for index, head in enumerate(plan.heads):
             yield from _head(index, head)
         yield f"  feed-forward: {_count(units, 'unit')}"
@@ -71,7 +73,7 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     if wired.arithmetic.discipline.value == "fused":
         yield f"  least p       {construction.least_precision(wired.n)} for this n, repaired; {construction.precision}"
     yield f"  blocks        {len(model.blocks)}"
-    yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded width {head_width(model)} when exported"
+    yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded to width {head_width(model)} in files"
     yield f"  width         {model.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
     yield f"  parameters    {model.parameters} entries in the blocks' matrices; the embeddings are fixed"
     yield f"  vocabulary    {len(wired.vocabulary)} tokens"
@@ -108,6 +110,9 @@ def first_written(wired: Wired) -> dict[str, str]:
         for head in plan.heads:
             for name in head.reads:
                 found.setdefault(name, f"{number}, head {head.name}")
+        for linear_unit in plan.linear_units:
+            for name in linear_unit.rows:
+                found.setdefault(name, f"{number}, linear unit {linear_unit.name}")
         for gadget in plan.gadgets:
             for name in (*gadget.constants, *(name for unit in gadget.units for name in unit.into)):
                 found.setdefault(name, f"{number}, feed-forward")
@@ -149,6 +154,13 @@ def _head(index: int, head: Head) -> Iterator[str]:
         yield f"    score  {text:<{meaning}}  key  {keys:<{key}}  query  {queries}"
     for name, form in head.reads.items():
         yield f"    reads  {name} += {form}"
+
+
+def _linear_unit(unit: LinearUnit) -> Iterator[str]:
+    source = f" ({unit.source})" if unit.source else ""
+    yield f"  linear unit, {unit.name}{source}: {_count(len(unit.rows), 'state')}"
+    for name, (carry, feed) in unit.rows.items():
+        yield f"    state  {name} += h, h = [{carry}] of the states before + [{feed}] of the registers now"
 
 
 def _gadget(gadget: Gadget, first: int) -> Iterator[str]:
@@ -210,6 +222,7 @@ def dump_document(
         "blocks": [
             {
                 "heads": [_head_document(head) for head in plan.heads],
+                "linear_units": [_linear_document(unit) for unit in plan.linear_units],
                 "units": [
                     {"gadget": gadget.name, "source": gadget.source, "formula": _formula(unit)}
                     for gadget in plan.gadgets
@@ -228,6 +241,11 @@ def dump_document(
             for example in examples
         ],
     }
+
+
+def _linear_document(unit: LinearUnit) -> dict[str, object]:
+    rows = {name: {"carry": str(carry), "feed": str(feed)} for name, (carry, feed) in unit.rows.items()}
+    return {"name": unit.name, "source": unit.source, "states": rows}
 
 
 def _head_document(head: Head) -> dict[str, object]:

@@ -3,6 +3,7 @@
 Tensors, all float64, blocks and heads counted from 0:
   embed.words (vocabulary × d), embed.position (d), unembed (vocabulary × d)
   blocks.{i}.attn.{h}.W_Q, W_K, W_V (head width × d) and W_O (d × head width)
+  blocks.{i}.recurrence.A, B (d × d)
   blocks.{i}.ffn.W_gate, W_up (units × d), b_gate, b_up (units), W_down (d × units), b_down (d)
 Every head is padded with zero rows to one common width, so that they can be stacked.
 An `.npz` holds the sidecar as its member `sidecar.json`.
@@ -39,6 +40,11 @@ def tensors(model: Transformer) -> dict[str, Matrix]:
             result[f"{at}.W_K"] = _padded(head.key, width)
             result[f"{at}.W_V"] = _padded(head.value, width)
             result[f"{at}.W_O"] = _padded(head.out.T, width).T
+        if block.recurrence is not None:
+            result |= {
+                f"blocks.{i}.recurrence.A": block.recurrence.carry,
+                f"blocks.{i}.recurrence.B": block.recurrence.feed,
+            }
         ffn, at = block.feed_forward, f"blocks.{i}.ffn"
         result |= {f"{at}.W_gate": ffn.gate, f"{at}.b_gate": ffn.gate_bias}
         result |= {f"{at}.W_up": ffn.up, f"{at}.b_up": ffn.up_bias}

@@ -13,7 +13,7 @@ from typing import Literal
 
 Edge = tuple[int, int]
 Layout = Literal["paper", "eos"]
-_EDGE = re.compile(r"([+-]?\d+)\s*(?:-|\s)\s*([+-]?\d+)")
+_EDGE = re.compile(r"([+-]?[0-9]+)\s*(?:-|\s)\s*([+-]?[0-9]+)")
 
 
 class GraphError(ValueError):

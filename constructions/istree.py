@@ -188,15 +188,15 @@ def _shift(names: Iterable[str], by: int) -> dict[str, Affine]:
 
 def _block_3(plan: _Plan) -> BlockPlan:
     names = ("vertex", "vertex_squared", "count", plan.layout.joint)
-    return BlockPlan((copy("1 before", 1, _shift(names, 1), plan.setting),), ())
+    return BlockPlan((copy("@1", 1, _shift(names, 1), plan.setting),), ())
 
 
 def _block_4(plan: _Plan) -> BlockPlan:
     joint = plan.layout.joint
     values = ("vertex@1", "vertex_squared@1", "count@1")
     heads = (
-        copy("2 before", 1, _shift((*values, f"{joint}@1"), 1), plan.setting),
-        copy("3 before", 2, _shift(values, 2), plan.setting),
+        copy("@2", 1, _shift((*values, f"{joint}@1"), 1), plan.setting),
+        copy("@3", 2, _shift(values, 2), plan.setting),
     )
     second, after_second = reg(f"{joint}@1"), reg(f"{joint}@2")  # 1 at a second endpoint; at the token after it
     records: list[Unit] = []
@@ -444,7 +444,8 @@ def build(
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     as_printed = SCORE_RANGE.id in chosen
     least = least_precision(n, discipline)
-    bits = precision_bits or (printed_precision(n) if as_printed else least)
+    default = printed_precision(n) if as_printed else least
+    bits = default if precision_bits is None else precision_bits
     fmt: Format = fixed_point(bits)
     if bits < least and not as_printed:
         raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")

@@ -169,7 +169,7 @@ def _value(form: Affine, values: Mapping[str, Fraction]) -> Fraction:
 
 def _unscaled(form: Affine, values: Mapping[str, Fraction]) -> tuple[str, Fraction]:
     """A form without its scale, `one` written as a number; and its value."""
-    scale = abs(next(iter(form.terms.values())))
+    scale = next(iter(form.terms.values()))
     terms = {name: c / scale for name, c in form.terms.items()}
     one = terms.pop("one", Fraction(0))
     return str(Affine(terms, one)), _value(form, values) / scale
@@ -245,7 +245,8 @@ def print_trace(
     """The trace for a terminal: the prompt, a legend, then a table for each token of the chain of thought."""
     _print_prompt(trace, console, prompt_registers)
     console.print()
-    console.print(Text("Blocks", style="bold"))
+    if about_block:
+        console.print(Text("Blocks", style="bold"))
     for number, text in about_block.items():
         console.print(Text(f"  {number}  {text}"))
     console.print(

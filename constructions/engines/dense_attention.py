@@ -15,7 +15,7 @@ Every step is either exact or has an error bound that holds for any order of sum
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -72,6 +72,8 @@ class Attention:
         queries: list[Tensor] = []
         results: list[list[Column]] = []
         for pattern in self._patterns(pairs):
+            if not len(pattern.queries):
+                continue
             queries.append(pattern.queries)
             results.append([self._weigh(pattern, column) for column in value])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
@@ -95,9 +97,8 @@ class Attention:
             weight = self.numbers.gather(weight, pattern.segment)
         return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest)
 
-    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> list[Pattern]:
-        """Patterns that together contain every query once."""
-        patterns: list[Pattern] = []
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
+        """Patterns that together contain every query once; each is forgotten before the next one is made."""
         open_queries: list[Tensor] = []
         screen = None if self.decisive_gap is None else Screen(self.operators, self.batch, pairs, self.decisive_gap)
         if screen is None or not screen.usable:
@@ -112,14 +113,12 @@ class Attention:
                     waiting.append((query, key))
                     amount += len(query)
                 if amount > self.area:
-                    patterns.append(self._decide(pairs, waiting, open_queries))
+                    yield self._decide(pairs, waiting, open_queries)
                     waiting, amount = [], 0
             if waiting:
-                patterns.append(self._decide(pairs, waiting, open_queries))
-        undecided = torch.cat(open_queries) if open_queries else None
-        if undecided is not None and len(undecided):
-            patterns += self._exact_patterns(pairs, undecided.sort().values)
-        return [pattern for pattern in patterns if len(pattern.queries)]
+                yield self._decide(pairs, waiting, open_queries)
+        if open_queries:
+            yield from self._exact_patterns(pairs, torch.cat(open_queries).sort().values)
 
     # Step 2
 
@@ -136,7 +135,7 @@ class Attention:
         queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
         mixed = counts > 1
         if len(query) > len(queries) + self.batch.size:
-            mixed = self._differ(pairs, segment, counts, key)
+            mixed = self._differ(pairs, segment, key)
         if bool(mixed.any()):
             keep = torch.ones(len(query), dtype=torch.bool, device=query.device)
             several = mixed[segment].nonzero().squeeze(1)
@@ -156,12 +155,12 @@ class Attention:
         largest = int(counts.max()) if len(counts) else 0
         return Pattern(queries, segment, key, self.numbers.gather(table, which), uniform=True, largest=largest)
 
-    def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, counts: Tensor, key: Tensor) -> Tensor:
+    def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, key: Tensor) -> Tensor:
         """Queries whose candidates are not all equal as keys, (queries,): all others tie without their scores being known."""
         kind = self.numbers.kinds([column for _, column in pairs], self.batch.size)[key]
-        first = torch.cumsum(counts, 0) - counts
-        mixed = torch.zeros(len(counts), dtype=torch.bool, device=key.device)
-        mixed[segment[kind != kind[first][segment]]] = True
+        unlike = (kind[1:] != kind[:-1]) & (segment[1:] == segment[:-1])
+        mixed = torch.zeros(int(segment[-1]) + 1, dtype=torch.bool, device=key.device)
+        mixed[segment[1:][unlike]] = True
         return mixed
 
     def _winners(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
@@ -194,18 +193,16 @@ class Attention:
 
     # Step 3
 
-    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> list[Pattern]:
+    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[Pattern]:
         """Patterns from whole columns of exact scores."""
-        patterns = []
         columns = self.batch.position[queries]  # the number of keys of each query
         ends = torch.cumsum(columns, 0)
         begin = 0
         while begin < len(queries):
             done = int(ends[begin - 1]) if begin else 0
             end = max(begin + 1, int(torch.searchsorted(ends, done + self.area, right=True)))
-            patterns.append(self._exact_pattern(pairs, queries[begin:end], columns[begin:end]))
+            yield self._exact_pattern(pairs, queries[begin:end], columns[begin:end])
             begin = end
-        return patterns
 
     def _exact_pattern(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor) -> Pattern:
         segment = torch.repeat_interleave(torch.arange(len(queries), device=queries.device), columns)

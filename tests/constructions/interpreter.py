@@ -54,7 +54,8 @@ class Numbers:
 
     def dot(self, row: Sequence[Fraction], vector: Sequence[Fraction], bias: Fraction = Fraction(0)) -> Fraction:
         """A row of an affine map, the bias last."""
-        return self.sum([*(self.times(a, b) for a, b in zip(row, vector, strict=True)), bias])
+        products = [self.times(a, b) for a, b in zip(row, vector, strict=True) if a and b]
+        return self.sum([*products, bias])
 
     def softmax(self, scores: Sequence[Fraction]) -> list[Fraction]:
         """One column."""
@@ -98,7 +99,7 @@ def interpret(model: Transformer, numbers: Numbers, tokens: Sequence[int]) -> li
             [numbers.round(a + b) for a, b in zip(x, c, strict=True)] for x, c in zip(stream, change, strict=True)
         ]
         history.append([list(x) for x in stream])
-        change = [_feed_forward(block.feed_forward, numbers, x, matrix, vector) for x in stream]
+        change = _feed_forward(block.feed_forward, numbers, stream, matrix, vector)
         stream = [
             [numbers.round(a + b) for a, b in zip(x, c, strict=True)] for x, c in zip(stream, change, strict=True)
         ]
@@ -124,8 +125,16 @@ def _attention(heads: Sequence[AttentionHead], numbers: Numbers, stream, matrix)
     return [[numbers.dot(row, output) for row in out_rows] for output in outputs]
 
 
-def _feed_forward(ffn: FeedForward, numbers: Numbers, x, matrix, vector):  # type: ignore[no-untyped-def]
-    gates = [numbers.dot(row, x, b) for row, b in zip(matrix(ffn.gate), vector(ffn.gate_bias), strict=True)]
-    ups = [numbers.dot(row, x, b) for row, b in zip(matrix(ffn.up), vector(ffn.up_bias), strict=True)]
-    hidden = [numbers.round(max(gate, Fraction(0)) * up) for gate, up in zip(gates, ups, strict=True)]
-    return [numbers.dot(row, hidden, b) for row, b in zip(matrix(ffn.down), vector(ffn.down_bias), strict=True)]
+def _feed_forward(ffn: FeedForward, numbers: Numbers, stream, matrix, vector):  # type: ignore[no-untyped-def]
+    gate, up, down = ([*zip(matrix(w), vector(b), strict=True)] for w, b in _affine_maps(ffn))
+    changes = []
+    for x in stream:
+        gates = [numbers.dot(row, x, bias) for row, bias in gate]
+        ups = [numbers.dot(row, x, bias) for row, bias in up]
+        hidden = [numbers.round(max(a, Fraction(0)) * b) for a, b in zip(gates, ups, strict=True)]
+        changes.append([numbers.dot(row, hidden, bias) for row, bias in down])
+    return changes
+
+
+def _affine_maps(ffn: FeedForward):  # type: ignore[no-untyped-def]
+    return (ffn.gate, ffn.gate_bias), (ffn.up, ffn.up_bias), (ffn.down, ffn.down_bias)

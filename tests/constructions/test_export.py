@@ -171,6 +171,27 @@ def test_the_sidecar_names_every_coordinate(tmp_path: Path) -> None:
     assert all(sidecar["meanings"].values())
 
 
+def test_recurrences_are_exported() -> None:
+    command = """if True:
+        import numpy as np
+        from constructions.export import tensors
+        from constructions.recurrences.running_sum import PART
+        from constructions.part import Setting
+        from constructions.wiring import Embedding, wire
+        from precision.format import fixed_point
+        setting = Setting(8, 8, fixed_point(41))
+        names = PART.contract(setting).requires
+        embedding = Embedding(("x",), (dict.fromkeys(names, 1),), "position")
+        model, registers = wire(embedding, PART.plan(setting, False), embedding.words, setting.format)
+        arrays = tensors(model)
+        for letter in "AB":
+            found = [a for name, a in arrays.items() if name.endswith(f".recurrence.{letter}")]
+            assert found and all(a.shape == (model.width, model.width) and a.any() for a in found), letter
+    """
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def test_both_formats_hold_the_same(tmp_path: Path) -> None:
     dump(tmp_path / "a.safetensors", "--n", "3")
     dump(tmp_path / "a.npz", "--n", "3")

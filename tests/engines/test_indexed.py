@@ -223,3 +223,132 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
     embedding = Embedding(tuple(map(str, range(vocabulary))), tuple(rows), "position")
     model, _ = wire(embedding, blocks, unembed, fmt, exact=False)
     return Case(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])
+
+
+def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
+    """Small random integers or dyadic fractions as weights, a third of them zero."""
+    width, vocabulary = rng.randint(1, 5), rng.randint(1, 4)
+    scale, dyadic = rng.choice((1, 3, 40)), rng.random() < 0.5
+
+    def weight() -> float:
+        value = float(rng.randint(-scale, scale)) if rng.random() < 0.67 else 0.0
+        return value * 2.0 ** rng.randint(-6, 3) if dyadic else value
+
+    def draw(*shape: int) -> Matrix:
+        return np.array([weight() for _ in range(int(np.prod(shape)))]).reshape(shape)
+
+    def head() -> AttentionHead:
+        score, value = rng.randint(0, 3), rng.randint(0, 2)
+        return AttentionHead(draw(score, width), draw(score, width), draw(value, width), draw(width, value))
+
+    def feed_forward(units: int) -> FeedForward:
+        return FeedForward(
+            draw(units, width), draw(units), draw(units, width), draw(units), draw(width, units), draw(width)
+        )
+
+    blocks = [Block(tuple(head() for _ in range(rng.randint(0, 2))), feed_forward(rng.randint(0, 3))) for _ in range(2)]
+    model = Transformer(draw(vocabulary, width), draw(width), tuple(blocks), draw(vocabulary, width))
+    tokens = [rng.randrange(vocabulary) for _ in range(rng.randint(1, 12))]
+    return Case(model, Arithmetic(fmt, discipline, rounding), tokens)
+
+
+def searching(
+    arithmetic: Arithmetic,
+    rows: Sequence[Mapping[str, Number]],
+    components: Sequence[tuple[Affine | Number, Affine | Number]],
+    tokens: Sequence[int],
+    reads: str = "position",
+) -> Case:
+    """One head over the registers of the words and of the position; a number stands for so many times the register `one`."""
+
+    def form(side: Affine | Number) -> Affine:
+        return side if isinstance(side, Affine) else side * reg("one")
+
+    full: list[dict[str, Number]] = [{**dict.fromkeys(rows[0], 0), "one": 1, **row} for row in rows]
+    head = Head("search", tuple(Component(form(key), form(query)) for key, query in components), {"out": reg(reads)})
+    embedding = Embedding(tuple(map(str, range(len(rows)))), full, "position")
+    model, _ = wire(embedding, [BlockPlan((head,), ())], full, arithmetic.format, exact=False)
+    return Case(model, arithmetic, tokens)
+
+
+def in_order(rng: random.Random) -> Case:
+    """Rising keys with rounded squares, where the nearest key is often not the best one."""
+    fmt = fixed_point(rng.choice((17, 21, 25, 33)))
+    fraction_bits, quantum, count = -fmt.quantum_exponent, fmt.quantum, rng.randint(6, 14)
+    base = rng.randint(0, 1 << (fraction_bits // 2 + 2))
+    keys = sorted(rng.sample(range(base, base + 3 * count), count))
+    exponent = rng.randint(fraction_bits // 2, 2 * fraction_bits - 2)
+    key_scale, query_scale = 1 << exponent // 2, 1 << (exponent - exponent // 2)
+    wish = exact(2 * query_scale * (rng.choice(keys) + rng.randint(-2, 2)) * quantum, fmt)
+    return searching(
+        Arithmetic(fmt),
+        [{"x": i * quantum, "x_squared": exact((i * quantum) ** 2, fmt)} for i in keys],
+        [(key_scale * reg("x_squared"), -query_scale), (key_scale * reg("x"), wish)],
+        range(count),
+    )
+
+
+# Cases that each defeat one careless engine
+
+
+def beyond_the_second_nearest() -> Case:
+    """Keys with rounded squares: one that is neither nearest nor second nearest to the wish, on either side, has the best score."""
+    return in_order(random.Random(206))
+
+
+def equal_keys_with_unequal_squares() -> Case:
+    """The same x twice, its square rounded down and rounded up."""
+    quantum = Fraction(1, 256)
+    rows = [
+        {"x": Fraction(i, 64), "x_squared": (Fraction(i * i, 4096) // quantum + up) * quantum}
+        for i in (1, 17)
+        for up in (0, 1)
+    ]
+    components = [(32 * reg("x_squared"), -32), (32 * reg("x"), 2)]
+    return searching(Arithmetic(fixed_point(17)), rows, components, [0, 1, 0, 1, 1, 0, 1, 0, 0] + [2, 3] * 6)
+
+
+def wish_between_the_keys() -> Case:
+    """No key is at x = 1/2; those beside it cost 64/4, less than the special key at 40, though an integer mismatch would cost 64."""
+    numbers = [{"x": x, "x_squared": x, "y": y, "y_squared": y} for x in (0, 1) for y in (0, 1)]
+    rows: list[Mapping[str, Number]] = [*numbers, {**numbers[0], "special": 1}]
+    components = [
+        (8 * reg("x_squared"), -8),
+        (8 * reg("x"), 8),
+        (reg("y_squared"), -16),
+        (reg("y"), 32),
+        (reg("special"), -24),
+    ]
+    return searching(Arithmetic(fixed_point(17)), rows, components, [4, *[0, 2, 2, 0] * 4, *[1, 3, 3, 1] * 4])
+
+
+def tie_before_rounding_only() -> Case:
+    """Twice 3/64, and twice 1/64 + 2/64: such scores are equal, but not after each of their products is rounded to sixteenths."""
+    sixteenth, quarter = Fraction(1, 16), Fraction(1, 4)
+    rows: list[Mapping[str, Number]] = [
+        {"x": 0, "y": 0, "height": 0, "payload": 0},
+        {"x": 3 * sixteenth, "height": 8, "payload": 1},
+        {"x": sixteenth, "y": 2 * sixteenth, "height": 8},
+    ]
+    components = [(reg("x"), quarter), (reg("y"), quarter)] * 2 + [(reg("height"), 1)]
+    arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
+    return searching(arithmetic, rows, components, [0, 0, 1, 2, 0, 0, 0, 0], "payload")
+
+
+def keys_that_agree_only_after_rounding() -> Case:
+    """x/2 is 0 for the smallest x, but 64 times half of it would win."""
+    rows: list[Mapping[str, Number]] = [{"x": 0}, {"x": Fraction(1, 256)}]
+    components = [(Fraction(1, 2) * reg("x"), 128)] * 64
+    return searching(Arithmetic(fixed_point(17)), rows, components, [0, 0, 1, 0, 0, 0])
+
+
+CRAFTED: Mapping[str, Callable[[], Case]] = {
+    case.__name__: case
+    for case in (
+        beyond_the_second_nearest,
+        equal_keys_with_unequal_squares,
+        wish_between_the_keys,
+        tie_before_rounding_only,
+        keys_that_agree_only_after_rounding,
+    )
+}

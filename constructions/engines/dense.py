@@ -65,6 +65,8 @@ def run(
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
     """
+    if any(block.recurrence is not None for block in model.blocks):
+        raise ValueError("the dense engine runs Transformers only; this model has a linear recurrence")
     if tile < 1:
         raise ValueError(f"a tile needs at least one position, got {tile}")
     for sequence in sequences:

@@ -25,14 +25,17 @@ from torch import Tensor
 
 from constructions.engines.dense_batch import Batch
 from constructions.engines.dense_column import Column
+from constructions.engines.dense_limits import counts_exactly, decisive_gap, float64_holds
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_screen import Screen
 from constructions.engines.dense_workers import Workers
-from precision.enclosure import doublings, round_beside_reciprocal, vanishes
+from precision.enclosure import round_beside_reciprocal
 from precision.rounding import round_fraction
-from precision.rounding_array import require_float64_format
 from precision.softmax import softmax
 from precision.softmax_array import softmax_array
+
+# Entries whose scores are Python integers, compared at a time.
+_WIDE_ENTRIES = 1 << 16
 
 
 class Pattern(NamedTuple):
@@ -62,13 +65,15 @@ class Attention:
         self.area = area
         self.decisive_gap = decisive_gap(operators, batch.longest)
         self._uniform: dict[tuple[int, bool], int] = {}
+        self._kinds: Tensor | None = None  # of the head at hand
         self._columns: dict[tuple[int, ...], list[int]] = {}
-        self._float64 = _float64_holds(operators)
+        self._float64 = float64_holds(operators)
 
     def read(self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column]) -> list[Column]:
         """What every token reads: one column per column of `value`."""
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
+        self._kinds = None
         queries: list[Tensor] = []
         results: list[list[Column]] = []
         for pattern in self._patterns(pairs):
@@ -157,14 +162,44 @@ class Attention:
 
     def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, key: Tensor) -> Tensor:
         """Queries whose candidates are not all equal as keys, (queries,): all others tie without their scores being known."""
-        kind = self.numbers.kinds([column for _, column in pairs], self.batch.size)[key]
+        kind = self._key_kinds(pairs)[key]
         unlike = (kind[1:] != kind[:-1]) & (segment[1:] == segment[:-1])
         mixed = torch.zeros(int(segment[-1]) + 1, dtype=torch.bool, device=key.device)
         mixed[segment[1:][unlike]] = True
         return mixed
 
+    def _key_kinds(self, pairs: Sequence[tuple[Column, Column]]) -> Tensor:
+        """(token,) equal exactly for tokens with equal keys."""
+        if self._kinds is None:
+            self._kinds = self.numbers.kinds([column for _, column in pairs], self.batch.size)
+        return self._kinds
+
     def _winners(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Which entries have the highest exact score of their query, and which trail it by less than G."""
+        if len(query) > self.batch.size and self._is_wide(pairs):
+            # Wide scores are costly, and candidates of one query with equal keys have equal ones: compute each once.
+            kinds, kind = torch.unique(self._key_kinds(pairs), return_inverse=True)
+            example = torch.empty_like(kinds)
+            example[kind] = torch.arange(self.batch.size, device=key.device)
+            codes, place = torch.unique(query * len(kinds) + kind[key], return_inverse=True)
+            query = torch.div(codes, len(kinds), rounding_mode="floor")
+            wins, near = self._compare_in_parts(pairs, query, example[codes - query * len(kinds)])
+            return wins[place], near[place]
+        return self._compare(pairs, query, key)
+
+    def _compare_in_parts(
+        self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """As `_compare`, a few queries at a time: Python integers take much memory."""
+        _, counts = torch.unique_consecutive(query, return_counts=True)
+        parts, begin = [], 0
+        for end in _cuts(torch.cumsum(counts, 0), _WIDE_ENTRIES):
+            parts.append(self._compare(pairs, query[begin:end], key[begin:end]))
+            begin = end
+        return torch.cat([wins for wins, _ in parts]), torch.cat([near for _, near in parts])
+
+    def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """As `_winners`, from the exact scores."""
         assert self.decisive_gap is not None
         numbers = self.numbers
         scores = self._scores(pairs, query, key)
@@ -173,6 +208,12 @@ class Attention:
         gap = numbers.subtract(numbers.gather(top, segment), scores)
         loses = numbers.at_least(gap, 1)
         return ~loses, loses & ~numbers.at_least(gap, self.decisive_gap)
+
+    def _is_wide(self, pairs: Sequence[tuple[Column, Column]]) -> bool:
+        """Whether scores are likely to take more than 62 bits."""
+        tight = [(self.numbers.tighten(q), self.numbers.tighten(k)) for q, k in pairs]
+        lowest = min((q.exponent + k.exponent for q, k in tight), default=0)
+        return any((q.bound * k.bound).bit_length() + q.exponent + k.exponent - lowest > 58 for q, k in tight)
 
     def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
         gather = self.numbers.gather
@@ -184,7 +225,7 @@ class Attention:
             fmt, rounding = self.numbers.format, self.numbers.rounding
             if self.operators.fused and losers:
                 weight = round_beside_reciprocal(winners, -1, fmt, rounding).quanta
-            elif self.operators.fused or _counts_exactly(winners, self.operators):
+            elif self.operators.fused or counts_exactly(winners, self.operators):
                 weight = round_fraction(Fraction(1, winners), fmt, rounding).quanta
             else:
                 weight = softmax([0] * winners, self.operators.arithmetic).weights[0]
@@ -242,38 +283,12 @@ class Attention:
         return self.numbers.from_objects(np.array(quanta, dtype=object))
 
 
-def decisive_gap(operators: Operators, length: int) -> int | None:
-    """G: in a column of at most `length` keys, keys that trail by G quanta weigh 0 and do not move the winners' weight.
-
-    None if no two elements of the format need be that far apart. Derivation, with quantum 2^g:
-    FUSED: the losers' sum is ε < length · 2^-h, h the halvings of e^-G. As 1/m is at least 2^(g−1)/m away from any other
-        rounding boundary (`reciprocal_margin`), m = 1, …, length winners round as just below 1/m once ε/m² is
-        below that: h >= 1 − g + log2(length) does. Each loser is then below half a quantum.
-    SEQUENTIAL: the difference to the highest score is rounded, monotonically; so G is an element. e^-G rounds to 0, and
-        adding 0 is exact.
-    """
-    fmt = operators.arithmetic.format
-    halvings = 2 - fmt.quantum_exponent + (length.bit_length() if operators.fused else 0)
-    one = 1 << -fmt.quantum_exponent
-    gap = halvings * 69 * one // 100
-    while doublings(gap, fmt) < halvings:
-        gap += max(1, one // 8)
-    assert vanishes(doublings(gap, fmt), fmt)
-    if operators.fused:
-        return gap if gap <= 2 * fmt.max_quanta else None
-    gap = 1 << (gap - 1).bit_length()
-    return gap if gap <= fmt.max_quanta else None
-
-
-def _counts_exactly(winners: int, operators: Operators) -> bool:
-    """Whether 1 + 1 + … is exact up to `winners` in the format."""
-    fmt = operators.arithmetic.format
-    return winners.bit_length() <= fmt.significand_bits and winners << -fmt.quantum_exponent <= fmt.max_quanta
-
-
-def _float64_holds(operators: Operators) -> bool:
-    try:
-        require_float64_format(operators.arithmetic.format)
-    except ValueError:
-        return False
-    return True
+def _cuts(ends: Tensor, limit: int) -> Iterator[int]:
+    """Some of the ascending `ends`, the last one among them, at most `limit` apart where single steps allow it."""
+    begin = 0
+    while begin < int(ends[-1]):
+        place = int(torch.searchsorted(ends, begin + limit, right=True)) - 1
+        if place < 0 or int(ends[place]) <= begin:
+            place += 1  # a single step beyond the limit
+        begin = int(ends[place])
+        yield begin

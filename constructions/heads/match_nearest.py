@@ -1,8 +1,8 @@
 """Read from the position nearest to a wanted one, among those whose keys equal the query.
 
 Source: Lemmas C.11 and C.17.
-Derivation: as Lemma C.15, with the preference −G(w − k')², w the wanted position, 0 ≤ w < L. Two positions at the same distance tie,
-so the contract asks that the nearest one be unique.
+Derivation: as Lemma C.15, with the preference −G(w − k')², w the wanted position, 0 ≤ w < L. Two positions at the same
+distance tie, so the contract asks that the nearest one be unique.
 
 ERRATUM C.17
 paper says: factors n^(4c+1), n and n^(2c+2), position 1's own preference cancelled; nothing about ties.

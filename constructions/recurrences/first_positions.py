@@ -1,8 +1,8 @@
 """Keep registers of the positions 1 … k for good.
 
 Source: Lemma C.22.
-Derivation: a feed-forward moves x into the slot of its position, 1[position = i]·x, and leaves all slots 0 elsewhere (Lemma C.3 times x);
-running sums over the slots (Lemma C.21) then never change again.
+Derivation: a feed-forward moves x into the slot of its position, 1[position = i]·x, and leaves all slots 0 elsewhere
+(Lemma C.3 times x); running sums over the slots (Lemma C.21) then never change again.
 State: one number for each register and each of the k positions.
 """
 

@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import dense
+from constructions.engines import dense, dense_attention
 from constructions.engines.dense_attention import Attention
 from constructions.engines.dense_column import Numbers, weight_of
 from constructions.engines.reference import ReferenceEngine, Step, decode
@@ -226,6 +226,15 @@ def test_scores_that_only_exact_arithmetic_tells_apart():
     model = one_head(np.array([[0, 2.0**31, 0], [0, 1, 0]]), np.array([[0, 2.0**31, 0], [2.0**-60, -(2.0**62), 0]]))
     assert_same(model, Arithmetic(fixed_point(129)), TOKENS)
     assert_same(model, Arithmetic(fixed_point(255), Discipline.SEQUENTIAL), TOKENS)
+
+
+def test_many_candidates_with_wide_scores_agree(monkeypatch):
+    """Keys that repeat, and more nearly tied candidates than tokens, at scores of far more than 62 bits."""
+    key = np.array([[2.0**31, 0, 0], [-(2.0**62), 0, 0], [2.0**-60, 0, 0]])
+    query = np.array([[0, 2.0**31, 0], [0, 1, 0], [0, 1, 0]])
+    monkeypatch.setattr(dense_attention, "_WIDE_ENTRIES", 7)
+    for discipline in Discipline:
+        assert_same(one_head(query, key), Arithmetic(fixed_point(255), discipline), [[3, 1, 2, 1, 0, 3, 3, 2] * 5])
 
 
 def test_every_way_of_deciding_a_column_occurs(monkeypatch):

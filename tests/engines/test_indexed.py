@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,9 +34,10 @@ from constructions.heads.match_next import match_next
 from constructions.istree import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from constructions.part import Setting
-from constructions.wiring import BlockPlan, Component, Embedding, Head, Unit, Gadget, constant, wire
+from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
 from precision.format import BF16, FP16, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
+from precision.softmax import softmax
 
 FIXED = tuple(fixed_point(p) for p in (5, 7, 9, 11, 13, 17, 21, 27, 33, 45, 65, 129, 255))
 FLOATS = (FP16, BF16, FP32)
@@ -309,14 +311,14 @@ def equal_keys_with_unequal_squares() -> Case:
 
 
 def wish_between_the_keys() -> Case:
-    """No key is at x = 1/2; those beside it cost 64/4, less than the special key at 40, though an integer mismatch would cost 64."""
+    """No key is at x = 1/2; those beside it cost 16, the special key 40 and 2, an integer mismatch would cost 64."""
     numbers = [{"x": x, "x_squared": x, "y": y, "y_squared": y} for x in (0, 1) for y in (0, 1)]
     rows: list[Mapping[str, Number]] = [*numbers, {**numbers[0], "special": 1}]
     components = [
         (8 * reg("x_squared"), -8),
         (8 * reg("x"), 8),
-        (reg("y_squared"), -16),
-        (reg("y"), 32),
+        (reg("y_squared"), -2),
+        (reg("y"), 4),
         (reg("special"), -24),
     ]
     return searching(Arithmetic(fixed_point(17)), rows, components, [4, *[0, 2, 2, 0] * 4, *[1, 3, 3, 1] * 4])
@@ -352,3 +354,378 @@ CRAFTED: Mapping[str, Callable[[], Case]] = {
         keys_that_agree_only_after_rounding,
     )
 }
+
+
+# What once went wrong, or nearly did
+
+
+def constant_scores(arithmetic: Arithmetic, length: int) -> Case:
+    """All keys tie, and one of the values is 1, as when occurrences are counted."""
+    return searching(arithmetic, [{"x": 0}, {"x": 1}], [(0, 1)], [1, *[0] * (length - 1)], "x")
+
+
+def ties_against_losers(arithmetic: Arithmetic, winners: int, losers: int) -> Case:
+    """So many keys of score −7 in front of so many of score 7; what is read is 1 at one of these."""
+    rows: list[Mapping[str, Number]] = [{"high": -1, "payload": 0}, {"high": 1, "payload": 1}, {"high": 1}]
+    return searching(arithmetic, rows, [(reg("high"), 7)], [*[0] * losers, 1, *[2] * (winners - 1)], "payload")
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_winner_beside_losers_weighs_just_less_than_its_share(discipline, rounding):
+    """TOWARD_ZERO takes a single winner's weight to 1 − 2^−q; NEAREST_AWAY takes 1/16 up to 1/8 only if there are no losers."""
+    arithmetic = Arithmetic(fixed_point(7), discipline, rounding)
+    for winners in (1, 2, 3, 8, 15, 16, 17):
+        for losers in (1, 5):
+            columns = assert_same(ties_against_losers(arithmetic, winners, losers))
+            assert columns.certified >= winners or winners < 8 or losers > 1
+        assert_same(constant_scores(arithmetic, winners))
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("precision_bits", [9, 11])
+def test_more_winners_than_the_format_counts_to(precision_bits, discipline, rounding):
+    """Under `sequential` the sum of the exponentials saturates, and each weight is more than 1/m."""
+    columns = assert_same(constant_scores(Arithmetic(fixed_point(precision_bits), discipline, rounding), 70))
+    assert columns.dense == 0
+
+
+def test_a_difference_of_scores_may_saturate():
+    """From 4 down to −4 is 8, which this format cuts to 5, and e^−5 is more than a quantum."""
+    arithmetic = Arithmetic(Format("short range", 11, -8, 5 * 256), Discipline.SEQUENTIAL)
+    rows: list[Mapping[str, Number]] = [{"high": -1, "payload": 1}, {"high": 1}]
+    assert_same(searching(arithmetic, rows, [(reg("high"), 4)], [1, 0, 1, 0, 0, 1, 1, 0, 1], "payload"))
+
+
+def test_values_whose_sum_leaves_64_bits():
+    """Five special keys and an ordinary one tie; each value is close to 2^61, and one is odd."""
+    big = 2**61 - 2**9
+    rows: list[Mapping[str, Number]] = [
+        {"x": 1, "payload": 1},
+        {"x": 2, "payload": big},
+        {"x": 0, "y": 0, "payload": big},
+        {"y": 1, "payload": big},
+        {"y": 2, "payload": big},
+    ]
+    components = [(reg("x"), 0 * reg("x")), (reg("y"), 0 * reg("x"))]
+    columns = assert_same(searching(Arithmetic(fixed_point(129)), rows, components, [0, 1, 1, 2, 3, 4], "payload"))
+    assert columns.certified > 0
+
+
+def test_special_values_beyond_64_bits():
+    rows: list[Mapping[str, Number]] = [{"x": 0, "payload": 1}, {"x": 1, "payload": 2**80}]
+    case = searching(Arithmetic(fixed_point(255)), rows, [(reg("x"), 0 * reg("x"))], [0, 1, 1, 0, 0, 0, 0], "payload")
+    assert assert_same(case).certified > 0
+
+
+def test_costs_beyond_64_bits():
+    """A mismatch costs 2^80; what is compared with it are zeros."""
+    rows = [{"x": x, "x_squared": x * x, "y": y, "y_squared": y} for x in range(4) for y in (0, 1)]
+    wish = reg("x")
+    components = [
+        (2**40 * reg("x_squared"), -(2**40)),
+        (2**40 * reg("x"), 2**41 * wish),
+        (2**39 * reg("y_squared"), -(2**40)),
+        (2**39 * reg("y"), 2**41 * reg("y")),
+    ]
+    tokens = [0, 2, 4, 6, 0, 2, 1, 3, 5, 7, 7, 5, 3, 1, 3]
+    columns = assert_same(searching(Arithmetic(fixed_point(255)), rows, components, tokens))
+    assert columns.certified == len(tokens)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_heads_and_vocabularies_without_weights(discipline):
+    """No coordinate at all, or key weights that are all 0: every visible key has the same score, and the first token wins."""
+    empty = FeedForward(np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), np.zeros((2, 0)), np.zeros(2))
+    for score_width in (0, 2):
+        scores = np.zeros((score_width, 2))
+        head = AttentionHead(scores + 1, scores, np.array([[1.0, 0.0]]), np.array([[0.0], [1.0]]))
+        nothing = AttentionHead(scores, scores, np.zeros((0, 2)), np.zeros((2, 0)))
+        words = np.array([[1.0, 0.0], [0.0, 0.0]])
+        model = Transformer(words, np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2)))
+        for fmt in (fixed_point(17), FP32):
+            assert_same(Case(model, Arithmetic(fmt, discipline), [0, 1, 1, 0, 1]))
+
+
+def test_logits_that_tie_are_decided_by_the_first():
+    """Rows that are equal, that saturate to equal logits, and that differ by less than their rounding."""
+    fmt = fixed_point(9)
+    rows: list[Mapping[str, Number]] = [{"x": 0}, {"x": 3}, {"x": 15}, {"x": 15}, {"x": 2}, {"x": Fraction(1, 16)}]
+    columns = assert_same(searching(Arithmetic(fmt), rows, [(0, 0)], [0, 1, 2, 3, 4, 5, 5, 0, 1], "x"))
+    assert columns.dense_logits > 0
+
+
+def test_saturated_winners_are_not_certified():
+    rows: list[Mapping[str, Number]] = [{"x": 0, "x_squared": 0}, {"x": 1, "x_squared": 1}, {"x": 3, "x_squared": 9}]
+    components = [(15 * reg("x_squared"), -15), (15 * reg("x"), 15), (15, 15 * reg("x"))]
+    for discipline in Discipline:
+        columns = assert_same(
+            searching(Arithmetic(fixed_point(9), discipline), rows, components, [0, 1, 2, 2, 1, 0, 1, 2] * 3)
+        )
+        assert columns.dense > 0
+
+
+# Constructions
+
+
+def random_graph(n: int, rng: random.Random) -> Graph:
+    """A tree, or up to n + 1 arbitrary edges, in any order and orientation."""
+    if rng.random() < 0.5:
+        edges = [(v, rng.randint(1, v - 1)) for v in range(2, n + 1)]
+    else:
+        edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
+        edges = rng.sample(edges, min(len(edges), rng.randint(0, n + 1)))
+    rng.shuffle(edges)
+    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
+
+
+def graph_tokens(graph: Graph, layout: Layout) -> list[int]:
+    return LAYOUTS[layout].prompt(graph) + expected_answer(graph, LAYOUTS[layout])[:-1]
+
+
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+@pytest.mark.parametrize("discipline", Discipline)
+def test_istree_agrees_repaired_and_with_every_printed_finding(layout, discipline):
+    rng = random.Random(1)
+    for n in (1, 2, 5):
+        for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
+            wired = build(n, layout=layout, printed=printed, discipline=discipline)
+            tokens = graph_tokens(random_graph(n, rng), layout)
+            columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
+            if n == 5:
+                assert columns.certified > 0, printed
+                assert columns.dense > 0 or set(printed) != set(FINDING_IDS)
+
+
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+def test_repaired_istree_needs_no_fallback(layout):
+    wired = build(12, layout=layout)
+    edges = tuple((v, v // 2) for v in range(2, 13))
+    tokens = graph_tokens(Graph(12, edges), layout)
+    columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
+    assert columns.dense == 0
+    assert columns.dense_logits == 0
+
+
+@pytest.mark.parametrize("fmt", [*map(fixed_point, (9, 21, 129, 255)), *FLOATS], ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+def test_istree_weights_agree_under_formats_they_were_not_made_for(fmt, discipline):
+    wired = build(4)
+    tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
+    columns = assert_same(Case(wired.model, Arithmetic(fmt, discipline), tokens))
+    assert columns.dense > 0 or fmt.significand_bits > 100
+    assert columns.certified == 0 or fmt.is_fixed_point
+
+
+# Random models
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    rng=st.randoms(use_true_random=False),
+    fmt=st.sampled_from((*FIXED, *NARROW, *FLOATS)),
+    discipline=st.sampled_from(Discipline),
+    rounding=st.sampled_from(ROUNDINGS),
+)
+def test_models_without_structure_agree(rng, fmt, discipline, rounding):
+    assert_same(unstructured(rng, fmt=fmt, discipline=discipline, rounding=rounding))
+
+
+@settings(max_examples=250, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_models_that_look_for_their_nearest_key_agree(rng):
+    assert_same(match_like(rng, longest=16))
+
+
+@settings(max_examples=12, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_match_like_models_agree_under_float_formats(rng):
+    assert assert_same(match_like(rng, longest=10, formats=FLOATS)).certified == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_rounded_squares_of_rising_keys_agree(rng):
+    assert_same(in_order(rng))
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_crafted_cases_agree(name):
+    columns = assert_same(CRAFTED[name]())
+    assert columns.dense > 0
+
+
+# Careless engines, each of which the comparison must catch
+
+CORPUS_SIZE = 220
+
+
+@cache
+def corpus() -> Sequence[tuple[Case, Trace]]:
+    cases = [make() for make in CRAFTED.values()]
+    cases += [match_like(random.Random(seed)) for seed in range(CORPUS_SIZE)]
+    return [(case, reference_trace(case)) for case in cases]
+
+
+def test_the_corpus_agrees_and_takes_both_ways():
+    certified = dense = sequential = 0
+    for case, expected in corpus():
+        columns = assert_same(case, expected)
+        certified += columns.certified
+        dense += columns.dense
+        sequential += columns.certified * (case.arithmetic.discipline is Discipline.SEQUENTIAL)
+    assert min(certified, dense) > 1000
+    assert sequential > 100
+
+
+def _share_without_losers(self: indexed._Run, winners: int, *, losers: bool) -> int:
+    return round_fraction(Fraction(1, winners), self.arithmetic.format, self.arithmetic.rounding).quanta
+
+
+def _seeing(shift: int) -> Callable[..., object]:
+    find = nearest.find_winners
+
+    def careless(registers, coefficients, pool, length, visible, lead, largest):
+        return find(registers, coefficients, pool, length, np.clip(visible + shift, 0, length), lead, largest)
+
+    return careless
+
+
+def _any_lead() -> Callable[..., object]:
+    find = nearest.find_winners
+
+    def careless(registers, coefficients, pool, length, visible, lead, largest):
+        return find(registers, coefficients, pool, length, visible, Fraction(1, 2**400), largest)
+
+    return careless
+
+
+_find_runs, _look_up, _split, _special_key = (
+    nearest._nearest_runs,
+    nearest._look_up,
+    nearest._split_special,
+    nearest._special_key,
+)
+_number = nearest.Winners.number
+
+
+def _two_runs(preference, groups):
+    runs = _find_runs(preference, groups)
+    return runs and runs[:2]
+
+
+MUTANTS: Mapping[str, tuple[object, str, object]] = {
+    "any lead will do": (indexed, "vanishing_lead", lambda length, fraction_bits: Fraction(0)),
+    "scores and logits are not rounded": (indexed, "find_winners", _any_lead()),
+    "keys are seen one too early": (indexed, "find_winners", _seeing(1)),
+    "keys are seen one too late": (indexed, "find_winners", _seeing(-1)),
+    "squares have no defect": (nearest, "_defect_reach", lambda preference: Fraction(0)),
+    "equal keys score equally": (nearest, "_is_function_of", lambda column, rank: True),
+    "other groups are far away": (nearest, "_outside", lambda matching, preference, unit: None),
+    "wishes are multiples of the granularity": (
+        nearest,
+        "_look_up",
+        lambda queries, e, values: (_look_up(queries, e, values)[0], np.ones(len(queries), bool)),
+    ),
+    "one key wins": (nearest.Winners, "number", property(lambda self: np.minimum(_number.fget(self), 1))),
+    "no key is special": (
+        nearest,
+        "_split_special",
+        lambda registers, length: (_split(registers, length)[0], np.zeros(0, np.int64)),
+    ),
+    "special keys never win": (
+        nearest,
+        "_special_key",
+        lambda *arguments: _special_key(*arguments)._replace(present=np.zeros(len(arguments[4]), bool)),
+    ),
+    "only the nearest two matter": (nearest, "_nearest_runs", _two_runs),
+    "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
+    "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
+    "equal scores are rounded alike": (indexed._Run, "_exact_scores", lambda self, query, key: True),
+    "keys are never rounded": (indexed._Run, "_is_linear", lambda self, *arguments: True),
+    "losers leave no trace": (indexed._Run, "_share", _share_without_losers),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_careless_engines_are_caught(name, monkeypatch):
+    cases = corpus()
+    owner, attribute, mutant = MUTANTS[name]
+    monkeypatch.setattr(owner, attribute, mutant)
+    for case, expected in cases:
+        try:
+            assert_same(case, expected)
+        except AssertionError:
+            return
+    pytest.fail(f"no case tells that not: {name}")
+
+
+# Parts of the certificate
+
+
+@given(length=st.integers(1, 2**40), fraction_bits=st.integers(0, 127))
+def test_a_vanishing_lead_makes_a_whole_column_vanish(length, fraction_bits):
+    lead = indexed.vanishing_lead(length, fraction_bits)
+    leak = length * (flint.arb(-lead.numerator) / lead.denominator).exp()
+    assert bool(leak < flint.arb((1, -fraction_bits - 2)))
+
+
+@given(
+    fmt=st.sampled_from((*map(fixed_point, (5, 7, 9, 17)), *NARROW[1:])),
+    discipline=st.sampled_from(Discipline),
+    rounding=st.sampled_from(ROUNDINGS),
+    winners=st.integers(1, 80) | st.sampled_from([2**i for i in range(10)]),
+    losers=st.integers(0, 3),
+)
+def test_shares_are_those_of_the_softmax(fmt, discipline, rounding, winners, losers):
+    arithmetic = Arithmetic(fmt, discipline, rounding)
+    engine = indexed._Run(build(1).model, arithmetic, np.array([0]), None)
+    lead = indexed.vanishing_lead(winners + losers, engine.fraction_bits)
+    gap = -(-lead // fmt.quantum)
+    if gap > (2 if discipline is Discipline.FUSED else 1) * fmt.max_quanta:
+        return  # no two scores are so far apart
+    top = min(gap, fmt.max_quanta)
+    weights = softmax([top] * winners + [int(top - gap)] * losers, arithmetic).weights
+    assert weights == [engine._share(winners, losers=losers > 0)] * winners + [0] * losers
+
+
+# Decoding
+
+
+def test_teacher_forcing_finds_decodings_first_deviation():
+    rng = random.Random(3)
+    stop = {PAPER.token("YES", 5), PAPER.token("NO", 5)}
+    mismatches = []
+    for printed in ((), FINDING_IDS):
+        wired = build(5, printed=printed)
+        for _ in range(4):
+            graph = random_graph(5, rng)
+            prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+            produced = decode(wired.model, wired.arithmetic, prompt, stop, len(answer))
+            differing = [i for i, token in enumerate(answer) if i >= len(produced) or produced[i] != token]
+            mismatch, _ = first_mismatch(wired.model, wired.arithmetic, prompt, answer)
+            assert mismatch == (differing[0] if differing else None)
+            mismatches.append(mismatch)
+    assert mismatches[:4] == [None] * 4
+    assert mismatches[4:] != [None] * 4
+    assert first_mismatch(wired.model, wired.arithmetic, prompt, [])[0] is None
+
+
+def test_refusals_are_one_line():
+    wired = build(2)
+    with pytest.raises(IndexError, match="at least one token"):
+        run(wired.model, wired.arithmetic, [])
+    with pytest.raises(IndexError, match="integers from 0 to 7"):
+        run(wired.model, wired.arithmetic, [0, 8])
+    with pytest.raises(IndexError, match="integers from 0 to 7"):
+        run(wired.model, wired.arithmetic, [0.5])  # type: ignore[list-item]
+    with pytest.raises(IndexError, match="a prompt"):
+        first_mismatch(wired.model, wired.arithmetic, [], [0])
+    with pytest.raises(ValueError, match="stochastically"):
+        run(wired.model, Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC), [0])
+    with pytest.raises(ValueError, match="needs 1 to be an element"):
+        run(wired.model, Arithmetic(Format("coarse", 4, 1, 15)), [0])
+    infinite = Transformer(np.array([[np.inf]]), np.zeros(1), (), np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="infinities and NaN"):
+        run(infinite, Arithmetic(fixed_point(9)), [0])

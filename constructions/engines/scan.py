@@ -1,0 +1,113 @@
+"""Linear recurrences over whole sequences: as parallel scans where that provably gives the same bits, else step by step.
+
+Source: definition 3.4, h_t = A·h_{t−1} + B·X_t.
+Derivation: order the rows of A so that each depends on itself and on earlier ones. A row without itself is a shift of
+columns already known, one operator a position. A row with itself, coefficient 1, is a running sum; if every term is a
+multiple of the quantum and the bound of the sum stays within the format, no step rounds or saturates, so any order of
+addition gives the same bits. All other recurrences are run by definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from constructions.engines.column import Array, Column, combine, normalised, rounded, zeros
+from precision.format import Arithmetic, Discipline
+from precision.rounding import round_shifted
+
+Rows = Mapping[int, tuple[Mapping[int, Fraction], Mapping[int, Fraction]]]
+"""State register → its weights over the state before, and over the registers now."""
+
+
+def states(rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic) -> tuple[dict[int, Column], bool]:
+    """h_1 … h_length of each state register, and whether a scan gave them."""
+    order = _order(rows)
+    if order is not None:
+        found = _scan(order, rows, stream, length, arithmetic)
+        if found is not None:
+            return found, True
+    return _step_by_step(rows, stream, length, arithmetic), False
+
+
+def _order(rows: Rows) -> list[int] | None:
+    """The state registers, each after those that it depends on; None if some depend on each other."""
+    done: list[int] = []
+    waiting = list(rows)
+    while waiting:
+        ready = [r for r in waiting if all(j == r or j in done or j not in rows for j in rows[r][0])]
+        if not ready:
+            return None
+        done += ready
+        waiting = [r for r in waiting if r not in ready]
+    return done
+
+
+def _scan(
+    order: Sequence[int], rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic
+) -> dict[int, Column] | None:
+    fmt = arithmetic.format
+    found: dict[int, Column] = {}
+    for register in order:
+        carry, feed = rows[register]
+        own = carry.get(register, Fraction(0))
+        terms = [(w, _delayed(found[j])) for j, w in carry.items() if j != register and j in found]
+        terms += [(w, stream[j]) for j, w in feed.items()]
+        total = combine(terms, Fraction(0), length)
+        reach = sum((abs(w) * column.bound * Fraction(2) ** column.e for w, column in terms), Fraction(0))
+        exact = all(combine([term], Fraction(0), length).e >= fmt.quantum_exponent for term in terms)
+        exact = exact and fmt.is_fixed_point
+        if own == 0:
+            if not (exact and reach <= fmt.max_value) and arithmetic.discipline is Discipline.SEQUENTIAL:
+                return None
+            found[register] = rounded(total, arithmetic)[0]
+        elif own == 1 and exact and reach * length <= fmt.max_value:
+            wide = total.bound * length >= 1 << 62
+            found[register] = normalised(np.cumsum(total.m.astype(object) if wide else total.m), total.e)
+        else:
+            return None
+    return found
+
+
+def _delayed(column: Column) -> Column:
+    """The column one position later, 0 first."""
+    if not len(column):
+        return column
+    first: Array = np.zeros(1, column.m.dtype)
+    return Column(np.concatenate([first, column.m[:-1]]), column.e, column.bound)
+
+
+def _step_by_step(rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic) -> dict[int, Column]:
+    """By definition, on integers in quanta."""
+    fmt, rounding = arithmetic.format, arithmetic.rounding
+    shift, fused = -fmt.quantum_exponent, arithmetic.discipline is Discipline.FUSED
+    scale = fmt.quantum
+    weights = {
+        r: (
+            [(j, int(w / scale)) for j, w in sorted(carry.items())],
+            [(j, int(w / scale)) for j, w in sorted(feed.items())],
+        )
+        for r, (carry, feed) in rows.items()
+    }
+    used = {j for _, feed in rows.values() for j in feed}
+    inputs = {j: stream[j].to_quanta(fmt.quantum_exponent) for j in used}
+    state = dict.fromkeys(rows, 0)
+    history: dict[int, list[int]] = {r: [] for r in rows}
+    for t in range(length):
+        new = {}
+        for register, (carry_row, feed_row) in weights.items():
+            terms = [w * state.get(j, 0) for j, w in carry_row] + [w * inputs[j][t] for j, w in feed_row]
+            if fused:
+                new[register] = round_shifted(sum(terms), shift, fmt, rounding).quanta
+                continue
+            value = 0
+            for term in terms:
+                product = round_shifted(term, shift, fmt, rounding).quanta
+                value = round_shifted(value + product, 0, fmt, rounding).quanta
+            new[register] = value
+        state = new
+        for register, value in new.items():
+            history[register].append(value)
+    return {r: normalised(np.array(h, object), fmt.quantum_exponent) if h else zeros(0) for r, h in history.items()}

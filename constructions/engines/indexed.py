@@ -34,7 +34,8 @@ from constructions.engines.column import (
     zeros,
 )
 from constructions.engines.nearest import Winners, find_winners
-from constructions.layers import AttentionHead, FeedForward, Matrix, Transformer
+from constructions.engines.scan import states
+from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence, Transformer
 from precision.enclosure import round_beside_reciprocal
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.rounding import round_fraction, round_ratio, round_shifted
@@ -129,6 +130,8 @@ class _Run:
         self.observe(0, "embedding", tuple(self.stream))
         for number, block in enumerate(self.model.blocks, start=1):
             self._attend(number, block.heads)
+            if block.recurrence is not None:
+                self._recur(number, block.recurrence)
             self.observe(number, "attention", tuple(self.stream))
             self._feed_forward(number, block.feed_forward)
             self.observe(number, "feed-forward", tuple(self.stream))
@@ -199,6 +202,19 @@ class _Run:
             if np.any(row):
                 change = self._row(row, outputs, 0.0, self.length, f"{number}.out[{register}]")
                 self._add(register, change, f"{number}.residual[{register}]")
+
+    def _recur(self, number: int, recurrence: Recurrence) -> None:
+        rows = {}
+        for register in range(self.model.width):
+            carry, feed = (
+                {int(j): self._weight(matrix[register, j]) for j in np.flatnonzero(matrix[register])}
+                for matrix in (recurrence.carry, recurrence.feed)
+            )
+            if carry or feed:
+                rows[register] = (carry, feed)
+        found, _ = states(rows, self.stream, self.length, self.arithmetic)
+        for register, state in found.items():
+            self._add(register, state, f"{number}.residual[{register}]")
 
     def _head(self, site: str, head: AttentionHead) -> list[Column]:
         rows = range(len(head.query))

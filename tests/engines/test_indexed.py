@@ -452,7 +452,7 @@ def test_logits_that_tie_are_decided_by_the_first():
     """Rows that are equal, that saturate to equal logits, and that differ by less than their rounding."""
     fmt = fixed_point(9)
     rows: list[Mapping[str, Number]] = [{"x": 0}, {"x": 3}, {"x": 15}, {"x": 15}, {"x": 2}, {"x": Fraction(1, 16)}]
-    columns = assert_same(searching(Arithmetic(fmt), rows, [(0, 0)], [0, 1, 2, 3, 4, 5, 5, 0, 1], "x"))
+    columns = assert_same(searching(Arithmetic(fmt), rows, [(1, 0)], [0, 1, 2, 3, 4, 5, 5, 0, 1], "x"))
     assert columns.dense_logits > 0
 
 

@@ -92,7 +92,10 @@ def shortened(text: str, limit: int = LONGEST_CASE) -> str:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """One line a claim. The words of the evidence column come from the types of the evidence alone."""
+    """One line a claim: verdict and evidence in columns of their own, and beside them what was claimed and covered.
+
+    The words of the evidence column come from the types of the evidence alone.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -100,24 +103,25 @@ def table(rows: Sequence[Row]) -> Table:
     engines = {row.engine for row in rows if row.engine}
     ledger = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, expand=True)
     ledger.add_column("claim", no_wrap=True)
-    ledger.add_column("statement", ratio=3)
-    ledger.add_column("variant", max_width=14)
-    if len(engines) > 1:
-        ledger.add_column("engine")
     ledger.add_column("verdict", no_wrap=True)
-    ledger.add_column("evidence and range", ratio=3)
-    ledger.add_column("witness", ratio=2)
+    ledger.add_column("evidence", no_wrap=True)
+    ledger.add_column("statement, range, witness", ratio=1)
     for row in sorted(rows, key=sort_key):
+        names = [row.claim.id, row.claim.variant, *([row.engine] if len(engines) > 1 and row.engine else [])]
         verdict = Text(row.verdict, style=STYLES[row.verdict])
         if not row.as_expected:
             verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
-        lines = [f"{evidence.kind}: {covered(evidence)}" for evidence in row.evidence]
-        lines += [row.note] if row.note else []
-        witness = "" if row.witness is None else shortened(compact(row.witness.case))
-        cells: list[Text] = [Text(row.claim.id), Text(row.claim.statement), Text(row.claim.variant_text)]
-        if len(engines) > 1:
-            cells.append(Text(row.engine))
-        ledger.add_row(*cells, verdict, Text("\n".join(lines)), Text(witness))
+        kinds = dict.fromkeys(evidence.kind for evidence in row.evidence)
+        body = Text(row.claim.statement)
+        if row.claim.finding:
+            body.append(f"\n{row.claim.finding} as printed, all else repaired")
+        for evidence in row.evidence:
+            body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
+        if row.note:
+            body.append(f"\n{row.note}", style="dim")
+        if row.witness is not None:
+            body.append(f"\nwitness: {shortened(compact(row.witness.case))}", style="red")
+        ledger.add_row(Text("\n".join(names)), verdict, Text("\n".join(kinds)), body)
     return ledger
 
 

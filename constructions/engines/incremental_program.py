@@ -2,24 +2,23 @@
 
 Notation: W limbs hold an element of the format, A = 2W + 1 limbs a sum of products of two. Every element, the position included, is
 below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any sum of fewer than 2^60 of them with its sign.
-Slots: the residual stream, then 1, the position (a bias and the slope of the embedding are weights of these), then
-what the sublayers need. Instructions, as int64: a kind, then
-  EMBED, ATTEND head, LOGITS head, MARK sublayer
-  ROW into, how, terms…    into := Σ weight·slot, rounded (how: STORE, ADD to a residual register, KEY: as STORE, noting any rounding)
-  UNIT into, gate terms…, up terms…    into := ReLU(gate)·up
-and terms are their number, then (slot, mantissa, shift) each, for the weight mantissa·2^shift in quanta.
+Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
+sublayers need. Instructions, as integers: a kind, then
+  EMBED (copies the token's word), ATTEND head, LOGITS head, MARK sublayer, END
+  ROW into, how, terms      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
+  UNIT into, gate, up       into := ReLU(gate)·up, both given by terms
+and terms are their number, then (slot, mantissa, shift) each, for a weight of mantissa·2^shift quanta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from constructions.layers import AttentionHead, Block, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from precision.format import Arithmetic
 from precision.rounding import round_fraction
 
@@ -28,13 +27,15 @@ STORE, ADD, KEY = range(3)
 MANTISSA_BITS = 62
 LONGEST_BITS = 40  # sequences are shorter than 2^LONGEST_BITS
 
+Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
+
 
 @dataclass(frozen=True)
 class HeadPlan:
     """Where a head finds its numbers.
 
-    used: the registers that its keys read, as slots. query, key, value, output: its first slots, one for each row. coefficients: where
-    the program holds, for each used register, the terms of its coefficient in a score.
+    used: the registers that its keys read. query, key, value, output: the first of its slots, one for each row. coefficients: where
+    the code holds, one after the other for each used register, the terms of its coefficient in a score.
     """
 
     name: str
@@ -45,33 +46,45 @@ class HeadPlan:
     key: int
     value: int
     output: int
-    coefficients: int
+    coefficients: int = 0
 
 
 @dataclass
 class Program:
-    """The model under a format. words: per token, where its entries (slot, number) are in word_slots and word_limbs."""
+    """code, and heads in the order of ATTEND; the last one is the output head, whose keys are the vocabulary."""
 
-    model: Transformer
+    width: int
     arithmetic: Arithmetic
-    limbs: int
     code: list[int] = field(default_factory=list)
     heads: list[HeadPlan] = field(default_factory=list)
     slots: int = 0
 
     @property
-    def one(self) -> int:
-        """The slot that holds 1."""
-        return self.model.width
+    def limbs(self) -> int:
+        """W."""
+        return limbs_needed(self.arithmetic)
 
     @property
-    def position(self) -> int:
-        """The slot that holds the position."""
-        return self.model.width + 1
+    def unit(self) -> int:
+        """The weight 1 in quanta."""
+        return 1 << -self.arithmetic.format.quantum_exponent
+
+    def reserve(self, count: int) -> int:
+        """The first of so many new slots."""
+        self.slots += count
+        return self.slots - count
+
+    def weights(self, row: Matrix, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """A matrix row as the format holds it, for slots in the order of its columns."""
+        return [(slots[j], self.quanta(row[j])) for j in np.flatnonzero(row).tolist()]
 
     def quanta(self, weight: float) -> int:
         """A weight as the format holds it."""
         return round_fraction(Fraction(float(weight)), self.arithmetic.format, self.arithmetic.rounding).quanta
+
+    def row(self, into: int, how: int, weighted: Weighted) -> None:
+        """One ROW instruction."""
+        self.code += [ROW, into, how, *terms(weighted)]
 
 
 def limbs_needed(arithmetic: Arithmetic) -> int:
@@ -80,48 +93,96 @@ def limbs_needed(arithmetic: Arithmetic) -> int:
     return (max(fmt.max_quanta.bit_length(), LONGEST_BITS - fmt.quantum_exponent) + 2 + 63) // 64
 
 
+def terms(weighted: Weighted) -> list[int]:
+    """Slots with their weights, each cut into mantissas of at most MANTISSA_BITS."""
+    flat: list[int] = [0]
+    for slot, weight in weighted:
+        rest, sign = abs(weight), 1 if weight > 0 else -1
+        shift = 0
+        while rest:
+            zeros = (rest & -rest).bit_length() - 1
+            rest, shift = rest >> zeros, shift + zeros
+            flat += [slot, sign * (rest & ((1 << MANTISSA_BITS) - 1)), shift]
+            flat[0] += 1
+            rest, shift = rest >> MANTISSA_BITS, shift + MANTISSA_BITS
+    return flat
+
+
 def compile_model(model: Transformer, arithmetic: Arithmetic) -> Program:
-    """The program, its last head being the output head, whose keys are the vocabulary."""
-    program = Program(model, arithmetic, limbs_needed(arithmetic))
-    program.slots = model.width + 2
-    code = program.code
-    data: list[tuple[int, list[list[int]]]] = []  # head, its coefficients' terms; laid behind the code
-    code.append(EMBED)
-    for i in np.flatnonzero(model.position).tolist():
-        whole = [*_terms(program, [(i, _one(program))]), *_terms(program, [(program.position, program.quanta(model.position[i]))])]
-        code += [ROW, i, STORE, *_counted(whole)]
-    code += [MARK, 0]
-    free = program.slots
+    """The program of one token."""
+    program = Program(model.width, arithmetic)
+    stream = range(model.width)
+    one, position = program.reserve(model.width + 2) + model.width, model.width + 1
+    program.code.append(EMBED)
+    for i, slope in program.weights(model.position, stream):
+        program.row(i, STORE, [(i, program.unit), (position, slope)])
+    program.code += [MARK, 0]
+    coefficients: list[list[int]] = []  # of each head
     for number, block in enumerate(model.blocks, start=1):
-        program.slots = free
-        if block.recurrence is not None:
-            free = _recurrence(program, block)
+        if block.recurrence is None:
+            _attention(program, number, block.heads, coefficients)
         else:
-            _attention(program, number, block.heads, data)
-        code += [MARK, 2 * number - 1]
-        _feed_forward(program, block)
-        code += [MARK, 2 * number]
+            _recurrence(program, block)
+        program.code += [MARK, 2 * number - 1]
+        _feed_forward(program, block.feed_forward, one)
+        program.code += [MARK, 2 * number]
     used = tuple(np.flatnonzero(np.any(model.unembed != 0, axis=0)).tolist())
-    base = _reserve(program, len(used))
-    for c, slot in enumerate(used):
-        code += [ROW, base + c, STORE, *_counted(_terms(program, [(slot, _one(program))]))]
-    data.append((len(program.heads), [_terms(program, [(base + c, _one(program))]) for c in range(len(used))]))
-    program.heads.append(HeadPlan("logits", used, len(used), 0, base, base, base, base, 0))
-    code += [LOGITS, len(program.heads) - 1, END]
-    for head, rows in data:
-        plan = program.heads[head]
-        program.heads[head] = HeadPlan(**{**plan.__dict__, "coefficients": len(code)})
-        for row in rows:
-            code += _counted(row)
+    query = program.reserve(len(used))
+    for c, register in enumerate(used):
+        program.row(query + c, STORE, [(register, program.unit)])
+    program.code += [LOGITS, len(program.heads), END]
+    program.heads.append(HeadPlan("logits", used, len(used), 0, query, query, query, query))
+    coefficients.append([number for c in range(len(used)) for number in terms([(query + c, program.unit)])])
+    for index, flat in enumerate(coefficients):
+        program.heads[index] = replace(program.heads[index], coefficients=len(program.code))
+        program.code += flat
     return program
 
 
-def _one(program: Program) -> int:
-    return 1 << -program.arithmetic.format.quantum_exponent
+def _attention(program: Program, number: int, heads: Sequence[AttentionHead], coefficients: list[list[int]]) -> None:
+    stream, outputs = range(program.width), list[int]()
+    for index, head in enumerate(heads):
+        query, key, value, output = (program.reserve(len(m)) for m in (head.query, head.key, head.value, head.value))
+        for first, matrix, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
+            for c, row in enumerate(matrix):
+                program.row(first + c, how, program.weights(row, stream))
+        used = tuple(np.flatnonzero(np.any(head.key != 0, axis=0)).tolist()) if len(head.key) else ()
+        slots = range(query, query + len(head.query))
+        coefficients.append([n for i in used for n in terms(program.weights(head.key[:, i], slots))])
+        program.code += [ATTEND, len(program.heads)]
+        name = f"{number}.attn.{index}"
+        program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, key, value, output))
+        outputs += range(output, output + len(head.value))
+    for register in stream:
+        weights = program.weights(np.concatenate([np.zeros(0), *(head.out[register] for head in heads)]), outputs)
+        if weights:
+            program.row(register, ADD, weights)
 
 
-def _reserve(program: Program, count: int) -> int:
-    base = program.slots
-    program.slots += count
-    program_top[id(program)] = max(program_top.get(id(program), 0), program.slots)
-    return base
+def _recurrence(program: Program, block: Block) -> None:
+    recurrence, stream = block.recurrence, range(program.width)
+    if recurrence is None:
+        return
+    kept = np.flatnonzero(np.any(recurrence.carry != 0, axis=1) | np.any(recurrence.feed != 0, axis=1)).tolist()
+    state, following = program.reserve(program.width), program.reserve(program.width)
+    for register in kept:
+        carried = program.weights(recurrence.carry[register], range(state, state + program.width))
+        program.row(following + register, STORE, [*carried, *program.weights(recurrence.feed[register], stream)])
+    for register in kept:
+        program.row(state + register, STORE, [(following + register, program.unit)])
+        program.row(register, ADD, [(state + register, program.unit)])
+
+
+def _feed_forward(program: Program, ffn: FeedForward, one: int) -> None:
+    stream, hidden = range(program.width), program.reserve(len(ffn.gate))
+
+    def with_bias(row: Matrix, bias: float, slots: Sequence[int]) -> list[tuple[int, int]]:
+        return [*program.weights(row, slots), (one, program.quanta(bias))]
+
+    for i in range(len(ffn.gate)):
+        gate = terms(with_bias(ffn.gate[i], ffn.gate_bias[i], stream))
+        program.code += [UNIT, hidden + i, *gate, *terms(with_bias(ffn.up[i], ffn.up_bias[i], stream))]
+    for register in stream:
+        weights = with_bias(ffn.down[register], ffn.down_bias[register], range(hidden, hidden + len(ffn.gate)))
+        if any(weight for _, weight in weights):
+            program.row(register, ADD, weights)

@@ -36,7 +36,7 @@ def test_a_sample_is_called_a_sample(paper: Paper) -> None:
     assert [evidence["kind"] for evidence in rows["T.9/repaired"]["evidence"]] == ["sampled"]
     assert [evidence["kind"] for evidence in rows["U/repaired"]["evidence"]] == ["proved"]
     result = paper.run("--claim", "T.9/repaired")
-    result.stdout.fnmatch_lines(["*T.9/repaired*holds*sampled: numbers*"])
+    result.stdout.fnmatch_lines(["*T.9/repaired*holds*sampled*", "*sampled: numbers*"])
     result.stdout.no_fnmatch_line("*proved*")
 
 
@@ -118,7 +118,7 @@ def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
     paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
     result = paper.run("--n-max", "2")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*unknown*not judged: needs n*"])
+    result.stdout.fnmatch_lines(["*unknown*", "*not judged: needs n*"])
 
 
 def test_a_test_that_takes_no_check_fails(paper: Paper) -> None:

@@ -21,8 +21,8 @@ bench: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 clean:

@@ -91,7 +91,9 @@ def run_all(top: int) -> dict[str, dict[int, dict[str, float]]]:
     """Every figure, one process each; progress on stderr."""
     engines = ["reference", "dense", "indexed"]
     # In a process of its own: a child's peak memory starts from that of its parent, which must stay small.
-    probe = subprocess.run([sys.executable, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"], check=False)
+    probe = subprocess.run(
+        [sys.executable, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"], check=False
+    )
     if probe.returncode == 0:
         engines.append("dense on CUDA")
     results: dict[str, dict[int, dict[str, float]]] = {engine: {} for engine in engines}

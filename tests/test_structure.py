@@ -46,9 +46,7 @@ def test_the_package_is_ours_and_not_its_namesake(package: object) -> None:
     assert Path(str(getattr(package, "__file__", ""))).is_relative_to(ROOT)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "constructions" / "engines").rglob("*.py")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted((ROOT / "constructions" / "engines").rglob("*.py")), ids=lambda path: path.stem)
 def test_engines_see_matrices_only(path: Path) -> None:
     """No engine reaches what has names or oracles."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

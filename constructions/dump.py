@@ -133,14 +133,16 @@ def _embedding(wired: Wired) -> Iterator[str]:
     slope = [wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]]
     n = wired.n
     names = [wired.registers[i] for i in range(wired.model.width) if words[:n, i].any()]
+    noun = "vertex" if "vertex" in names else "number"
     powers = {1: "v", 2: "v²"}
     for name in names:
         column = words[:n, wired.registers.index(name)]
         power = next((text for k, text in powers.items() if all(column[v - 1] == v**k for v in range(1, n + 1))), "…")
-        yield f"  vertex v, for v = 1 … {n}: {name} += {power}"
+        yield f"  {noun} v, for v = 1 … {n}: {name} += {power}"
     for token in range(n, len(wired.vocabulary)):
         terms = {name: Fraction(float(words[token, i])) for i, name in enumerate(wired.registers) if words[token, i]}
-        yield f"  {wired.vocabulary[token]}: " + ", ".join(f"{k} += {show_number(v)}" for k, v in terms.items())
+        added = ", ".join(f"{k} += {show_number(v)}" for k, v in terms.items())
+        yield f"  {wired.vocabulary[token]}: {added or 'nothing'}"
     yield f"  at position l: {', '.join(slope)} += l"
 
 

@@ -46,26 +46,37 @@ FINDING = Finding(
 )
 
 
-def count(name: str, x: Affine, x_squared: Affine, into: str, setting: Setting, *, printed: bool = False) -> Head:
+def count(
+    name: str,
+    x: Affine,
+    x_squared: Affine,
+    into: str,
+    setting: Setting,
+    *,
+    query: tuple[Affine, Affine] | None = None,
+    printed: bool = False,
+) -> Head:
     """into := ROUND(1/(m + 1)), m the number of positions up to here, this one included, with the same x ≠ 0.
 
+    query: a form other than x to compare x with, never 0, and its square.
     Needs x = 0 at position 1, and the registers `first` and `one`.
     """
     reads: Mapping[str, Affine] = {into: reg("first")}
     one, first = reg("one"), reg("first")
+    sought, sought_squared = query or (x, x_squared)
     if printed:
         n = setting.n
         components = (
-            Component(n * (one + first), x_squared, "n(1 + 1[k'=1])·x²"),
-            Component(n * x, -x, "−n·x'·x"),
+            Component(n * (one + first), sought_squared, "n(1 + 1[k'=1])·x²"),
+            Component(n * x, -sought, "−n·x'·x"),
             Component(n * x_squared, one, "n·x'²"),
         )
         return Head(name, components, reads, "Lemma C.14 as printed")
     key_scale, query_scale = split_scale(setting.gap)
     components = (
         Component(key_scale * x_squared, -query_scale * one, "−G·x'²"),
-        Component(key_scale * x, 2 * query_scale * x, "+2G·x'·x"),
-        Component(key_scale * (one - first), -query_scale * x_squared, "−G·x² unless k' = 1"),
+        Component(key_scale * x, 2 * query_scale * sought, "+2G·x'·x"),
+        Component(key_scale * (one - first), -query_scale * sought_squared, "−G·x² unless k' = 1"),
     )
     return Head(name, components, reads, "Lemma C.14")
 

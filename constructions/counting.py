@@ -1,0 +1,167 @@
+"""Counting: does a token occur more than k times? A Transformer of three blocks, three heads in all.
+
+Source: Theorem 4.6, "COPY the query, COUNT → 1/(m + 1), FFN compares (k + 1)·1/(m + 1) with 1".
+Notation: m is the number of occurrences of the query in the sequence, k the threshold, c = ROUND(1/(m + 1)), b = bits(n + 1).
+Derivation: block 2 copies the query's token to the threshold behind it, and counts the `?` so far: 1/(1 + 0) within the sequence,
+1/(1 + 1) from `?` on, so 2x − 1 of it is 1 there and 0 here. Only numbers of the sequence become keys of the count in block 3.
+Its feed-forward writes 1 − h − (k + 1)c to YES and the negative to NO, and the larger one is the answer: the comparison
+is made where the next token is chosen, as no feed-forward compares a product that it computes itself.
+The product is exact, as k + 1 is an integer. If m > k it is at most 1 − 1/(n + 1) + ε with ε = (n + 1)·2^−(q+1), below 1 − h.
+If m ≤ k it is at least 1 − ε, above 1 − h. Both hold for h = 2^−(b+1) and q ≥ 2b: then ε < h, and h + ε ≤ 2^−b < 1/(n + 1).
+
+ERRATUM Theorem 4.6, Counting
+paper says: COUNT over all tokens, the query's own among them; compare (k + 1)/(m + 1) with 1.
+we use: keys from the sequence alone; compare with 1 − h.
+why: the query counts itself, and the threshold if it is the same number; and where 1/(k + 1) is rounded down,
+(k + 1)·ROUND(1/(k + 1)) is less than 1, so m = k is taken for m > k.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+
+from constructions.affine import reg
+from constructions.construction import Derived
+from constructions.findings import Finding
+from constructions.gadgets.indicator import FINDING as INDICATOR
+from constructions.heads.copy import copy, position_square_precision
+from constructions.heads.count import FINDING as COUNT
+from constructions.heads.count import PART as COUNT_PART
+from constructions.heads.count import count
+from constructions.part import Setting, least_odd_precision
+from constructions.retrieval import (
+    ASK,
+    NO,
+    YES,
+    Plan,
+    Question,
+    Retriever,
+    Task,
+    before,
+    clear_numbers,
+    copies,
+    nothing_else,
+    own_precision,
+    prepare,
+    spelled_out_key_precision,
+    spelled_out_position_precision,
+)
+from constructions.wiring import BlockPlan, Gadget, Unit, constant
+from precision.format import Discipline
+
+MARGIN = Finding(
+    id="count-margin",
+    source="Theorem 4.6, Counting",
+    printed="the feed-forward compares (k + 1)·1/(m + 1) with 1",
+    used="(k + 1)·ROUND(1/(m + 1)) is compared with 1 − 2^−(bits(n + 1) + 1)",
+    why="ROUND(1/(k + 1)) may lie below 1/(k + 1), and then m = k occurrences are taken for more than k",
+)
+SELF_COUNT = Finding(
+    id="count-query",
+    source="Theorem 4.6, Counting, and Lemma C.14",
+    printed="COUNT over every token up to the query's end",
+    used="COUNT over the tokens before `?`",
+    why="the query's own token is counted as well, and so is a threshold equal to it",
+)
+
+
+def _answer(question: Question) -> str:
+    token, threshold = question.query
+    return YES if question.sequence.count(token) > threshold else NO
+
+
+TASK = Task(
+    name="counting",
+    asks="a token and a threshold",
+    least=2,
+    most=2,
+    zero=True,
+    answer=_answer,
+    wrong=nothing_else,
+    example="5 2 5 9 ? 5 1",
+    samples=(
+        Question((), (1, 0)),
+        Question((1,), (1, 0)),
+        Question((1,), (1, 1)),
+        Question((2, 1, 2), (2, 1)),
+        Question((3, 2, 3, 1), (3, 2)),
+        Question((2, 12, 2, 2, 10, 1), (2, 2)),
+    ),
+)
+
+
+def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+    setting, printed = plan.setting, plan.says(COUNT)
+    one, ask = reg("one"), reg(ASK)
+    copied = copy("@1", 1, copies(1), setting)
+    if plan.says(SELF_COUNT):
+        second = BlockPlan((copied,), ())
+        key, key_squared = reg("number"), reg("number_squared")
+    else:
+        asked = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
+        inside = 2 * reg("asked") - 1
+        units = tuple(Unit(inside, reg(f"number{end}"), {f"counted{end}": 1}) for end in ("", "_squared"))
+        second = BlockPlan((copied, asked), (Gadget(f"numbers before {ASK}", units),))
+        key, key_squared = reg("counted"), reg("counted_squared")
+    query = (reg(before("number", 1)), reg(before("number_squared", 1)))
+    head = count("occurrences of the query", key, key_squared, "occurrences", setting, query=query, printed=printed)
+    # As printed, NO from 1 on: half a step below 1 is the same, and doubled it is an element of the format.
+    as_printed = plan.says(MARGIN)
+    scale, half = (2, setting.format.quantum / 2) if as_printed else (1, margin(setting))
+    compare = Unit(reg("number") + 1, reg("occurrences"), {YES: -scale, NO: scale})
+    output = (
+        clear_numbers(plan),
+        Gadget("(k + 1)·1/(m + 1) on NO, its negative on YES", (compare,)),
+        constant("1 − h on YES, its negative on NO", {YES: scale * (1 - half), NO: scale * (half - 1)}),
+    )
+    return prepare(plan), second, BlockPlan((head,), output)
+
+
+def margin(setting: Setting) -> Fraction:
+    """h: at most half of what (k + 1)/(m + 1) lies below 1 if m > k."""
+    return Fraction(1, 2 << (setting.n + 1).bit_length())
+
+
+def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:
+    length = n + 2 + query_length
+    compared = least_odd_precision(lambda q: 2 * (n + 1).bit_length())
+    fused = max(own_precision(n), compared, position_square_precision(n, length), COUNT_PART.least_precision(n, length))
+    if discipline is Discipline.FUSED:
+        return fused
+    keys = spelled_out_key_precision(n, length, by_position=False)
+    return max(fused, keys, spelled_out_position_precision(length))
+
+
+def _more_constants(setting: Setting) -> Sequence[Derived]:
+    return (Derived("h", margin(setting), "2^−(bits(n + 1) + 1): (k + 1)/(m + 1) is compared with 1 − h"),)
+
+
+RETRIEVER = Retriever(
+    task=TASK,
+    statement="A Transformer of three blocks and three heads says whether a token occurs more than k times.",
+    findings=(MARGIN, SELF_COUNT, COUNT, INDICATOR),
+    blocks=_blocks,
+    least_bits=_least_bits,
+    precision="p ≤ 4·bits(n) + 15 for n ≤ 10^6: n² and a lead of O(log n) must fit (p − 1)/2 digits",
+    query_length=2,
+    about={
+        1: "1, the square of the position, 1[position = 1]",
+        2: "copies the query's token to the threshold; keeps the numbers before ? for the count",
+        3: "counts the query's occurrences; writes the output",
+    },
+    glossary={
+        "asked": "1 before ?, 1/2 from it on",
+        "counted": "the token's number in the sequence, 0 elsewhere",
+        "occurrences": "1/(1 + how often the query's token occurs in the sequence)",
+    },
+    more_constants=_more_constants,
+)
+CONSTRUCTION = RETRIEVER.construction()
+
+
+if __name__ == "__main__":
+    from constructions.retrieval_cli import main
+
+    sys.exit(main(RETRIEVER))

@@ -1,0 +1,103 @@
+"""Index: which token stands at position i? A Transformer of two blocks and one head.
+
+Source: Theorem 4.6, "Match on positions, 2 layers".
+Derivation: the i-th token of the sequence stands at position i + 1, behind <s>. Score −G(k' − (i + 1))², a unique winner that
+leads by at least G; i and i² are the last token's embedding, so the query is linear in the registers.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from constructions.affine import reg
+from constructions.heads.copy import position_square_precision
+from constructions.part import least_gap, least_odd_precision, log2, split_scale
+from constructions.retrieval import (
+    TIED_HEAD,
+    Plan,
+    Question,
+    Retriever,
+    Task,
+    output_number,
+    own_precision,
+    prepare,
+    spelled_out_position_precision,
+)
+from constructions.wiring import BlockPlan, Component, Head
+from precision.format import Discipline
+
+
+def _answer(question: Question) -> str:
+    (position,) = question.query
+    return str(question.sequence[position - 1])
+
+
+def _wrong(question: Question) -> str:
+    (position,), length = question.query, len(question.sequence)
+    if not length:
+        return "the sequence is empty, so there is no position to ask for"
+    return "" if position <= length else f"position {position} is not in 1 … {length}, the positions of the sequence"
+
+
+TASK = Task(
+    name="index",
+    asks="one position, from 1",
+    least=1,
+    most=1,
+    zero=False,
+    answer=_answer,
+    wrong=_wrong,
+    example="5 2 5 9 ? 2",
+    samples=(
+        Question((1,), (1,)),
+        Question((2, 1), (2,)),
+        Question((3, 2, 3, 1), (4,)),
+        Question((5, 12, 5, 9, 10, 1), (2,)),
+    ),
+)
+
+
+def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+    key_scale, query_scale = split_scale(plan.setting.gap)
+    k, k_squared, one = reg("position"), reg("position_squared"), reg("one")
+    target = reg("number") + one
+    target_squared = reg("number_squared") + 2 * reg("number") + one
+    head = Head(
+        "token at the position asked for",
+        (
+            Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
+            Component(key_scale * k, 2 * query_scale * target, "+2G·k'·(i + 1)"),
+            Component(key_scale * one, -query_scale * target_squared, "−G·(i + 1)²"),
+        ),
+        {"answer": reg("number")},
+        "Lemma C.13 with a position that is read",
+    )
+    return prepare(plan, first=False), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=False))
+
+
+def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:
+    length = n + 2 + query_length
+    # A target i + 1 is a position; the lead itself must fit, so that a runner-up at saturation has no weight.
+    lead = least_odd_precision(lambda q: log2(least_gap(q, length)) + 1)
+    fused = max(own_precision(n), position_square_precision(n, length), lead)
+    return fused if discipline is Discipline.FUSED else max(fused, spelled_out_position_precision(length))
+
+
+RETRIEVER = Retriever(
+    task=TASK,
+    statement="A Transformer of two blocks and one head returns the token at a position that is asked for.",
+    findings=(TIED_HEAD,),
+    blocks=_blocks,
+    least_bits=_least_bits,
+    precision="p ≤ 4·bits(n) + 15 for n ≤ 10^6: n² and a lead of O(log n) must fit (p − 1)/2 digits",
+    query_length=1,
+    about={1: "1 and the square of the position", 2: "reads the token at the position asked for; writes the output"},
+    glossary={"answer": "the number of the token at the position asked for"},
+)
+CONSTRUCTION = RETRIEVER.construction()
+
+
+if __name__ == "__main__":
+    from constructions.retrieval_cli import main
+
+    sys.exit(main(RETRIEVER))

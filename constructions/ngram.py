@@ -1,0 +1,116 @@
+"""c-gram retrieval: which token follows the first place where the c − 1 tokens of the query stand? Three blocks, for any c ≥ 2.
+
+Source: Theorem 4.6, "COPY[1..c−1] then Match".
+Derivation: block 2 copies the numbers 1, …, c − 1 positions before. Block 3 compares them at each position with the query's own
+tokens, which stand 0, …, c − 2 positions before the last one. A position within the query has `?`, number 0, among the c − 1
+positions before it, or <s>, so it never matches. Where nothing matches position 1 is read, and behind the end of the sequence
+`?` is read: both have the number 0, which becomes FAILED.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from constructions.affine import reg
+from constructions.gadgets.indicator import FINDING as INDICATOR
+from constructions.heads.copy import copy, position_square_precision
+from constructions.heads.match import FINDING as SCORE_RANGE
+from constructions.heads.match import match, match_precision
+from constructions.retrieval import (
+    FAILED,
+    TIED_HEAD,
+    Plan,
+    Question,
+    Retriever,
+    Task,
+    copies,
+    nothing_else,
+    output_number,
+    own_precision,
+    pair,
+    prepare,
+    spelled_out_key_precision,
+    spelled_out_position_precision,
+)
+from constructions.wiring import BlockPlan
+from precision.format import Discipline
+
+
+def _answer(question: Question) -> str:
+    sequence, query = question.sequence, question.query
+    for start in range(len(sequence)):
+        if sequence[start : start + len(query)] == query:
+            rest = sequence[start + len(query) :]
+            return str(rest[0]) if rest else FAILED
+    return FAILED
+
+
+TASK = Task(
+    name="ngram",
+    asks="the first c − 1 tokens of a c-gram, at least one",
+    least=1,
+    most=None,
+    zero=False,
+    answer=_answer,
+    wrong=nothing_else,
+    example="5 2 5 9 ? 2 5",
+    samples=(
+        Question((1,), (1, 1)),
+        Question((2, 1, 2), (2, 1)),
+        Question((1, 2, 3, 2), (3, 2)),
+        Question((3, 2, 3, 1, 2, 3, 4), (2, 3)),
+        Question((5, 12, 5, 9, 10, 1), (12, 5)),
+    ),
+)
+
+
+def blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+    """The three blocks for queries of `plan.query_length` tokens."""
+    offsets = range(1, plan.query_length + 1)
+    heads = tuple(copy(f"@{by}", by, copies(by), plan.setting) for by in offsets)
+    head = match(
+        "first place with the tokens of the query before it",
+        tuple(pair(by, by - 1) for by in offsets),
+        {"answer": reg("number")},
+        plan.setting,
+        printed=plan.says(SCORE_RANGE),
+    )
+    return prepare(plan), BlockPlan(heads, ()), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=True))
+
+
+def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
+    """The least p for queries of this many tokens."""
+    length = n + 2 + query_length
+    largest = math.isqrt(query_length * n * n - 1) + 1  # one key as large as all of them together
+    positions = position_square_precision(n, length)
+    fused = max(own_precision(n), positions, match_precision(largest, length))
+    if discipline is Discipline.FUSED:
+        return fused
+    keys = spelled_out_key_precision(largest, length, by_position=True)
+    return max(fused, keys, spelled_out_position_precision(length))
+
+
+GLOSSARY = {"answer": "the number behind the first place where the query stands, 0 if there is none"}
+RETRIEVER = Retriever(
+    task=TASK,
+    statement="A Transformer of three blocks and c heads returns the token behind the first place where c − 1 tokens stand.",
+    findings=(TIED_HEAD, SCORE_RANGE, INDICATOR),
+    blocks=blocks,
+    least_bits=least_bits,
+    precision="p ≤ 6·bits(n) + 19 for c = 3, n ≤ 10^6: n³ and a lead of O(log n) must fit (p − 1)/2 digits",
+    query_length=2,
+    about={
+        1: "1, the square of the position, 1[position = 1]",
+        2: "copies the numbers of the c − 1 positions before",
+        3: "finds the first position with the query's tokens before it; writes the output",
+    },
+    glossary=GLOSSARY,
+)
+CONSTRUCTION = RETRIEVER.construction()
+
+
+if __name__ == "__main__":
+    from constructions.retrieval_cli import main
+
+    sys.exit(main(RETRIEVER))

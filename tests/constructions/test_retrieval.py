@@ -1,0 +1,294 @@
+"""The four retrieval tasks: answers in every engine, sizes, refusals, commands, and that every weight counts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import counting, index, ngram, recall
+from constructions.dump import dump_lines
+from constructions.engines import ENGINES, dense, find_engine, indexed
+from constructions.engines.column import Column
+from constructions.engines.reference import ReferenceEngine, Step
+from constructions.layers import block_arrays
+from constructions.retrieval import FAILED, NO, SPECIALS, YES, Question, Retriever
+from constructions.retrieval_cli import LARGEST_N, main
+from constructions.wired import Wired
+from precision.format import Discipline
+from tests.constructions.test_istree import cuts
+from verify.claim_retrieval import Case, cases
+
+RETRIEVERS = {module.RETRIEVER.task.name: module.RETRIEVER for module in (index, recall, ngram, counting)}
+tasks = pytest.mark.parametrize("retriever", RETRIEVERS.values(), ids=RETRIEVERS)
+
+
+def answer(retriever: Retriever, wired: Wired, question: Question, engine: str = "reference") -> str:
+    prompt = retriever.task.prompt(question, wired.n)
+    (token,) = find_engine(engine)(wired.model, wired.arithmetic, prompt, set(), 1).produced
+    return wired.vocabulary[token]
+
+
+# By hand: what each task means
+
+EXPECTED = [
+    ("index", "5 2 5 9 ? 1", "5"),
+    ("index", "5 2 5 9 ? 4", "9"),
+    ("index", "1 ? 1", "1"),
+    ("index", "123 45 6 ? 2", "45"),
+    ("recall", "5 2 5 9 ? 5", "2"),
+    ("recall", "5 2 5 9 ? 2", "5"),
+    ("recall", "5 2 5 9 ? 9", FAILED),
+    ("recall", "5 2 5 9 ? 1", FAILED),
+    ("recall", "5 2 5 9 ? 6", FAILED),
+    ("recall", "? 1", FAILED),
+    ("recall", "7 7 ? 7", "7"),
+    ("recall", "12 1 21 2 ? 1", "21"),
+    ("recall", "12 1 21 2 ? 2", FAILED),
+    ("ngram", "5 2 5 9 ? 5", "2"),
+    ("ngram", "5 2 5 9 ? 2 5", "9"),
+    ("ngram", "5 2 5 9 ? 5 9", FAILED),
+    ("ngram", "5 2 5 9 ? 5 2 5", "9"),
+    ("ngram", "5 2 5 2 5 9 ? 5 2 5", "2"),
+    ("ngram", "1 1 1 2 ? 1 1 1", "2"),
+    ("ngram", "1 1 ? 1 1 1", FAILED),
+    ("ngram", "2 1 ? 1 2", FAILED),
+    ("ngram", "? 1 2", FAILED),
+    ("ngram", "1 2 3 4 5 6 ? 1 2 3 4 5", "6"),
+    ("counting", "5 2 5 9 ? 5 1", YES),
+    ("counting", "5 2 5 9 ? 5 2", NO),
+    ("counting", "5 2 5 9 ? 5 0", YES),
+    ("counting", "5 2 5 9 ? 1 0", NO),
+    ("counting", "? 1 0", NO),
+    ("counting", "1 1 1 ? 1 1", YES),
+    ("counting", "1 1 1 ? 1 3", NO),
+    ("counting", "2 12 22 ? 2 1", NO),
+]
+
+
+@pytest.mark.parametrize(("task", "text", "expected"), EXPECTED)
+def test_answers(task: str, text: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for engine in ENGINES:
+        assert main(RETRIEVERS[task], (text, "--engine", engine)) == 0
+        assert capsys.readouterr().out == expected + "\n"
+
+
+@tasks
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), discipline=st.sampled_from(Discipline), more=st.sampled_from((0, 2, 20)))
+def test_answers_as_the_oracle(retriever: Retriever, data: st.DataObject, discipline: Discipline, more: int) -> None:
+    case: Case = data.draw(cases(retriever.task.name, range(1, 10)))
+    least = retriever.least_precision(case.n, discipline, query_length=len(case.query))
+    wired = retriever.build(case.n, least + more, query_length=len(case.query), discipline=discipline)
+    assert answer(retriever, wired, case.question) == retriever.task.answer(case.question)
+
+
+@tasks
+@pytest.mark.parametrize("discipline", Discipline)
+def test_engines_agree_bit_for_bit(retriever: Retriever, discipline: Discipline) -> None:
+    for question in retriever.task.samples:
+        wired = retriever.build(12, discipline=discipline)
+        prompt = retriever.task.prompt(question, 12)
+        engine = ReferenceEngine(wired.model, wired.arithmetic)
+        steps = [engine.append(token) for token in prompt]
+        expected = [[list(row) for row in zip(*sublayers, strict=True)] for sublayers in _by_sublayer(steps)]
+        unit = wired.arithmetic.format.quantum_exponent
+        seen: list[list[list[int]]] = []
+
+        def observe(
+            block: int, sublayer: str, columns: Sequence[Column], seen: list[list[list[int]]] = seen, unit: int = unit
+        ) -> None:
+            seen.append([column.to_quanta(unit) for column in columns])
+
+        by_index = indexed.run(wired.model, wired.arithmetic, prompt, observe=observe)
+        assert seen == expected
+        by_pairs = dense.run(wired.model, wired.arithmetic, [prompt], keep_registers=True)
+        assert by_pairs.registers is not None
+        assert [array.T.tolist() for array in by_pairs.registers[0]] == expected
+        following = [step.next_token for step in steps]
+        assert list(by_index.next_tokens) == list(by_pairs.next_tokens[0]) == following
+
+
+def _by_sublayer(steps: Sequence[Step]) -> list[list[Sequence[int]]]:
+    """Sublayer, position, register."""
+    return [[step.registers[sublayer] for step in steps] for sublayer in range(len(steps[0].registers))]
+
+
+# Sizes
+
+
+@tasks
+def test_the_size_does_not_depend_on_n(retriever: Retriever) -> None:
+    models = [retriever.build(n).model for n in (1, 10, 100)]
+    shapes = [[a.shape for block in m.blocks for a in block_arrays(block)] for m in models]
+    assert shapes[0] == shapes[1] == shapes[2]
+    assert [len(m.words) - n for m, n in zip(models, (1, 10, 100), strict=True)] == [
+        len(SPECIALS) + retriever.task.zero
+    ] * 3
+
+
+@tasks
+def test_every_weight_is_an_element_of_the_format(retriever: Retriever) -> None:
+    for n in (1, 7, 40):
+        wired = retriever.build(n)
+        quantum, largest = float(wired.arithmetic.format.quantum), float(wired.arithmetic.format.max_value)
+        for array in (wired.model.words, *(a for block in wired.model.blocks for a in block_arrays(block))):
+            assert np.all(np.floor(array / quantum) == array / quantum)
+            assert np.all(np.abs(array) <= largest)
+
+
+@tasks
+def test_every_head_and_every_gadget_is_needed(retriever: Retriever) -> None:
+    samples = [q for q in retriever.task.samples if len(q.query) == retriever.query_length]
+    texts = [text for task, text, _ in EXPECTED if task == retriever.task.name]
+    questions = samples + [q for q in map(retriever.task.parse, texts) if q.least_n <= 12]
+    idle = set()
+    for name, without in cuts(retriever.build(12)):
+        wired = retriever.build(12)
+        object.__setattr__(wired, "model", without)
+        fits = [q for q in questions if len(q.query) == retriever.query_length]
+        if all(answer(retriever, wired, q) == retriever.task.answer(q) for q in fits):
+            idle.add(name)
+    assert idle == set()
+
+
+@tasks
+def test_the_precision_formula_holds(retriever: Retriever) -> None:
+    slope, rest = (4, 15) if "p ≤ 4·bits(n) + 15 " in retriever.precision else (6, 19)
+    assert f"p ≤ {slope}·bits(n) + {rest} " in retriever.precision
+    for n in [*range(1, 70), *(2**k + d for k in range(7, 20) for d in (-1, 0, 1)), 10**6]:
+        assert retriever.least_precision(n) <= slope * n.bit_length() + rest
+
+
+def test_a_large_threshold_is_compared_exactly() -> None:
+    wired = counting.RETRIEVER.build(70)
+    for k in (1, 2, 4, 5, 31, 46, 63, 69):
+        for m in (k, k + 1):
+            assert answer(counting.RETRIEVER, wired, Question((3,) * m, (3, k)), "dense") == (YES if m > k else NO)
+
+
+# Refusals
+
+
+def test_builder_refusals() -> None:
+    least = recall.RETRIEVER.least_precision(5)
+    with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+        recall.RETRIEVER.build(5, least - 2)
+    with pytest.raises(ValueError, match="n is at least 1"):
+        recall.RETRIEVER.build(0)
+    with pytest.raises(ValueError, match=r"unknown finding 'C[.]99'"):
+        recall.RETRIEVER.build(3, printed=["C.99"])
+
+
+@pytest.mark.parametrize(
+    ("task", "argv", "says"),
+    [
+        ("index", ("5 2 5",), "there is no `?`"),
+        ("index", ("5 ? 2 ? 5",), "there are 2 `?`"),
+        ("index", ("5 2 ?",), "one position, from 1, not 0 tokens"),
+        ("index", ("5 2 ? 1 1",), "one position, from 1, not 2 tokens"),
+        ("index", ("5 2 ? 3",), "position 3 is not in 1 … 2"),
+        ("index", ("? 1",), "the sequence is empty"),
+        ("index", ("5 2 ? 0",), "0 is not a token here"),
+        ("index", ("5 0 ? 1",), "0 is not a token here"),
+        ("index", ("-5 2 ? 1",), "-5 is not a token here"),
+        ("index", ("5 x ? 1",), "'x' is not a whole number"),
+        ("index", ("5 ² ? 1",), "'²' is not a whole number"),
+        ("index", ("5 1.5 ? 1",), "'1.5' is not a whole number"),
+        ("index", ("5 " + "9" * 5000 + " ? 1",), "far above every number"),
+        ("index", (f"{LARGEST_N + 1} ? 1",), f"{LARGEST_N + 1} is above {LARGEST_N}"),
+        ("recall", ("5 2 ? 7", "--n", "6"), "7 is above 6, --n"),
+        ("recall", ("1 2 1 ? 1", "--n", "2"), "the sequence has 3 tokens, more than 2"),
+        ("recall", ("5 2 ?",), "one key, not 0 tokens"),
+        ("ngram", ("5 2 ?",), "the first c − 1 tokens"),
+        ("ngram", ("5 2 ? 0 1",), "0 is not a token here"),
+        ("counting", ("5 2 ? 5",), "a token and a threshold, not 1 tokens"),
+        ("counting", ("5 2 ? 0 1",), "0 is not a token here"),
+        ("counting", ("5 2 ? 5 -1",), "-1 is not a token here"),
+        ("counting", ("0 ? 1 0",), "0 is not a token here"),
+        ("index", ("1 ? 1", "--precision", "8"), "an odd number of bits"),
+        ("index", ("1 ? 1", "--precision", "7"), "p = 7 is too small for n = 1 (fused); the least certified p is"),
+        ("index", ("1 ? 1", "--model", "hybrid"), "invalid choice: 'hybrid'"),
+        ("index", ("1 ? 1", "--printed", "C.3"), "unknown finding 'C.3'; known: tied-head"),
+        ("index", ("1 ? 1", "--variant", "printed", "--printed", "tied-head"), "--variant printed has all of them"),
+        ("index", (), "nothing to do"),
+        ("index", ("--trace", "--dump-weights"), "--trace needs a prompt"),
+        ("index", ("--dump-weights", "w.txt"), "must end in .safetensors or .npz"),
+        ("index", ("--dump-weights", "--json", "1 ? 1"), "--json prints one document"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    capsys: pytest.CaptureFixture[str], task: str, argv: tuple[str, ...], says: str
+) -> None:
+    assert main(RETRIEVERS[task], argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"python -m constructions.{task}: error: ")
+    assert captured.err.count("\n") == 1
+    assert len(captured.err) < 420
+    assert says in captured.err
+
+
+# Commands
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(recall.RETRIEVER, ("5 2 5 9 ? 5", "--json", "--n", "10")) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == [
+        "schema", "construction", "source", "variant", "model", "engine",
+        "n", "precision_bits", "input", "chain_of_thought", "answer", "flags",
+    ]  # fmt: skip
+    assert document["input"] == ["<s>", "5", "2", "5", "9", "?", "5"]
+    assert (document["chain_of_thought"], document["answer"]) == ([], "2")
+    assert (document["construction"], document["model"], document["n"]) == ("recall", "transformer", 10)
+    assert document["precision_bits"] == recall.RETRIEVER.least_precision(10)
+
+
+@pytest.mark.parametrize(
+    ("task", "finding", "text"),
+    [
+        ("index", "tied-head", "1 2 ? 2"),
+        ("recall", "score-range", "1 2 3 4 5 6 7 8 ? 8"),
+        ("ngram", "C.3", "1 1 1 ? 1 1"),
+        ("counting", "count-margin", "1 1 1 1 1 ? 1 5"),
+        ("counting", "count-query", "1 ? 1 1"),
+        ("counting", "C.14", "? 1 0"),
+    ],
+)
+def test_a_refuted_run_exits_with_1(capsys: pytest.CaptureFixture[str], task: str, finding: str, text: str) -> None:
+    assert main(RETRIEVERS[task], (text, "--printed", finding)) == 1
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    assert f"python -m constructions.{task}: refuted: the model answers {captured.out.strip()}; " in captured.err
+
+
+@tasks
+def test_the_module_is_a_command(retriever: Retriever) -> None:
+    command = [sys.executable, "-m", f"constructions.{retriever.task.name}", retriever.task.example, "--trace"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == retriever.task.answer(retriever.task.parse(retriever.task.example))
+
+
+@tasks
+def test_dump(retriever: Retriever, tmp_path: Path) -> None:
+    lines = list(dump_lines(retriever.construction(), retriever.build(5)))
+    assert "  number v, for v = 1 … 5: number += v" in lines
+    assert not any("vertex" in line for line in lines)
+    names = retriever.build(5).registers
+    assert all(retriever.construction().meaning(name) for name in names)
+    path = tmp_path / "weights.safetensors"
+    assert main(retriever, ("--n", "12", "--dump-weights", str(path))) == 0
+    sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert sidecar["examples"]
+    for example in sidecar["examples"]:
+        question = retriever.task.parse(" ".join(example["tokens"][1:]))
+        assert example["expected_next"][-1] == retriever.task.answer(question)

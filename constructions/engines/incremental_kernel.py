@@ -1,0 +1,242 @@
+"""Token by token through the program, in compiled code; it returns to Python for what it leaves to Python."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.engines.incremental_certificate import certify, evaluate, find_coefficients, read
+from constructions.engines.incremental_index import (
+    CAPACITY,
+    CERTIFIED,
+    HOPELESS,
+    INEXACT,
+    KEYS,
+    MOST_SPECIAL,
+    NEXT_TRY,
+    SCORE,
+    STRUCTURED,
+    USED,
+    VALUE,
+    VALUES,
+    Index,
+    dense_argmax,
+    insert,
+    key_at,
+    list_at,
+)
+from constructions.engines.incremental_limbs import (
+    DIFFERENCE,
+    LARGEST,
+    ONE,
+    SUM,
+    TOP,
+    ZERO,
+    Words,
+    add,
+    add_product,
+    compiled,
+    is_zero,
+    less,
+    negate,
+    round_into,
+)
+from constructions.engines.incremental_program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
+
+# The state between returns
+PLACE, LENGTH, KNOWN, BUDGET, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, SATURATED = range(10)
+HEAD, NEXT, SHARES_WANTED = range(10, 13)
+STATE_FIELDS = 16
+FRESH, QUERY, ANSWERED = range(3)  # RESUMED, within an ATTEND
+FINISHED, GROW, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(6)  # why the kernel returns
+
+
+@compiled
+def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: int) -> bool:
+    """vec[into…] += a[at…], cut to ±largest; whether it was cut. Both are elements of the format."""
+    add(vec, into, a, at, limbs)
+    negative = vec[into + limbs - 1] >> TOP == ONE
+    if negative:
+        negate(vec, into, limbs)
+    cut = less(t, LARGEST, vec, into, limbs)
+    if cut:
+        for i in range(limbs):
+            vec[into + i] = t[LARGEST + i]
+    if negative:
+        negate(vec, into, limbs)
+    return cut
+
+
+@compiled
+def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) -> None:
+    """Keeps the used registers, the key and the value of the latest token."""
+    head, limbs = ix.heads[h], ix.shape[0]
+    at = key_at(ix, h, key)
+    for i in range(head[USED]):
+        source = ix.lists[slots + i] * limbs
+        for j in range(limbs):
+            ix.store[at + j] = vec[source + j]
+        at += limbs
+    for first, count in ((head[KEYS], head[SCORE]), (head[VALUES], head[VALUE])):
+        for i in range(first * limbs, (first + count) * limbs):
+            ix.store[at] = vec[i]
+            at += 1
+
+
+@compiled
+def lead_over(length: int, fraction_bits: int) -> float:
+    """γ with length·e^−γ < 2^−(fraction_bits + 2), rounded up. Derivation: log2 e > 1.442."""
+    bits = 0
+    while length >> bits:
+        bits += 1
+    return (fraction_bits + 2 + bits) / 1.4419999
+
+
+@compiled
+def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t: Words) -> int:
+    """One column. FINISHED, or what Python has to do before the kernel is called again."""
+    head, length = ix.heads[h], state[LENGTH]
+    key = length - 1
+    if state[RESUMED] == FRESH:
+        store_key(ix, h, key, code, list_at(ix, h, 0), vec)
+        if state[ROUNDED_KEY] == 1:
+            state[ROUNDED_KEY] = 0
+            if head[INEXACT] == MOST_SPECIAL:
+                head[HOPELESS], head[STRUCTURED] = 1, 0
+            else:
+                ix.lists[list_at(ix, h, 6) + MOST_SPECIAL + head[INEXACT]] = key
+                head[INEXACT] += 1
+        find_coefficients(ix, h, code, vec, t)
+        if head[STRUCTURED] == 1 and not insert(ix, h, key, t):
+            head[STRUCTURED] = 0
+        if head[STRUCTURED] == 0 and head[HOPELESS] == 0 and length >= head[NEXT_TRY]:
+            state[RESUMED] = QUERY
+            return SEARCH_STRUCTURE
+    if state[RESUMED] != ANSWERED:
+        if head[STRUCTURED] == 0 or not certify(ix, h, length, lead_over(length, ix.shape[2]), vec, t):
+            return DENSE_COLUMN
+        if read(ix, h, length, one, vec, t) != CERTIFIED:
+            state[SHARES_WANTED] = ix.found[0]
+            state[RESUMED] = QUERY
+            return MORE_SHARES
+        state[COUNT_CERTIFIED] += 1
+    state[RESUMED] = FRESH
+    return FINISHED
+
+
+@compiled
+def logits(ix: Index, h: int, state: Words, code: Words, vec: Words, t: Words) -> None:
+    """The argmax over the vocabulary: any lead decides it, by a quantum after rounding; of equals, the first."""
+    head = ix.heads[h]
+    find_coefficients(ix, h, code, vec, t)
+    vocabulary = head[CAPACITY]
+    if head[STRUCTURED] == 1 and certify(ix, h, vocabulary, 2.0 ** -ix.shape[2], vec, t):
+        state[NEXT] = ix.found[3]
+    else:
+        state[COUNT_DENSE_LOGITS] += 1
+        state[NEXT] = dense_argmax(ix, h, vocabulary, vec, t)
+
+
+@compiled
+def advance(
+    code: Words,
+    vec: Words,
+    t: Words,
+    ix: Index,
+    state: Words,
+    tokens: Words,
+    capacity: int,
+    stop: Words,
+    word_at: Words,
+    word_slots: Words,
+    word_limbs: Words,
+    width: int,
+) -> int:
+    """Runs on until the known tokens, and the tokens that may be produced, are done, or Python is needed."""
+    limbs, size, shift, mode = ix.shape[0], ix.shape[1], ix.shape[2], ix.shape[3]
+    one = width * limbs
+    place = state[PLACE]
+    while True:
+        kind = code[place]
+        if kind == COPY:
+            into, source = code[place + 1] * limbs, code[place + 2] * limbs
+            for i in range(limbs):
+                vec[into + i] = vec[source + i]
+            place += 3
+        elif kind == COPY_ADD:
+            source = code[place + 2] * limbs
+            if not is_zero(vec, source, limbs) and saturating_add(vec, code[place + 1] * limbs, t, vec, source, limbs):
+                state[SATURATED] += 1
+            place += 3
+        elif kind == ROW:
+            into, how = code[place + 1] * limbs, code[place + 2]
+            place = evaluate(code, place + 3, vec, t, SUM, limbs, size)
+            if how == ADD:
+                if is_zero(t, SUM, size):
+                    continue
+                rounding = round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
+                if saturating_add(vec, into, t, t, DIFFERENCE, limbs):
+                    state[SATURATED] += 1
+            else:
+                rounding = round_into(t, SUM, size, shift, mode, vec, into, limbs)
+                if how == KEY and rounding != 0:
+                    state[ROUNDED_KEY] = 1
+            if rounding == 2:
+                state[SATURATED] += 1
+        elif kind == UNIT:
+            into = code[place + 1] * limbs
+            place = evaluate(code, place + 2, vec, t, SUM, limbs, size)
+            if t[SUM + size - 1] >> TOP == ONE or is_zero(t, SUM, size):  # rounding keeps the sign, or leaves 0
+                vec[into : into + limbs] = ZERO
+                place += 1 + 3 * code[place]
+                continue
+            round_into(t, SUM, size, shift, mode, vec, into, limbs)
+            place = evaluate(code, place, vec, t, SUM, limbs, size)
+            round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
+            t[SUM : SUM + size] = ZERO
+            add_product(t, SUM, size, vec, into, limbs, t, DIFFERENCE, limbs)
+            if round_into(t, SUM, size, shift, mode, vec, into, limbs) == 2:
+                state[SATURATED] += 1
+        elif kind == ATTEND:
+            h = code[place + 1]
+            answer = attend(ix, h, state, code, one, vec, t)
+            if answer != FINISHED:
+                state[PLACE], state[HEAD] = place, h
+                return answer
+            place += 2
+        elif kind == MARK:
+            place += 2
+            if state[OBSERVED] == 1:
+                state[PLACE], state[HEAD] = place, code[place - 1]
+                return SUBLAYER
+        elif kind == EMBED:
+            if state[LENGTH] == state[KNOWN]:
+                state[PLACE] = place
+                return FINISHED
+            if state[LENGTH] == capacity:
+                state[PLACE] = place
+                return GROW
+            token = tokens[state[LENGTH]]
+            state[LENGTH] += 1
+            vec[0:one] = ZERO
+            for entry in range(word_at[token], word_at[token + 1]):
+                for i in range(limbs):
+                    vec[word_slots[entry] * limbs + i] = word_limbs[entry * limbs + i]
+            vec[one + limbs : one + 2 * limbs] = ZERO
+            offset, bits = shift >> 6, np.uint64(shift & 63)
+            number = np.uint64(state[LENGTH])
+            vec[one + limbs + offset] = number << bits
+            if bits != ZERO and offset + 1 < limbs:
+                vec[one + limbs + offset + 1] = number >> (np.uint64(64) - bits)
+            place += 1
+        elif kind == LOGITS:
+            logits(ix, code[place + 1], state, code, vec, t)
+            place += 2
+        else:  # END
+            place = 0
+            if state[LENGTH] == state[KNOWN] and state[BUDGET] > 0:
+                tokens[state[LENGTH]] = state[NEXT]
+                state[BUDGET] -= 1
+                if stop[state[NEXT]] == 1:
+                    state[BUDGET] = 0
+                elif state[BUDGET] > 0:
+                    state[KNOWN] += 1

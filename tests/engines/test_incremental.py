@@ -1,0 +1,336 @@
+"""Incremental decoding against the reference engine, register by register, token by token; and its certificate's parts."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.affine import Number, reg
+from constructions.engines import incremental
+from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
+from constructions.engines.reference import ReferenceEngine, decode
+from constructions.graphs import PAPER, Graph, expected_answer
+from constructions.istree import FINDING_IDS, build
+from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
+from precision.format import BF16, FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
+from tests.engines.test_indexed import (
+    CRAFTED,
+    FIXED,
+    NARROW,
+    ROUNDINGS,
+    Case,
+    graph_tokens,
+    in_order,
+    match_like,
+    random_graph,
+    searching,
+    unstructured,
+)
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+
+CORPUS_SIZE = 400
+
+
+def assert_same(case: Case, *, plain: bool = False) -> Columns:
+    """Every register after every sublayer, and every next token; returns how columns were decided."""
+    reference = ReferenceEngine(case.model, case.arithmetic)
+    seen: list[tuple[int, str, list[int]]] = []
+    decoder = IncrementalDecoder(
+        case.model, case.arithmetic, observe=lambda b, s, r: seen.append((b, s, list(r))), plain=plain
+    )
+    sites = [(0, "embedding")]
+    for block in range(1, len(case.model.blocks) + 1):
+        sites += [(block, "attention"), (block, "feed-forward")]
+    for place, token in enumerate(case.tokens):
+        seen.clear()
+        step = reference.append(token)
+        assert decoder.append(token) == step.next_token, f"token {place}"
+        assert [entry[:2] for entry in seen] == sites
+        for (block, sublayer, ours), theirs in zip(seen, step.registers, strict=True):
+            assert ours == list(theirs), f"token {place}, block {block}, {sublayer}"
+        assert list(decoder.registers) == list(step.registers[-1])
+    heads = sum(len(block.heads) for block in case.model.blocks)
+    assert decoder.columns.certified + decoder.columns.dense == heads * len(case.tokens)
+    assert sum(decoder.columns.dense_by_head.values()) == decoder.columns.dense
+    assert decoder.length == len(case.tokens)
+    return decoder.columns
+
+
+def fused(case: Case) -> Case:
+    """The same under `fused`."""
+    arithmetic = Arithmetic(case.arithmetic.format, Discipline.FUSED, case.arithmetic.rounding)
+    return case._replace(arithmetic=arithmetic)
+
+
+# Constructions
+
+
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+def test_istree_agrees_repaired_and_with_every_printed_finding(layout):
+    rng = random.Random(7)
+    for n in (1, 2, 5, 9):
+        for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
+            wired = build(n, layout=layout, printed=printed)
+            tokens = graph_tokens(random_graph(n, rng), layout)
+            columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
+            if len(tokens) > 8:
+                assert columns.certified > 0, printed
+
+
+@pytest.mark.parametrize("layout", ["paper", "eos"])
+def test_repaired_istree_is_certified_from_the_third_token_on(layout):
+    wired = build(12, layout=layout)
+    tokens = graph_tokens(Graph(12, tuple((v, v // 2) for v in range(2, 13))), layout)
+    columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
+    heads = sum(len(block.heads) for block in wired.model.blocks)
+    assert columns.dense <= 2 * heads
+    assert columns.certified >= (len(tokens) - 2) * heads
+    assert columns.dense_logits == 0
+
+
+@pytest.mark.parametrize("precision_bits", [9, 21, 63, 129, 255])
+def test_istree_weights_agree_under_formats_they_were_not_made_for(precision_bits):
+    wired = build(4)
+    tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")
+    for rounding in ROUNDINGS:
+        assert_same(Case(wired.model, Arithmetic(fixed_point(precision_bits), rounding=rounding), tokens))
+
+
+def tree(shape: str, n: int, rng: random.Random) -> Graph:
+    parents = {"star": lambda v: 1, "path": lambda v: v - 1, "random": lambda v: rng.randint(1, v - 1)}[shape]
+    edges = [(v, parents(v)) for v in range(2, n + 1)]
+    rng.shuffle(edges)
+    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
+
+
+@pytest.mark.parametrize("shape", ["star", "path", "random"])
+def test_decoding_a_thousand_vertices(shape):
+    n, rng = 1000, random.Random(11)
+    wired, graph = build(n), tree(shape, n, rng)
+    answer = expected_answer(graph, PAPER)
+    decoder = IncrementalDecoder(wired.model, wired.arithmetic)
+    stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
+    assert decoder.decode(PAPER.prompt(graph), stop, 3 * n) == answer
+    assert decoder.columns.certified > 400 * decoder.columns.dense
+    assert decoder.columns.dense_logits == 0
+
+
+def test_a_cycle_and_too_many_edges_are_told_apart():
+    n, rng = 300, random.Random(12)
+    wired = build(n)
+    stop = {PAPER.token("YES", n), PAPER.token("NO", n)}
+    edges = list(tree("random", n, rng).edges)
+    for graph in (Graph(n, (*edges[:-1], _chord(edges))), Graph(n, (*edges, _chord(edges)))):
+        decoder = IncrementalDecoder(wired.model, wired.arithmetic)
+        assert decoder.decode(PAPER.prompt(graph), stop, 3 * n) == expected_answer(graph, PAPER)
+
+
+def _chord(edges: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    known = {frozenset(edge) for edge in edges}
+    return next((u, v) for u in range(1, 300) for v in range(u + 1, 300) if frozenset((u, v)) not in known)
+
+
+# Random models
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rng=st.randoms(use_true_random=False),
+    fmt=st.sampled_from((*FIXED, *NARROW)),
+    rounding=st.sampled_from(ROUNDINGS),
+)
+def test_models_without_structure_agree(rng, fmt, rounding):
+    assert_same(unstructured(rng, fmt=fmt, discipline=Discipline.FUSED, rounding=rounding))
+
+
+@settings(max_examples=150, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_models_that_look_for_their_nearest_key_agree(rng):
+    assert_same(fused(match_like(rng, longest=24)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_rounded_squares_of_rising_keys_agree(rng):
+    assert_same(fused(in_order(rng)))
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_crafted_cases_agree(name):
+    assert_same(fused(CRAFTED[name]()))
+
+
+def test_a_corpus_takes_both_ways():
+    certified = dense = 0
+    for seed in range(CORPUS_SIZE):
+        columns = assert_same(fused(match_like(random.Random(seed))))
+        certified, dense = certified + columns.certified, dense + columns.dense
+    assert min(certified, dense) > 1000
+
+
+def recurrent(rng: random.Random, fmt: Format) -> Case:
+    """A recurrence, then a head."""
+    case = unstructured(rng, fmt=fmt, discipline=Discipline.FUSED, rounding=Rounding.NEAREST_EVEN)
+    width = case.model.width
+
+    def matrix() -> np.ndarray:
+        return np.array([[rng.choice((0.0, 0.0, 1.0, -1.0, 0.5)) for _ in range(width)] for _ in range(width)])
+
+    empty = FeedForward(
+        np.zeros((0, width)), np.zeros(0), np.zeros((0, width)), np.zeros(0), np.zeros((width, 0)), np.zeros(width)
+    )
+    blocks = (Block((), empty, Recurrence(matrix(), matrix())), *case.model.blocks)
+    return case._replace(model=Transformer(case.model.words, case.model.position, blocks, case.model.unembed))
+
+
+def test_recurrences_agree():
+    for seed in range(60):
+        rng = random.Random(seed)
+        assert_same(recurrent(rng, rng.choice(FIXED)))
+
+
+# Hypotheses that break, one after the other
+
+
+def nearest_case(
+    rows: Sequence[Mapping[str, Number]], tokens: Sequence[int], fmt: Format, scale: int = 2**12, wish: str = "w"
+) -> Case:
+    """Reads the payload of the key x nearest to the wish; a tie reads the mean."""
+    components = [(reg("x_squared"), -scale), (reg("x"), 2 * scale * reg(wish))]
+    return searching(Arithmetic(fmt), rows, components, tokens, "payload")
+
+
+def squares(values: Sequence[Number], wish: Number = 0) -> list[dict[str, Number]]:
+    return [{"x": v, "x_squared": Fraction(v) ** 2, "w": wish, "payload": i + 1} for i, v in enumerate(values)]
+
+
+FMT = fixed_point(65)
+
+
+def test_a_square_that_breaks_late_is_noticed():
+    rows = squares([0, 1, 2, 3, 4], wish=2)
+    rows.append({"x": 2, "x_squared": 3, "w": 2, "payload": 9})  # better than the true 2
+    columns = assert_same(nearest_case(rows, [*[0, 1, 2, 3, 4] * 8, 5, *[1, 2, 3, 4] * 8], FMT))
+    assert columns.certified > 30
+    assert columns.searches > 1
+
+
+def test_keys_in_any_order_within_a_group():
+    rng = random.Random(3)
+    rows = squares(range(40), wish=17)
+    columns = assert_same(nearest_case(rows, [rng.randrange(40) for _ in range(150)], FMT))
+    assert columns.certified > 100
+
+
+def test_near_ties_and_ties_of_two_sides():
+    rows = squares([1, 3, 5, 7], wish=4)  # 3 and 5 tie
+    assert assert_same(nearest_case(rows, [0, 1, 2, 3] * 12, FMT)).certified > 20
+    for offset in (0, 1, 2, 3):  # and differ in score by a few units of rounding only
+        near = squares([1, 3, 5, 7], wish=4 + offset * Fraction(1, 2**16))
+        assert_same(nearest_case(near, [0, 1, 2, 3] * 12, fixed_point(49)))
+
+
+def test_a_flat_register_that_starts_to_vary():
+    rows = [{**row, "tag": tag} for row in squares([0, 1, 2, 3], wish=2) for tag in (0, 0, 1, 5)]
+    components = [(reg("x_squared"), -(2**12)), (reg("x"), 2**13 * reg("w")), (reg("tag"), 2**9)]
+    tokens = [*[0, 4, 8, 12] * 6, *[2, 3, 6, 7, 10, 11] * 8]
+    assert assert_same(searching(Arithmetic(FMT), rows, components, tokens, "payload")).certified > 10
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3, 5, 2**20 - 1, 3**21, 5**15])
+def test_scales_that_are_no_power_of_two(scale):
+    for p in (65, 129):
+        assert_same(nearest_case(squares([0, 1, 2, 3], wish=2), [0, 1, 2, 3] * 6, fixed_point(p), scale))
+
+
+def test_wishes_out_of_range():
+    for wish in (2**25, -(2**25), Fraction(-1, 2)):
+        assert_same(nearest_case(squares([0, 1, 2, 3], wish=wish), [0, 1, 2, 3] * 6, FMT))
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("precision_bits", [9, 17, 63, 65, 131])
+def test_many_winners(precision_bits, rounding):
+    rows: list[Mapping[str, Number]] = [{"payload": 3}, {"payload": 0}, {"payload": -1}]
+    arithmetic = Arithmetic(fixed_point(precision_bits), rounding=rounding)
+    columns = assert_same(searching(arithmetic, rows, [(0, 0)], [0, 1, 2, 2, 0] * 30, "payload"))
+    assert columns.dense <= 2
+
+
+# Decoding, the plain way, refusals
+
+
+def test_decoding_is_that_of_the_reference_engine():
+    rng = random.Random(4)
+    stop = {PAPER.token("YES", 6), PAPER.token("NO", 6)}
+    for printed in ((), FINDING_IDS):
+        wired = build(6, printed=printed)
+        for plain in (False, True):
+            for limit in (0, 1, 3, 30):
+                prompt = PAPER.prompt(random_graph(6, rng))
+                decoder = IncrementalDecoder(wired.model, wired.arithmetic, plain=plain)
+                expected = decode(wired.model, wired.arithmetic, prompt, stop, limit)
+                assert decoder.decode(prompt, stop, limit) == expected
+
+
+def test_growing_keeps_everything():
+    """Longer than the first allocation, with ties, fed in pieces."""
+    wired, rng = build(90), random.Random(5)
+    tokens = graph_tokens(tree("star", 90, rng), "paper")
+    assert len(tokens) > 256
+    assert assert_same(Case(wired.model, wired.arithmetic, tokens)).certified > 4000
+
+
+def test_the_plain_way_is_dense():
+    tokens = graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")
+    for arithmetic in (Arithmetic(fixed_point(41), Discipline.SEQUENTIAL), Arithmetic(FP16), Arithmetic(BF16)):
+        assert not is_compiled(arithmetic)
+        columns = assert_same(Case(build(3).model, arithmetic, tokens))
+        assert columns.certified == 0
+    assert assert_same(Case(build(3).model, build(3).arithmetic, tokens), plain=True).certified == 0
+
+
+def test_without_numba_the_plain_way_is_taken(monkeypatch):
+    monkeypatch.setattr(incremental.importlib.util, "find_spec", lambda name: None)
+    wired = build(3)
+    assert_same(Case(wired.model, wired.arithmetic, graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")))
+    decoder = IncrementalDecoder(wired.model, wired.arithmetic)
+    decoder.append(0)
+    assert decoder.columns.dense > 0
+
+
+def test_refusals_are_one_line():
+    wired = build(2)
+    for plain in (False, True):
+        decoder = IncrementalDecoder(wired.model, wired.arithmetic, plain=plain)
+        with pytest.raises(IndexError, match="a prompt"):
+            decoder.decode([], set(), 1)
+        with pytest.raises(IndexError, match="token 8 is not in the vocabulary of 8"):
+            decoder.append(8)
+        with pytest.raises(IndexError, match="token -1"):
+            decoder.decode([0, -1], set(), 1)
+        assert decoder.length == 0
+    with pytest.raises(ValueError, match="stochastically"):
+        IncrementalDecoder(wired.model, Arithmetic(fixed_point(9), rounding=Rounding.STOCHASTIC))
+    with pytest.raises(ValueError, match="needs 1 to be an element"):
+        IncrementalDecoder(wired.model, Arithmetic(Format("coarse", 4, 1, 15)))
+
+
+@pytest.mark.parametrize("score_width", [0, 2])
+def test_heads_without_weights(score_width):
+    empty = FeedForward(np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), np.zeros((2, 0)), np.zeros(2))
+    scores = np.zeros((score_width, 2))
+    head = AttentionHead(scores + 1, scores, np.array([[1.0, 0.0]]), np.array([[0.0], [1.0]]))
+    nothing = AttentionHead(scores, scores, np.zeros((0, 2)), np.zeros((2, 0)))
+    model = Transformer(
+        np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2))
+    )
+    assert_same(Case(model, Arithmetic(fixed_point(17)), [0, 1, 1, 0, 1]))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from constructions import cli
 from constructions.construction import Construction
 from constructions.part import Part
 from constructions.registry import find_constructions, find_parts
+from constructions.show import cli
 
 PROG = "python -m constructions"
 SIZES_AT = 8  # the n at which layers, heads and width are counted; they do not depend on it
@@ -59,7 +59,7 @@ def construction_document(item: Construction) -> dict[str, object]:
         "source": item.source,
         "statement": item.statement,
         "variants": list(item.variants),
-        "models": list(item.models),
+        "model": item.model,
         "layers": first["layers"],
         "heads": first["heads"],
         "width": first["width"],
@@ -83,11 +83,15 @@ def part_document(part: Part) -> dict[str, object]:
 
 
 def _constructions_table(found: Sequence[Construction]) -> Table:
-    table = _table("Constructions", "name", "source", "variants", "layers", "heads", "width", "least precision")
+    table = _table(
+        "Constructions", "name", "model", "source", "variants", "layers", "heads", "width", "least precision"
+    )
     for item in found:
         counted = [sizes(item, variant) for variant in item.variants]
         columns = [", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "width")]
-        table.add_row(Text(item.name, style="bold"), item.source, ", ".join(item.variants), *columns, item.precision)
+        table.add_row(
+            Text(item.name, style="bold"), item.model, item.source, ", ".join(item.variants), *columns, item.precision
+        )
     table.caption = "layers, heads in one layer, and width: in the order of the variants"
     return table
 

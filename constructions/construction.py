@@ -11,6 +11,8 @@ from constructions.part import Setting
 from constructions.wired import Wired
 from precision.format import Format
 
+MODELS = ("transformer", "rag", "hybrid", "cot")
+
 
 @dataclass(frozen=True)
 class Derived:
@@ -35,9 +37,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Construction:
-    """One construction of the paper. A module of this package that has one in `CONSTRUCTION` is found by the registry.
+    """One construction of the paper. The registry finds those that a module of this package has in `CONSTRUCTIONS`.
 
-    name: as in `python -m constructions.NAME`. statement: what is claimed, in a sentence.
+    name: as in `python -m constructions.NAME`. model: transformer, rag, hybrid or cot; name and model are unique.
+    statement: what is claimed, in a sentence.
     build(n, findings): the wired model with these findings put back to print, at its default precision.
     precision: the least p as a formula in n, for people; least_precision computes it.
     setting(n, format): what the constants are derived from. constants(setting, findings): those constants.
@@ -47,7 +50,7 @@ class Construction:
     name: str
     source: str
     statement: str
-    models: tuple[str, ...]
+    model: str
     variants: tuple[str, ...]
     findings: tuple[Finding, ...]
     build: Callable[[int, Sequence[str]], Wired]

@@ -31,18 +31,13 @@ from constructions.heads.count import FINDING as COUNT
 from constructions.heads.count import PART as COUNT_PART
 from constructions.heads.count import count
 from constructions.part import Setting, least_odd_precision
-from constructions.retrieval import (
-    ASK,
-    NO,
-    YES,
+from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
+from constructions.retrieval.transformer import (
     Plan,
-    Question,
     Retriever,
-    Task,
     before,
     clear_numbers,
     copies,
-    nothing_else,
     own_precision,
     prepare,
     spelled_out_key_precision,
@@ -158,10 +153,10 @@ RETRIEVER = Retriever(
     },
     more_constants=_more_constants,
 )
-CONSTRUCTION = RETRIEVER.construction()
+CONSTRUCTIONS = (RETRIEVER.construction(),)
 
 
 if __name__ == "__main__":
-    from constructions.retrieval_cli import main
+    from constructions.retrieval.cli import main
 
     sys.exit(main(RETRIEVER))

@@ -12,12 +12,11 @@ import sys
 from constructions.affine import reg
 from constructions.heads.copy import position_square_precision
 from constructions.part import least_gap, least_odd_precision, log2, split_scale
-from constructions.retrieval import (
+from constructions.retrieval.task import Question, Task
+from constructions.retrieval.transformer import (
     TIED_HEAD,
     Plan,
-    Question,
     Retriever,
-    Task,
     output_number,
     own_precision,
     prepare,
@@ -94,10 +93,10 @@ RETRIEVER = Retriever(
     about={1: "1 and the square of the position", 2: "reads the token at the position asked for; writes the output"},
     glossary={"answer": "the number of the token at the position asked for"},
 )
-CONSTRUCTION = RETRIEVER.construction()
+CONSTRUCTIONS = (RETRIEVER.construction(),)
 
 
 if __name__ == "__main__":
-    from constructions.retrieval_cli import main
+    from constructions.retrieval.cli import main
 
     sys.exit(main(RETRIEVER))

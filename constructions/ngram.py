@@ -17,15 +17,12 @@ from constructions.gadgets.indicator import FINDING as INDICATOR
 from constructions.heads.copy import copy, position_square_precision
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.heads.match import match, match_precision
-from constructions.retrieval import (
-    FAILED,
+from constructions.retrieval.task import FAILED, Question, Task, nothing_else
+from constructions.retrieval.transformer import (
     TIED_HEAD,
     Plan,
-    Question,
     Retriever,
-    Task,
     copies,
-    nothing_else,
     output_number,
     own_precision,
     pair,
@@ -107,10 +104,10 @@ RETRIEVER = Retriever(
     },
     glossary=GLOSSARY,
 )
-CONSTRUCTION = RETRIEVER.construction()
+CONSTRUCTIONS = (RETRIEVER.construction(),)
 
 
 if __name__ == "__main__":
-    from constructions.retrieval_cli import main
+    from constructions.retrieval.cli import main
 
     sys.exit(main(RETRIEVER))

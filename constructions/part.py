@@ -134,6 +134,12 @@ def least_odd_precision(requirement: Callable[[int], int]) -> int:
     return 2 * fraction_bits + 1
 
 
+def printed_precision(n: int) -> int:
+    """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
+    bits = 10 * (n - 1).bit_length() + 1
+    return max(5, bits | 1)
+
+
 def log2(power: int) -> int:
     """The exponent of a power of two."""
     if power <= 0 or power & (power - 1):

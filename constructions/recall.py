@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 from constructions import ngram
-from constructions.retrieval import FAILED, Question
+from constructions.retrieval.task import FAILED, Question
 
 
 def _answer(question: Question) -> str:
@@ -50,10 +50,10 @@ RETRIEVER = replace(
     },
     glossary={"answer": "the number behind the first occurrence of the key, 0 if there is none"},
 )
-CONSTRUCTION = RETRIEVER.construction()
+CONSTRUCTIONS = (RETRIEVER.construction(),)
 
 
 if __name__ == "__main__":
-    from constructions.retrieval_cli import main
+    from constructions.retrieval.cli import main
 
     sys.exit(main(RETRIEVER))

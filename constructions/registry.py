@@ -1,6 +1,6 @@
 """Finds constructions and parts by looking into the package: adding one is adding one file.
 
-A construction is a module of `constructions` with a `CONSTRUCTION`; a part is a module of `constructions.gadgets`,
+A construction stands in the tuple `CONSTRUCTIONS` of a module or package here; a part is a module of `constructions.gadgets`,
 `constructions.heads` or `constructions.recurrences` with a `PART`. Nothing registers itself.
 """
 
@@ -14,22 +14,23 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import constructions
-from constructions.construction import Construction
+from constructions.construction import MODELS, Construction
 from constructions.part import Part
 
 PART_FOLDERS = ("gadgets", "heads", "recurrences")
 
 
 def find_constructions() -> tuple[Construction, ...]:
-    """Every construction, by name. Raises ValueError if two share one."""
-    found: dict[str, Construction] = {}
-    for module in _modules(constructions):
-        item = getattr(module, "CONSTRUCTION", None)
-        if isinstance(item, Construction):
-            if item.name in found:
-                raise ValueError(f"two constructions are called {item.name!r}; one is in {module.__name__}")
-            found[item.name] = item
-    return tuple(found[name] for name in sorted(found))
+    """Every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
+    found: dict[tuple[str, str], Construction] = {}
+    for module in _modules(constructions, packages=True):
+        for item in getattr(module, "CONSTRUCTIONS", ()):
+            if (item.name, item.model) in found:
+                raise ValueError(
+                    f"two constructions are called {item.name!r}, {item.model}; one is in {module.__name__}"
+                )
+            found[item.name, item.model] = item
+    return tuple(sorted(found.values(), key=lambda item: (item.name, MODELS.index(item.model))))
 
 
 def find_parts() -> tuple[Part, ...]:
@@ -47,9 +48,9 @@ def find_parts() -> tuple[Part, ...]:
     return tuple(sorted(found.values(), key=lambda part: _natural(part.id)))
 
 
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
+def _modules(package: ModuleType, *, packages: bool = False) -> Iterator[ModuleType]:
     for info in pkgutil.iter_modules(package.__path__):
-        if not info.ispkg and not info.name.startswith("_"):
+        if info.ispkg <= packages and not info.name.startswith("_"):
             yield importlib.import_module(f"{package.__name__}.{info.name}")
 
 

@@ -12,8 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from constructions.heads import copy, count, match, match_close, match_nearest, match_next
-from constructions.istree import printed_precision
-from constructions.part import Contract, Integer, Part, Setting
+from constructions.part import Contract, Integer, Part, Setting, printed_precision
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.claim_gadgets import asked, claimed_sizes, precision_text

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from constructions import istree
 from constructions.engines import find_engine
 from constructions.findings import Finding
-from constructions.graphs import (
+from constructions.heads.match import FINDING as SCORE_RANGE
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import (
     LAYOUTS,
     PAPER,
     Graph,
@@ -21,7 +22,6 @@ from constructions.graphs import (
     expected_answer,
     is_tree,
 )
-from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.layers import block_arrays
 from constructions.wired import Wired
 from precision.format import Discipline

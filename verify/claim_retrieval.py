@@ -17,7 +17,8 @@ from constructions.engines import find_engine
 from constructions.findings import Finding
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.layers import block_arrays
-from constructions.retrieval import SPECIALS, Question, Retriever
+from constructions.retrieval.task import SPECIALS, Question
+from constructions.retrieval.transformer import Retriever
 from constructions.wired import Wired
 from precision.format import Discipline
 from verify.check import Check

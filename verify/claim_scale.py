@@ -12,8 +12,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from constructions import istree
-from constructions.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.wired import Wired
 from verify.check import Check
 from verify.claim import Claim, Counterexample, claims

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from constructions.graphs import Edge, Graph
+from constructions.istree.graphs import Edge, Graph
 
 Rng = random.Random
 

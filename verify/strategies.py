@@ -11,7 +11,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from constructions.graphs import Edge, Graph
+from constructions.istree.graphs import Edge, Graph
 from constructions.part import Contract, Domain, Integer, OneOf, Part, Real, UnitFraction
 from verify.probe import Trial, satisfies
 

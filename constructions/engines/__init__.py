@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("reference", "dense", "indexed")
 Tick = Callable[[int], None]
+Respond = Callable[[Sequence[int]], Sequence[int]]
+"""Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
 Forward = Callable[["Transformer", "Arithmetic", Sequence[int]], Sequence[int]]
 """A model, how it rounds, and a sequence: the argmax at each position."""
 
@@ -34,7 +36,7 @@ class EngineFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """Greedy decoding. produced: the tokens after the prompt. flags: None if the engine does not record them."""
+    """Greedy decoding. produced: the tokens after the prompt, responses included. flags: None if the engine records none."""
 
     produced: list[int]
     flags: Flags | None
@@ -42,7 +44,7 @@ class Decoded:
 
 
 class Decode(Protocol):
-    """Feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens.
+    """Feeds the prompt, then each argmax and the response to it, until an argmax is in `stop` or there are `limit` new tokens.
 
     guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
     """
@@ -56,8 +58,14 @@ class Decode(Protocol):
         limit: int,
         *,
         guess: Sequence[int] = (),
+        respond: Respond = ...,
         tick: Tick = ...,
     ) -> Decoded: ...
+
+
+def no_response(sequence: Sequence[int]) -> Sequence[int]:
+    """For a model that is alone."""
+    return ()
 
 
 def find_engine(name: str) -> Decode:
@@ -82,9 +90,10 @@ def find_engine(name: str) -> Decode:
         limit: int,
         *,
         guess: Sequence[int] = (),
+        respond: Respond = no_response,
         tick: Tick = lambda length: None,
     ) -> Decoded:
-        produced = decode_by_forward(forward, model, arithmetic, prompt, stop, limit, guess, tick)
+        produced = decode_by_forward(forward, model, arithmetic, prompt, stop, limit, guess, respond, tick)
         return Decoded(produced, None)
 
     return decode
@@ -98,6 +107,7 @@ def decode_by_reference(
     limit: int,
     *,
     guess: Sequence[int] = (),
+    respond: Respond = no_response,
     tick: Tick = lambda length: None,
     keep_steps: bool = False,
 ) -> Decoded:
@@ -113,8 +123,14 @@ def decode_by_reference(
             steps.append(step)
         if engine.length == len(sequence):
             produced.append(step.next_token)
-            if len(produced) < limit and step.next_token not in stop:
-                sequence.append(step.next_token)
+            sequence.append(step.next_token)
+            if step.next_token in stop:
+                break
+            response = respond(sequence)
+            produced.extend(response)
+            sequence.extend(response)
+            if len(produced) >= limit:
+                break
     return Decoded(produced, engine.flags, steps)
 
 
@@ -126,20 +142,27 @@ def decode_by_forward(
     stop: set[int],
     limit: int,
     guess: Sequence[int],
+    respond: Respond = no_response,
     tick: Tick = lambda length: None,
 ) -> list[int]:
     """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another."""
-    produced: list[int] = []
+    sequence = list(prompt)
     while True:
-        draft = list(guess[len(produced) : limit]) if list(guess[: len(produced)]) == produced else []
-        argmax = forward(model, arithmetic, [*prompt, *produced, *draft[:-1]])[len(prompt) - 1 + len(produced) :]
-        for index, token in enumerate(argmax):
-            produced.append(int(token))
-            if token in stop or len(produced) == limit:
-                return produced
-            if index >= len(draft) or token != draft[index]:
-                break
-        tick(len(prompt) + len(produced))
+        behind = len(sequence) - len(prompt)
+        draft = list(guess[behind:limit]) if list(guess[:behind]) == sequence[len(prompt) :] else []
+        fed = [*sequence, *draft[:-1]]
+        argmax = forward(model, arithmetic, fed)
+        right = True  # the sequence so far is the one that was fed
+        while right and len(sequence) <= len(fed):
+            start = len(sequence)
+            sequence.append(int(argmax[start - 1]))
+            if sequence[-1] in stop:
+                return sequence[len(prompt) :]
+            sequence.extend(respond(sequence))
+            if len(sequence) - len(prompt) >= limit:
+                return sequence[len(prompt) :]
+            right = sequence[start:] == fed[start : len(sequence)]
+        tick(len(sequence))
 
 
 def _dense(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Sequence[int]:

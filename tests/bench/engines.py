@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from constructions import istree
-from constructions.graphs import PAPER, expected_answer
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import PAPER, expected_answer
 from verify.large_graphs import LargeGraph
 
 SHAPE = "random recursive tree"

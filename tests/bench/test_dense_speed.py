@@ -10,8 +10,8 @@ import torch
 
 from constructions.engines import dense
 from constructions.engines.reference import ReferenceEngine
-from constructions.graphs import PAPER, Graph, expected_answer
-from constructions.istree import build
+from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.transformer import build
 
 pytestmark = pytest.mark.benchmark
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from constructions.engines.incremental import IncrementalDecoder
-from constructions.graphs import PAPER, Graph, expected_answer
-from constructions.istree import build
+from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.transformer import build
 
 pytestmark = [
     pytest.mark.benchmark,

@@ -10,7 +10,7 @@ import pytest
 
 import constructions
 from constructions.__main__ import main, sizes
-from constructions.istree import CONSTRUCTION, FINDING_IDS, build, least_precision
+from constructions.istree.transformer import CONSTRUCTION, FINDING_IDS, build, least_precision
 from constructions.registry import PART_FOLDERS, find_constructions, find_parts
 
 ROOT = Path(constructions.__file__).parent
@@ -27,15 +27,16 @@ def test_every_file_with_a_part_is_found() -> None:
 
 
 def test_every_file_with_a_construction_is_found() -> None:
-    written = [
-        p for p in ROOT.glob("*.py") if re.search(r"^CONSTRUCTION = ", p.read_text(encoding="utf-8"), re.MULTILINE)
-    ]
-    assert [item.name for item in find_constructions()] == sorted(path.stem for path in written)
+    files = [*ROOT.glob("*.py"), *ROOT.glob("*/__init__.py")]
+    written = [p for p in files if re.search(r"^CONSTRUCTIONS = ", p.read_text(encoding="utf-8"), re.MULTILINE)]
+    names = {path.parent.name if path.stem == "__init__" else path.stem for path in written}
+    assert {item.name for item in find_constructions()} == names
+    assert len(names) > 4
 
 
 def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "from dataclasses import replace\nfrom constructions.istree import CONSTRUCTION as OLD\n"
-    (tmp_path / "another_search.py").write_text(text + "CONSTRUCTION = replace(OLD, name='another_search')\n")
+    text = "from dataclasses import replace\nfrom constructions.istree.transformer import CONSTRUCTION as OLD\n"
+    (tmp_path / "another_search.py").write_text(text + "CONSTRUCTIONS = (replace(OLD, name='another_search'),)\n")
     monkeypatch.setattr(constructions, "__path__", [*constructions.__path__, str(tmp_path)])
     assert {"istree", "another_search"} <= {item.name for item in find_constructions()}
 
@@ -43,7 +44,9 @@ def test_a_new_file_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_json_lists_what_the_weights_have(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("--json",)) == 0
     document = json.loads(capsys.readouterr().out)
-    (istree,) = [item for item in document["constructions"] if item["name"] == "istree"]
+    (istree,) = [
+        item for item in document["constructions"] if (item["name"], item["model"]) == ("istree", "transformer")
+    ]
     model = build(20).model
     assert istree["layers"] == len(model.blocks) == 9
     assert istree["heads"] == max(len(block.heads) for block in model.blocks) == 2

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from constructions.graphs import LAYOUTS, expected_answer, parse_edges
-from constructions.istree import CONSTRUCTION, FINDING_IDS, build
-from constructions.istree_cli import EPILOG, main
+from constructions.istree.__main__ import EPILOG, main
+from constructions.istree.graphs import LAYOUTS, expected_answer, parse_edges
+from constructions.istree.transformer import CONSTRUCTION, FINDING_IDS, build
 
 LAYER_7_WITNESS = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
 GRAPHS = ["1-2,2-3,3-4", "2-1", "1-2,2-3,3-1", "1-2,3-4", "1-2,2-3,3-1,4-5", "4-1,1-3,2-1", "2-3"]

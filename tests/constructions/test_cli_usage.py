@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from constructions.istree import FINDING_IDS, least_precision
-from constructions.istree_cli import LARGEST_N, main
+from constructions.istree.__main__ import LARGEST_N, main
+from constructions.istree.transformer import FINDING_IDS, least_precision
 
 PROG = "python -m constructions.istree"
 
@@ -149,7 +149,7 @@ def test_an_interrupt_leaves_the_answer_unknown(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("constructions.istree_cli._run", stop)
+    monkeypatch.setattr("constructions.istree.__main__._run", stop)
     assert main(("--edges", "1-2")) == 3
     assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
 

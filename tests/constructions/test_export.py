@@ -174,7 +174,7 @@ def test_the_sidecar_names_every_coordinate(tmp_path: Path) -> None:
 def test_recurrences_are_exported() -> None:
     command = """if True:
         import numpy as np
-        from constructions.export import tensors
+        from constructions.show.export import tensors
         from constructions.recurrences.running_sum import PART
         from constructions.part import Setting
         from constructions.wiring import Embedding, wire

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.graphs import (
+from constructions.istree.graphs import (
     EOS,
     LAYOUTS,
     PAPER,

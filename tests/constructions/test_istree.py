@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import istree
 from constructions.engines.reference import decode
-from constructions.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.layers import Block, Transformer, block_arrays
 from constructions.wired import Wired
 from precision.format import Discipline

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import istree
 from constructions.engines.reference import FlagSite, ReferenceEngine, decode
-from constructions.graphs import LAYOUTS, PAPER, Graph, expected_answer
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, expected_answer
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.wiring import BlockPlan, Embedding, wire
 from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, fixed_point

@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
-from constructions.dump import dump_lines
 from constructions.engines import ENGINES, dense, find_engine, indexed
 from constructions.engines.column import Column
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.layers import block_arrays
-from constructions.retrieval import FAILED, NO, SPECIALS, YES, Question, Retriever
-from constructions.retrieval_cli import LARGEST_N, main
+from constructions.retrieval.cli import LARGEST_N, main
+from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question
+from constructions.retrieval.transformer import Retriever
+from constructions.show.dump import dump_lines
 from constructions.wired import Wired
 from precision.format import Discipline
 from tests.constructions.test_istree import cuts

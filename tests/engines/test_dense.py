@@ -18,8 +18,8 @@ from constructions.engines import dense, dense_attention
 from constructions.engines.dense_attention import Attention
 from constructions.engines.dense_column import Numbers, weight_of
 from constructions.engines.reference import ReferenceEngine, Step, decode
-from constructions.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
-from constructions.istree import FINDING_IDS, build
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from precision.format import BF16, FLOAT_FORMATS, FP32, FP64, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_shifted

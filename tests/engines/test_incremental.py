@@ -16,8 +16,8 @@ from constructions.affine import Number, reg
 from constructions.engines import incremental
 from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
 from constructions.engines.reference import ReferenceEngine, decode
-from constructions.graphs import PAPER, Graph, expected_answer
-from constructions.istree import FINDING_IDS, build
+from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision.format import BF16, FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.engines.test_indexed import (

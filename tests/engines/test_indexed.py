@@ -24,14 +24,14 @@ from constructions.engines.indexed import Columns, first_mismatch, run
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.gadgets.indicator import indicator
 from constructions.gadgets.product import square
-from constructions.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
 from constructions.heads.copy import copy
 from constructions.heads.count import count
 from constructions.heads.match import Pair, match
 from constructions.heads.match_close import match_close
 from constructions.heads.match_nearest import match_nearest
 from constructions.heads.match_next import match_next
-from constructions.istree import FINDING_IDS, build
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from constructions.part import Setting
 from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire

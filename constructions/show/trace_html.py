@@ -10,8 +10,8 @@ from pathlib import Path
 from string import Template
 
 from constructions.construction import Construction
-from constructions.graphs import Graph
-from constructions.trace import Trace, show_attended, show_because, show_value, show_values
+from constructions.istree.graphs import Graph
+from constructions.show.trace import Trace, show_attended, show_because, show_value, show_values
 
 PAGE = Path(__file__).with_name("trace_page.html")
 FOCUS = ("current", "previous", "father", "next")

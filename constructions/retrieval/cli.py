@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from constructions import cli
-from constructions.cli import CommandError, Parser, Undecided
 from constructions.construction import Construction, Example
-from constructions.dump import dump_document, print_dump
 from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
 from constructions.engines.reference import Flags, Step
-from constructions.export import SUFFIXES, save
-from constructions.retrieval import Question, Retriever
-from constructions.trace import Trace, name_site, print_trace, trace_document
+from constructions.retrieval.task import Question
+from constructions.retrieval.transformer import Retriever
+from constructions.show import cli
+from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.dump import dump_document, print_dump
+from constructions.show.export import SUFFIXES, save
+from constructions.show.trace import Trace, name_site, print_trace, trace_document
 from constructions.wired import Wired
 from precision.format import Discipline
 

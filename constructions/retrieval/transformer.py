@@ -1,6 +1,6 @@
-"""What the four retrieval tasks share: tokens and questions, the embedding, the output, precision, and the builder.
+"""What the Transformers of the four retrieval tasks share: the embedding, the output, precision, and the builder.
 
-Source: section 4.2, Theorem 4.6: Index, associative recall, c-gram retrieval, Counting.
+Source: Theorem 4.6.
 A prompt is `<s> s_1 … s_m ? query`; one token is generated, the answer. n bounds both the numbers and m.
 
 Registers of the embedding: number, number_squared (0 at other tokens), one per special token, position. The output head is
@@ -9,7 +9,6 @@ the embedding itself: number v is written as (2v, −1), which gives number i th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -22,15 +21,12 @@ from constructions.gadgets.indicator import indicator
 from constructions.gadgets.product import square
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.heads.match import Pair, match_scale
-from constructions.istree import printed_precision
-from constructions.part import Setting, least_gap, least_odd_precision, log2
+from constructions.part import Setting, least_gap, least_odd_precision, log2, printed_precision
+from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Task
 from constructions.wired import Wired
 from constructions.wiring import BlockPlan, Embedding, Gadget, Unit, constant, linear, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
-START, ASK, YES, NO, FAILED = "<s>", "?", "YES", "NO", "FAILED"
-SPECIALS = (START, ASK, YES, NO, FAILED, "<StartSearch>", "<EndSearch>")
-MOST_DIGITS = 15
 COPIES = ("number", "number_squared")
 
 TIED_HEAD = Finding(
@@ -40,104 +36,6 @@ TIED_HEAD = Finding(
     used="number i embeds as (i, i²); the output (2v, −1) gives number i the logit v² − (v − i)²",
     why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between",
 )
-
-
-# Tasks: what is asked, and the right answer. Nothing here knows of any weights.
-
-
-@dataclass(frozen=True)
-class Question:
-    """A sequence, and what is asked of it."""
-
-    sequence: tuple[int, ...]
-    query: tuple[int, ...]
-
-    @property
-    def least_n(self) -> int:
-        """The least n that covers every number and the sequence's length."""
-        return max(1, len(self.sequence), *self.sequence, *self.query)
-
-    def words(self) -> list[str]:
-        """The prompt."""
-        return [START, *map(str, self.sequence), ASK, *map(str, self.query)]
-
-
-@dataclass(frozen=True)
-class Task:
-    """One retrieval task.
-
-    asks: the query in words. least, most: tokens of a query; None where there is no bound. zero: whether a query may hold 0.
-    answer: the oracle. wrong: what else is the matter with a question, "" if nothing.
-    example: a prompt. samples: questions of all kinds, the smallest first.
-    """
-
-    name: str
-    asks: str
-    least: int
-    most: int | None
-    zero: bool
-    answer: Callable[[Question], str]
-    wrong: Callable[[Question], str]
-    example: str
-    samples: tuple[Question, ...]
-
-    def parse(self, text: str) -> Question:
-        """Reads "5 2 5 9 ? 5". Raises ValueError with one line that says what is wrong."""
-        words = text.replace(ASK, f" {ASK} ").split()
-        marks = words.count(ASK)
-        if marks != 1:
-            found = f"there are {marks}" if marks else "there is no"
-            raise ValueError(
-                f"{found} `?` in the prompt; write the sequence, one `?` and the query, as in {self.example!r}"
-            )
-        split = words.index(ASK)
-        sequence = tuple(_number(word, 1) for word in words[:split])
-        query = tuple(_number(word, 0 if self.zero and i else 1) for i, word in enumerate(words[split + 1 :]))
-        if len(query) < self.least or (self.most is not None and len(query) > self.most):
-            raise ValueError(f"the query behind `?` is {self.asks}, not {len(query)} tokens, as in {self.example!r}")
-        question = Question(sequence, query)
-        if wrong := self.wrong(question):
-            raise ValueError(wrong)
-        return question
-
-    def vocabulary(self, n: int) -> tuple[str, ...]:
-        """Numbers, special tokens, and 0 if a query may hold it."""
-        return (*(str(i) for i in range(1, n + 1)), *SPECIALS, *(("0",) if self.zero else ()))
-
-    def token(self, word: str, n: int) -> int:
-        """The number of a token in the vocabulary."""
-        if word in SPECIALS:
-            return n + SPECIALS.index(word)
-        return int(word) - 1 if word != "0" else n + len(SPECIALS)
-
-    def prompt(self, question: Question, n: int) -> list[int]:
-        """The tokens of `<s> s_1 … s_m ? query`."""
-        return [self.token(word, n) for word in question.words()]
-
-
-def _number(word: str, least: int) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", word):
-        raise ValueError(f"{_short(word)} is not a whole number")
-    negative, digits = word.startswith("-"), word.lstrip("+-").lstrip("0")
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"{_short(word)} is {'below' if negative else 'far above'} every number that a token can be")
-    value = int(word)
-    if value < least:
-        where = "tokens are numbers from 1" if least else "a threshold is a number from 0"
-        raise ValueError(f"{value} is not a token here: {where}")
-    return value
-
-
-def _short(word: str) -> str:
-    return repr(word if len(word) <= 30 else word[:29] + "…")
-
-
-def nothing_else(question: Question) -> str:
-    """For tasks in which every question that can be written has an answer."""
-    return ""
-
-
-# Transformers
 
 
 @dataclass(frozen=True)
@@ -344,7 +242,7 @@ class Retriever:
             name=self.task.name,
             source=self.source,
             statement=self.statement,
-            models=(self.model,),
+            model=self.model,
             variants=("repaired", "printed"),
             findings=self.findings,
             build=lambda n, findings: self.build(n, printed=findings),

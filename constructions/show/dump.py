@@ -10,7 +10,7 @@ from rich.text import Text
 
 from constructions.affine import Affine, Number, show_number
 from constructions.construction import Construction, Derived, Example
-from constructions.export import head_width
+from constructions.show.export import head_width
 from constructions.wired import Wired
 from constructions.wiring import Gadget, Head, LinearUnit, Unit
 

@@ -23,12 +23,10 @@ Size: 9 blocks, at most 2 heads in one, a width that does not depend on n, p = O
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions import istree_words as words
 from constructions.affine import Affine, Number, as_affine, reg
 from constructions.construction import Construction
 from constructions.findings import Finding
@@ -38,14 +36,15 @@ from constructions.gadgets.next_fraction import next_fraction
 from constructions.gadgets.product import square
 from constructions.gadgets.threshold import FINDING as THRESHOLD
 from constructions.gadgets.threshold import threshold
-from constructions.graphs import LAYOUTS, Layout, TokenLayout
 from constructions.heads.copy import copy, position_square_precision
 from constructions.heads.count import FINDING as COUNT
 from constructions.heads.count import count
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.heads.match import Pair, match, match_precision
 from constructions.heads.match_next import match_next, match_next_precision
-from constructions.part import Setting
+from constructions.istree import words
+from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout
+from constructions.part import Setting, printed_precision
 from constructions.wired import Wired
 from constructions.wiring import BlockPlan, Embedding, Gadget, Unit, constant, linear, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
@@ -201,7 +200,7 @@ def _block_4(plan: _Plan) -> BlockPlan:
     second, after_second = reg(f"{joint}@1"), reg(f"{joint}@2")  # 1 at a second endpoint; at the token after it
     records: list[Unit] = []
     if plan.says(LAYER_7):
-        from constructions.istree_printed import edge_units
+        from constructions.istree.printed import edge_units
 
         records = edge_units(second)
     else:
@@ -230,7 +229,7 @@ def _block_4(plan: _Plan) -> BlockPlan:
 
 def _block_5(plan: _Plan) -> BlockPlan:
     if plan.says(LAYER_7):
-        from constructions.istree_printed import walked_heads
+        from constructions.istree.printed import walked_heads
 
         heads = walked_heads(plan.setting, plan.says(SCORE_RANGE))
     else:
@@ -417,12 +416,6 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 
 
-def printed_precision(n: int) -> int:
-    """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
-    bits = 10 * (n - 1).bit_length() + 1
-    return max(5, bits | 1)
-
-
 def build(
     n: int,
     precision_bits: int | None = None,
@@ -451,7 +444,7 @@ def build(
         raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
     plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout], chosen)
     if LAYER_7.id in chosen:
-        from constructions.istree_printed import search_blocks
+        from constructions.istree.printed import search_blocks
 
         search = search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
     else:
@@ -478,7 +471,7 @@ CONSTRUCTION = Construction(
     name="istree",
     source=SOURCE,
     statement=words.STATEMENT,
-    models=("transformer",),
+    model="transformer",
     variants=("repaired", "printed"),
     findings=FINDINGS,
     build=lambda n, findings: build(n, printed=findings),
@@ -491,9 +484,3 @@ CONSTRUCTION = Construction(
     blocks=words.BLOCKS,
     glossary=words.GLOSSARY,
 )
-
-
-if __name__ == "__main__":
-    from constructions.istree_cli import main
-
-    sys.exit(main())

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from constructions import cli, istree
-from constructions.cli import CommandError, Parser, Undecided
 from constructions.construction import Example
-from constructions.dump import dump_document, print_dump
 from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
 from constructions.engines.reference import Flags, Step
-from constructions.export import SUFFIXES, save
-from constructions.graphs import (
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import (
     LAYOUTS,
     Graph,
     GraphError,
@@ -27,9 +25,13 @@ from constructions.graphs import (
     parse_edge_list,
     parse_edges,
 )
-from constructions.istree_words import narrate
-from constructions.trace import Trace, name_site, print_trace, trace_document
-from constructions.trace_html import html_page
+from constructions.istree.words import narrate
+from constructions.show import cli
+from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.dump import dump_document, print_dump
+from constructions.show.export import SUFFIXES, save
+from constructions.show.trace import Trace, name_site, print_trace, trace_document
+from constructions.show.trace_html import html_page
 from constructions.wired import Wired
 from precision.format import Discipline
 
@@ -387,3 +389,7 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""IsTree: is an undirected graph a tree? Theorems 4.7, 5.3 and 5.7."""
+
+from constructions.istree.transformer import CONSTRUCTION
+
+CONSTRUCTIONS = (CONSTRUCTION,)

@@ -1,13 +1,22 @@
-"""Counting: does a token occur more than k times? A Transformer of three blocks, three heads in all.
+"""Counting: does a token occur more than k times?
 
-Source: Theorem 4.6, "COPY the query, COUNT → 1/(m + 1), FFN compares (k + 1)·1/(m + 1) with 1".
+Source: Theorem 4.6, "COPY the query, COUNT → 1/(m + 1), FFN compares (k + 1)·1/(m + 1) with 1"; Theorems 5.2 and 5.6.
 Notation: m is the number of occurrences of the query in the sequence, k the threshold, c = ROUND(1/(m + 1)), b = bits(n + 1).
-Derivation: block 2 copies the query's token to the threshold behind it, and counts the `?` so far: 1/(1 + 0) within the sequence,
-1/(1 + 1) from `?` on, so 2x − 1 of it is 1 there and 0 here. Only numbers of the sequence become keys of the count in block 3.
-Its feed-forward writes 1 − h − (k + 1)c to YES and the negative to NO, and the larger one is the answer: the comparison
-is made where the next token is chosen, as no feed-forward compares a product that it computes itself.
-The product is exact, as k + 1 is an integer. If m > k it is at most 1 − 1/(n + 1) + ε with ε = (n + 1)·2^−(q+1), below 1 − h.
-If m ≤ k it is at least 1 − ε, above 1 − h. Both hold for h = 2^−(b+1) and q ≥ 2b: then ε < h, and h + ε ≤ 2^−b < 1/(n + 1).
+Transformer, three blocks with three heads: block 2 copies the query's token to the threshold behind it, and counts the `?` so
+far: 1/(1 + 0) within the sequence, 1/(1 + 1) from `?` on, so 2x − 1 of it is 1 there and 0 here. Only numbers of the sequence
+become keys of the count in block 3. Its feed-forward writes 1 − h − (k + 1)c to YES and the negative to NO, and the larger one
+is the answer: the comparison is made where the next token is chosen, as no feed-forward compares a product that it computes
+itself. The product is exact, as k + 1 is an integer. If m > k it is at most 1 − 1/(n + 1) + ε with ε = (n + 1)·2^−(q+1), below
+1 − h. If m ≤ k it is at least 1 − ε, above 1 − h. Both hold for h = 2^−(b+1) and q ≥ 2b: then ε < h, and h + ε ≤ 2^−b < 1/(n +
+1).
+Hybrid, two blocks with one head: a shift register keeps the query's token, a running sum of 1[?] says where the sequence ends.
+Linear RNN: searches for ^(<s>)(?>[^?]*? v *?\\b){k + 1}. The group (?>…) is atomic: each repetition takes the next v and no
+other, or a search that fails would try every choice of k + 1 places.
+
+ERRATUM Theorem 5.2, Counting
+paper says: (\\b v \\b){k + 1}.
+we use: the search above.
+why: the print asks for v next to v.
 
 ERRATUM Theorem 4.6, Counting
 paper says: COUNT over all tokens, the query's own among them; compare (k + 1)/(m + 1) with 1.
@@ -19,10 +28,11 @@ why: the query counts itself, and the threshold if it is the same number; and wh
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from constructions.affine import reg
+from constructions.affine import Affine, reg
 from constructions.construction import Derived
 from constructions.findings import Finding
 from constructions.gadgets.indicator import FINDING as INDICATOR
@@ -31,18 +41,21 @@ from constructions.heads.count import FINDING as COUNT
 from constructions.heads.count import PART as COUNT_PART
 from constructions.heads.count import count
 from constructions.part import Setting, least_odd_precision
-from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
-from constructions.retrieval.transformer import (
-    Plan,
-    Retriever,
-    before,
+from constructions.program import back
+from constructions.recurrences.running_sum import running_sum
+from constructions.retrieval.attention import (
     clear_numbers,
+    copied,
     copies,
     own_precision,
     prepare,
+    remember,
     spelled_out_key_precision,
     spelled_out_position_precision,
 )
+from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
+from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
 from constructions.wiring import BlockPlan, Gadget, Unit, constant
 from precision.format import Discipline
 
@@ -69,6 +82,7 @@ def _answer(question: Question) -> str:
 
 TASK = Task(
     name="counting",
+    statement="Does a token occur more than k times?",
     asks="a token and a threshold",
     least=2,
     most=2,
@@ -90,18 +104,43 @@ TASK = Task(
 def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     setting, printed = plan.setting, plan.says(COUNT)
     one, ask = reg("one"), reg(ASK)
-    copied = copy("@1", 1, copies(1), setting)
+    brought = copy("@1", 1, copies(1), setting)
     if plan.says(SELF_COUNT):
-        second = BlockPlan((copied,), ())
-        key, key_squared = reg("number"), reg("number_squared")
+        second = BlockPlan((brought,), ())
     else:
         asked = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
-        inside = 2 * reg("asked") - 1
-        units = tuple(Unit(inside, reg(f"number{end}"), {f"counted{end}": 1}) for end in ("", "_squared"))
-        second = BlockPlan((copied, asked), (Gadget(f"numbers before {ASK}", units),))
-        key, key_squared = reg("counted"), reg("counted_squared")
-    query = (reg(before("number", 1)), reg(before("number_squared", 1)))
-    head = count("occurrences of the query", key, key_squared, "occurrences", setting, query=query, printed=printed)
+        second = BlockPlan((brought, asked), (_counted(2 * reg("asked") - 1),))
+    return prepare(plan), second, _count_and_compare(plan, copied)
+
+
+def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+    attention = _count_and_compare(plan, back)
+    block = prepare(plan, squared=False)
+    if not plan.says(SELF_COUNT):
+        asked = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
+        block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (asked,))
+    return remember(plan, attention, 1, block), attention
+
+
+def _counted(inside: Affine) -> Gadget:
+    """The numbers where `inside` is 1."""
+    units = tuple(Unit(inside, reg(f"number{end}"), {f"counted{end}": 1}) for end in ("", "_squared"))
+    return Gadget(f"numbers before {ASK}", units)
+
+
+def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> BlockPlan:
+    """The last block; before(name, 1): the register that holds `name` of the position before."""
+    setting = plan.setting
+    key = "number" if plan.says(SELF_COUNT) else "counted"
+    head = count(
+        "occurrences of the query",
+        reg(key),
+        reg(f"{key}_squared"),
+        "occurrences",
+        setting,
+        query=(before("number", 1), before("number_squared", 1)),
+        printed=plan.says(COUNT),
+    )
     # As printed, NO from 1 on: half a step below 1 is the same, and doubled it is an element of the format.
     as_printed = plan.says(MARGIN)
     scale, half = (2, setting.format.quantum / 2) if as_printed else (1, margin(setting))
@@ -111,7 +150,7 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
         Gadget("(k + 1)·1/(m + 1) on NO, its negative on YES", (compare,)),
         constant("1 − h on YES, its negative on NO", {YES: scale * (1 - half), NO: scale * (half - 1)}),
     )
-    return prepare(plan), second, BlockPlan((head,), output)
+    return BlockPlan((head,), output)
 
 
 def margin(setting: Setting) -> Fraction:
@@ -133,7 +172,7 @@ def _more_constants(setting: Setting) -> Sequence[Derived]:
     return (Derived("h", margin(setting), "2^−(bits(n + 1) + 1): (k + 1)/(m + 1) is compared with 1 − h"),)
 
 
-RETRIEVER = Retriever(
+TRANSFORMER = Retriever(
     task=TASK,
     statement="A Transformer of three blocks and three heads says whether a token occurs more than k times.",
     findings=(MARGIN, SELF_COUNT, COUNT, INDICATOR),
@@ -153,10 +192,46 @@ RETRIEVER = Retriever(
     },
     more_constants=_more_constants,
 )
-CONSTRUCTIONS = (RETRIEVER.construction(),)
+ADJACENT = Finding(
+    id="regex-adjacent",
+    source="Theorem 5.2, Counting",
+    printed=r"the search (\b v \b){k + 1}",
+    used=r"the search ^(<s>)(?>[^?]*? v *?\b){k + 1}",
+    why="the printed one finds repetitions of v that stand next to each other, and the query itself",
+)
+
+
+def _script(asked: int, printed: frozenset[str]) -> Script:
+    opening, closing = (r"(\b", r"\b)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
+    if SPACED_COUNT.id in printed:
+        return (opening, Quote(0), closing + "{", Quote(1, 1), "}")
+    return (opening, Quote(0), Quote(1, 1, closing + "{%d}"))
+
+
+RAG = rag(
+    TASK,
+    _script,
+    "A Linear RNN of one block and a search say whether a token occurs more than k times.",
+    (ADJACENT, SPACED_COUNT),
+    query_length=2,
+)
+HYBRID = replace(
+    TRANSFORMER,
+    statement="A hybrid RNN with one head says whether a token occurs more than k times.",
+    blocks=_hybrid_blocks,
+    about={
+        1: "keeps the last two numbers and whether ? has been; keeps the numbers before ? for the count",
+        2: "counts the query's occurrences; writes the output",
+    },
+    glossary={**TRANSFORMER.glossary, "asked": "0 before ?, 1 from it on"},
+    source="Theorem 5.6",
+    model="hybrid",
+)
+RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
+CONSTRUCTIONS = tuple(retriever.construction() for retriever in RETRIEVERS)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVER))
+    sys.exit(main(RETRIEVERS))

@@ -1,27 +1,30 @@
-"""Index: which token stands at position i? A Transformer of two blocks and one head.
+"""Index: which token stands at position i?
 
-Source: Theorem 4.6, "Match on positions, 2 layers".
+Source: Theorem 4.6, "Match on positions, 2 layers"; Theorems 5.2 and 5.6.
+Transformer: two blocks and one head. Its first block has no heads, so with a recurrence that is 0 it is the hybrid as well.
 Derivation: the i-th token of the sequence stands at position i + 1, behind <s>. Score −G(k' − (i + 1))², a unique winner that
 leads by at least G; i and i² are the last token's embedding, so the query is linear in the registers.
+Linear RNN: searches for ^<s> (?:\\S+ ){i − 1}(\\S+).
+
+ERRATUM Theorem 5.2, Index
+paper says: ^(?:\\S\\s*){i−1}(\\S).
+we use: the search above.
+why: the print counts characters, not tokens, and <s> stands before the first of them.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from constructions.affine import reg
+from constructions.findings import Finding
 from constructions.heads.copy import position_square_precision
 from constructions.part import least_gap, least_odd_precision, log2, split_scale
+from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
+from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
+from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import Question, Task
-from constructions.retrieval.transformer import (
-    TIED_HEAD,
-    Plan,
-    Retriever,
-    output_number,
-    own_precision,
-    prepare,
-    spelled_out_position_precision,
-)
 from constructions.wiring import BlockPlan, Component, Head
 from precision.format import Discipline
 
@@ -40,6 +43,7 @@ def _wrong(question: Question) -> str:
 
 TASK = Task(
     name="index",
+    statement="Which token stands at a position?",
     asks="one position, from 1",
     least=1,
     most=1,
@@ -82,7 +86,7 @@ def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     return fused if discipline is Discipline.FUSED else max(fused, spelled_out_position_precision(length))
 
 
-RETRIEVER = Retriever(
+TRANSFORMER = Retriever(
     task=TASK,
     statement="A Transformer of two blocks and one head returns the token at a position that is asked for.",
     findings=(TIED_HEAD,),
@@ -93,10 +97,43 @@ RETRIEVER = Retriever(
     about={1: "1 and the square of the position", 2: "reads the token at the position asked for; writes the output"},
     glossary={"answer": "the number of the token at the position asked for"},
 )
-CONSTRUCTIONS = (RETRIEVER.construction(),)
+CHARACTERS = Finding(
+    id="regex-characters",
+    source="Theorem 5.2, Index",
+    printed=r"the search ^(?:\S\s*){i−1}(\S)",
+    used=r"the search ^<s> (?:\S+ ){i−1}(\S+)",
+    why="the printed one counts characters instead of tokens, those of <s> among them",
+)
+
+
+def _script(asked: int, printed: frozenset[str]) -> Script:
+    spaced = SPACED_COUNT.id in printed
+    if CHARACTERS.id in printed:
+        return (r"^(?:\S\s*){", Quote(0, -1), r"}(\S)") if spaced else (Quote(0, -1, r"^(?:\S\s*){%d}(\S)"),)
+    if spaced:
+        return ("^<s>", r"(?:\S+", "){", Quote(0, -1), r"}(\S+)")
+    return ("^<s>", r"(?:\S+", Quote(0, -1, r"){%d}(\S+)"))
+
+
+RAG = rag(
+    TASK,
+    _script,
+    "A Linear RNN of one block and a search return the token at a position that is asked for.",
+    (CHARACTERS, SPACED_COUNT),
+    query_length=1,
+    can_fail=False,
+)
+HYBRID = replace(
+    TRANSFORMER,
+    statement="A hybrid RNN with one head returns the token at a position that is asked for.",
+    source="Theorem 5.6",
+    model="hybrid",
+)
+RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
+CONSTRUCTIONS = tuple(retriever.construction() for retriever in RETRIEVERS)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVER))
+    sys.exit(main(RETRIEVERS))

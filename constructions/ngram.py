@@ -11,25 +11,28 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 
 from constructions.affine import reg
+from constructions.findings import Finding
 from constructions.gadgets.indicator import FINDING as INDICATOR
 from constructions.heads.copy import copy, position_square_precision
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.heads.match import match, match_precision
-from constructions.retrieval.task import FAILED, Question, Task, nothing_else
-from constructions.retrieval.transformer import (
-    TIED_HEAD,
-    Plan,
-    Retriever,
+from constructions.program import back
+from constructions.retrieval.attention import (
     copies,
     output_number,
     own_precision,
     pair,
     prepare,
+    remember,
     spelled_out_key_precision,
     spelled_out_position_precision,
 )
+from constructions.retrieval.rag import Quote, Script, rag
+from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
+from constructions.retrieval.task import FAILED, Question, Task, nothing_else
 from constructions.wiring import BlockPlan
 from precision.format import Discipline
 
@@ -45,6 +48,7 @@ def _answer(question: Question) -> str:
 
 TASK = Task(
     name="ngram",
+    statement="Which token stands behind the first place where c − 1 tokens stand?",
     asks="the first c − 1 tokens of a c-gram, at least one",
     least=1,
     most=None,
@@ -76,6 +80,19 @@ def blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     return prepare(plan), BlockPlan(heads, ()), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=True))
 
 
+def hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
+    """The two blocks of the hybrid: a shift register takes the place of the COPY heads."""
+    head = match(
+        "first place with the tokens of the query before it",
+        tuple(pair(by, by - 1, back) for by in range(1, plan.query_length + 1)),
+        {"answer": reg("number")},
+        plan.setting,
+        printed=plan.says(SCORE_RANGE),
+    )
+    attention = BlockPlan((head,), output_number(plan, reg("answer"), can_fail=True))
+    return remember(plan, attention, plan.query_length, prepare(plan)), attention
+
+
 def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     """The least p for queries of this many tokens."""
     length = n + 2 + query_length
@@ -89,7 +106,7 @@ def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
 
 
 GLOSSARY = {"answer": "the number behind the first place where the query stands, 0 if there is none"}
-RETRIEVER = Retriever(
+TRANSFORMER = Retriever(
     task=TASK,
     statement="A Transformer of three blocks and c heads returns the token behind the first place where c − 1 tokens stand.",
     findings=(TIED_HEAD, SCORE_RANGE, INDICATOR),
@@ -104,10 +121,44 @@ RETRIEVER = Retriever(
     },
     glossary=GLOSSARY,
 )
-CONSTRUCTIONS = (RETRIEVER.construction(),)
+BOUNDARIES = Finding(
+    id="regex-boundaries",
+    source="Theorem 5.2, associative recall and c-gram retrieval",
+    printed=r"the search \b k1 … k(c−1) \b(\S+)\b",
+    used=r"the search ^[^?]*? k1 … k(c−1) (\d+)",
+    why=r"\b fails between <s> and a space, so the first tokens are never found; and the query itself is searched",
+)
+
+
+def script(asked: int, printed: frozenset[str]) -> Script:
+    """The search for a number behind the query, in the sequence."""
+    quotes = tuple(Quote(which) for which in range(asked))
+    return (r"\b", *quotes, r"\b(\S+)\b") if BOUNDARIES.id in printed else ("^[^?]*?", *quotes, r"(\d+)")
+
+
+RAG = rag(
+    TASK,
+    script,
+    "A Linear RNN of one block and a search return the token behind the first place where c − 1 tokens stand.",
+    (BOUNDARIES,),
+    query_length=2,
+)
+HYBRID = replace(
+    TRANSFORMER,
+    statement="A hybrid RNN with one head returns the token behind the first place where c − 1 tokens stand.",
+    blocks=hybrid_blocks,
+    about={
+        1: "keeps the last c numbers; 1, the square of the position, 1[position = 1]",
+        2: "finds the first position with the query's tokens before it; writes the output",
+    },
+    source="Theorem 5.6",
+    model="hybrid",
+)
+RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
+CONSTRUCTIONS = tuple(retriever.construction() for retriever in RETRIEVERS)
 
 
 if __name__ == "__main__":
     from constructions.retrieval.cli import main
 
-    sys.exit(main(RETRIEVER))
+    sys.exit(main(RETRIEVERS))

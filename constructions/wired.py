@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from constructions.layers import Transformer
 from constructions.wiring import BlockPlan
@@ -28,3 +30,12 @@ class Wired:
     registers: tuple[str, ...]
     vocabulary: tuple[str, ...]
     blocks: tuple[BlockPlan, ...]
+
+    @cached_property
+    def token(self) -> Mapping[str, int]:
+        """The number of each token string."""
+        return {word: number for number, word in enumerate(self.vocabulary)}
+
+    def tokens(self, words: Iterable[str]) -> list[int]:
+        """These token strings as numbers. Raises KeyError for one that is not in the vocabulary."""
+        return [self.token[word] for word in words]

@@ -1,39 +1,40 @@
-"""Theorem 4.6, upper bound: Transformers that solve Index, associative recall, c-gram retrieval and Counting with one token."""
+"""Theorems 4.6, 5.2 and 5.6: the four retrieval tasks by Transformers, by Linear RNNs that search, by hybrid RNNs."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import find_engine
+from constructions.engines import Forward, decode_by_forward, find_engine
 from constructions.findings import Finding
 from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.layers import block_arrays
-from constructions.retrieval.task import SPECIALS, Question
-from constructions.retrieval.transformer import Retriever
+from constructions.layers import Transformer
+from constructions.retrieval.retriever import Retriever
+from constructions.retrieval.task import Question
+from constructions.search import SearchError
 from constructions.wired import Wired
-from precision.format import Discipline
+from precision.format import Arithmetic, Discipline
 from verify.check import Check
-from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.claim import Claim, Counterexample, Verdict, claims
 from verify.strategies import SHRINKABLE, Pick
 
 RETRIEVERS: dict[str, Retriever] = {
-    retriever.task.name: retriever
-    for retriever in (index.RETRIEVER, recall.RETRIEVER, ngram.RETRIEVER, counting.RETRIEVER)
+    f"{retriever.source.removeprefix('Theorem ')}/{retriever.task.name}": retriever
+    for retrievers in zip(*(task.RETRIEVERS for task in (index, recall, ngram, counting)), strict=True)
+    for retriever in retrievers
 }
+"""By the stem of their claims' ids: "4.6/index", …; those of one theorem stand together."""
 CHUNK = 1 << 14  # questions to a batch of the dense engine
 AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
 LEAST = 4  # the shortest sequence at scale
-LADDER = (10, 100, 1000)
 PRECISION = "p = least_precision(n)"
 
 
@@ -53,7 +54,7 @@ class Case:
 
 @cache
 def model(
-    task: str,
+    stem: str,
     n: int,
     query_length: int,
     printed: tuple[str, ...] = (),
@@ -61,12 +62,12 @@ def model(
     p_bits: int | None = None,
 ) -> Wired:
     """The wired model, built once for each size."""
-    return RETRIEVERS[task].build(n, p_bits, query_length=query_length, printed=printed, discipline=discipline)
+    return RETRIEVERS[stem].build(n, p_bits, query_length=query_length, printed=printed, discipline=discipline)
 
 
-def judged(task: str, case: Case, answered: str) -> Counterexample | None:
+def judged(stem: str, case: Case, answered: str) -> Counterexample | None:
     """Against the oracle."""
-    expected = RETRIEVERS[task].task.answer(case.question)
+    expected = RETRIEVERS[stem].task.answer(case.question)
     return None if answered == expected else Counterexample(expected=expected, answered=answered)
 
 
@@ -76,8 +77,8 @@ def judged(task: str, case: Case, answered: str) -> Counterexample | None:
 class Batches:
     """Judges questions one by one, computing them many at a time with the dense engine."""
 
-    def __init__(self, retriever: Retriever, check: Check, discipline: Discipline = Discipline.FUSED) -> None:
-        self.task, self.device, self.discipline = retriever.task, check.device, discipline
+    def __init__(self, stem: str, check: Check, discipline: Discipline = Discipline.FUSED) -> None:
+        self.stem, self.device, self.discipline = stem, check.device, discipline
         self.answers: dict[Case, str] = {}
 
     def ahead(self, cases: Iterator[Case]) -> Iterator[Case]:
@@ -91,17 +92,38 @@ class Batches:
 
         for (n, length), group in itertools.groupby(chunk, key=lambda case: (case.n, len(case.query))):
             cases = list(group)
-            wired = model(self.task.name, n, length, (), self.discipline)
-            prompts = [self.task.prompt(case.question, n) for case in cases]
-            found = dense.run(wired.model, wired.arithmetic, prompts, device=self.device).next_tokens
-            words = (wired.vocabulary[int(tokens[-1])] for tokens in found)
-            self.answers.update(zip(cases, words, strict=True))
+            wired = model(self.stem, n, length, (), self.discipline)
+            retriever = replace(RETRIEVERS[self.stem], query_length=length)
+            prompts = [wired.tokens(case.question.words()) for case in cases]
+            guesses = [retriever.guess(wired, case.question) for case in cases]
+            fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+            found = dense.run(wired.model, wired.arithmetic, fed, device=self.device).next_tokens
+            limit, respond = retriever.limit(wired), retriever.surroundings(wired)
+            for case, prompt, guess, tokens in zip(cases, prompts, guesses, found, strict=True):
+                forward = _computed_ahead([*prompt, *guess[:-1]], tokens.tolist(), self.device)
+                produced = decode_by_forward(
+                    forward, wired.model, wired.arithmetic, prompt, set(), limit, guess, respond
+                )
+                self.answers[case] = wired.vocabulary[produced[-1]]
 
     def right(self, case: Case) -> Counterexample | None:
         """The verdict on one question; a replayed one is computed alone."""
         if case not in self.answers:
             self._answer([case])
-        return judged(self.task.name, case, self.answers.pop(case))
+        return judged(self.stem, case, self.answers.pop(case))
+
+
+def _computed_ahead(tokens: Sequence[int], argmax: Sequence[int], device: str) -> Forward:
+    """The argmax where it is known, for these tokens; by the dense engine for any other sequence."""
+
+    def forward(model: Transformer, arithmetic: Arithmetic, fed: Sequence[int]) -> Sequence[int]:
+        from constructions.engines import dense
+
+        if list(fed) == list(tokens):
+            return argmax
+        return dense.run(model, arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
+
+    return forward
 
 
 def sequences(longest: int, tokens: int) -> Iterator[tuple[int, ...]]:
@@ -127,20 +149,21 @@ def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) 
 
 
 @claims(
-    "retriever",
+    "stem",
     [
-        (Claim(f"4.6/{name}-small", r.source, f"{r.statement} On every small input."), r)
-        for name, r in RETRIEVERS.items()
+        (Claim(f"{stem}-small", r.source, f"{r.statement} On every small input."), stem)
+        for stem, r in RETRIEVERS.items()
     ],
 )
-def test_every_small_question(check: Check, retriever: Retriever) -> None:
+def test_every_small_question(check: Check, stem: str) -> None:
+    retriever = RETRIEVERS[stem]
     name = retriever.task.name
     lengths = range(1, LONGEST_C) if name == "ngram" else (retriever.query_length,)
 
     def exhaust(text: str, n: int, longest: int, tokens: int, query_length: int, discipline: Discipline) -> None:
         if n > check.n_max:
             return
-        batches = Batches(retriever, check, discipline)
+        batches = Batches(stem, check, discipline)
         check.exhaustive(
             batches.ahead(every_case(name, n, longest, tokens, query_length)),
             batches.right,
@@ -203,47 +226,58 @@ def cases(draw: DrawFn, task: str, sizes: Sequence[int]) -> Case:
     return random_case(task, n, random.Random(draw(st.integers(0, 2**32))).randint)
 
 
-def ask(check: Check, task: str, case: Case, printed: tuple[str, ...], discipline: Discipline) -> Counterexample | None:
-    """Whether the engine's answer is right."""
-    wired = model(task, case.n, len(case.query), printed, discipline, check.p_bits)
-    prompt = RETRIEVERS[task].task.prompt(case.question, case.n)
-    produced = find_engine(check.engine)(wired.model, wired.arithmetic, prompt, set(), 1).produced
-    return judged(task, case, wired.vocabulary[produced[0]])
+def ask(
+    check: Check, stem: str, case: Case, printed: tuple[str, ...], discipline: Discipline, engine: str = ""
+) -> Counterexample | None:
+    """Whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
+    wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
+    retriever = replace(RETRIEVERS[stem], query_length=len(case.query))
+    decode, prompt = find_engine(engine or check.engine), wired.tokens(case.question.words())
+    limit, respond = retriever.limit(wired), retriever.surroundings(wired)
+    try:
+        guess = retriever.guess(wired, case.question)
+        produced = decode(wired.model, wired.arithmetic, prompt, set(), limit, guess=guess, respond=respond).produced
+    except SearchError as error:
+        return Counterexample(expected=retriever.task.answer(case.question), failed=str(error))
+    return judged(stem, case, wired.vocabulary[produced[-1]])
 
 
 @dataclass(frozen=True)
 class Setup:
     """One way to run a repaired model."""
 
-    retriever: Retriever
+    stem: str
     discipline: Discipline
 
     @property
     def claim(self) -> Claim:
         """What is claimed."""
+        retriever = RETRIEVERS[self.stem]
         mark = "" if self.discipline is Discipline.FUSED else f"-{self.discipline.value}"
-        statement = f"{self.retriever.statement} Without chain of thought; rounding {self.discipline.value}."
-        return Claim(f"4.6/{self.retriever.task.name}{mark}", self.retriever.source, statement)
+        how = "With one search" if retriever.searches else "Without chain of thought"
+        statement = f"{retriever.statement} {how}; rounding {self.discipline.value}."
+        return Claim(f"{self.stem}{mark}", retriever.source, statement)
 
 
-SETUPS = [Setup(retriever, discipline) for discipline in Discipline for retriever in RETRIEVERS.values()]
+SETUPS = [Setup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
 
 
 @claims("setup", [(setup.claim, setup) for setup in SETUPS])
 def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
-    name, discipline = setup.retriever.task.name, setup.discipline
+    retriever, discipline = RETRIEVERS[setup.stem], setup.discipline
+    name = retriever.task.name
     fused = discipline is Discipline.FUSED
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
     precision = PRECISION
     if check.p_bits is not None:
         precision, asked = f"p = {check.p_bits}", LONGEST_C - 1 if name == "ngram" else None
-        least = [setup.retriever.least_precision(n, discipline, query_length=asked) for n in sizes]
+        least = [retriever.least_precision(n, discipline, query_length=asked) for n in sizes]
         sizes = tuple(n for n, bits in zip(sizes, least, strict=True) if bits <= check.p_bits)
         if not sizes:
             check.unknown(f"p = {check.p_bits} is below the least p that is certified, {least[0]} at n = 1")
 
     def right(case: Case) -> Counterexample | None:
-        return ask(check, name, case, (), discipline)
+        return ask(check, setup.stem, case, (), discipline)
 
     small, large = [n for n in sizes if n <= 16], [n for n in sizes if n > 16]
     for some, examples in ((small, 150 if fused else 60), (large, 40 if fused else 15)):
@@ -273,29 +307,21 @@ class LargeCase:
         return random_case(task, self.n, random.Random(self.seed).randint, full=True)
 
 
-def at_scale(task: str) -> Callable[[LargeCase], Counterexample | None]:
-    """Whether the indexed engine, every softmax column of it certified or dense, gives the right answer."""
+@claims(
+    "stem",
+    [(Claim(f"{stem}-scale", r.source, f"{r.statement} At any size."), stem) for stem, r in RETRIEVERS.items()],
+)
+def test_at_scale(check: Check, stem: str) -> None:
+    task = RETRIEVERS[stem].task.name
 
     def right(large: LargeCase) -> Counterexample | None:
-        from constructions.engines import indexed
+        """By the indexed engine, every softmax column of it certified or dense."""
+        return ask(check, stem, large.case(task), (), Discipline.FUSED, "indexed")
 
-        case = large.case(task)
-        wired = model(task, case.n, len(case.query))
-        run = indexed.run(wired.model, wired.arithmetic, RETRIEVERS[task].task.prompt(case.question, case.n))
-        return judged(task, case, wired.vocabulary[int(run.next_tokens[-1])])
-
-    return right
-
-
-@claims(
-    "retriever",
-    [(Claim(f"4.6/{name}-scale", r.source, f"{r.statement} At any size."), r) for name, r in RETRIEVERS.items()],
-)
-def test_at_scale(check: Check, retriever: Retriever) -> None:
     for n in check.sizes(LEAST, ratio=10):
         check.sampled(
             st.builds(LargeCase, st.just(n), st.integers(0, 2**32 - 1)),
-            at_scale(retriever.task.name),
+            right,
             range=f"random sequences of n = {n:,} tokens and random queries (indexed)",
             size=lambda large: large.n,
             precision=PRECISION,
@@ -310,39 +336,39 @@ def test_at_scale(check: Check, retriever: Retriever) -> None:
 class Printed:
     """A task with findings put back to print."""
 
-    retriever: Retriever
+    stem: str
     findings: tuple[Finding, ...]
 
     @property
     def alone(self) -> bool:
         """Whether everything else is repaired."""
-        return len(self.findings) == 1 and len(self.retriever.findings) > 1
+        return len(self.findings) == 1 and len(RETRIEVERS[self.stem].findings) > 1
 
     @property
     def claim(self) -> Claim:
         """What is claimed."""
-        name, source, statement = self.retriever.task.name, self.retriever.source, self.retriever.statement
+        source, statement = RETRIEVERS[self.stem].source, RETRIEVERS[self.stem].statement
         if not self.alone:
-            return Claim(f"4.6/{name}/printed", source, statement, variant="printed", expected=Verdict.REFUTED)
+            return Claim(f"{self.stem}/printed", source, statement, variant="printed", expected=Verdict.REFUTED)
         (finding,) = self.findings
         text = f"{statement} As printed: {finding.printed}."
-        return Claim(f"4.6/{name}/{finding.id}", finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+        return Claim(f"{self.stem}/{finding.id}", finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
 
 
 PRINTS = [
-    Printed(retriever, chosen)
-    for retriever in RETRIEVERS.values()
+    Printed(stem, chosen)
+    for stem, retriever in RETRIEVERS.items()
     for chosen in dict.fromkeys([*((finding,) for finding in retriever.findings), retriever.findings])
 ]
 
 
 @claims("printed", [(printed.claim, printed) for printed in PRINTS])
 def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
-    retriever, ids = printed.retriever, tuple(finding.id for finding in printed.findings)
+    retriever, ids = RETRIEVERS[printed.stem], tuple(finding.id for finding in printed.findings)
     name = retriever.task.name
 
     def right(case: Case) -> Counterexample | None:
-        return ask(check, name, case, ids, Discipline.FUSED)
+        return ask(check, printed.stem, case, ids, Discipline.FUSED)
 
     def search(n: int, longest: int, tokens: int) -> None:
         if n <= check.n_max:
@@ -362,69 +388,3 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
     else:
         search(2, 2, 2)
         search(6, 6, 2)
-
-
-# Sizes
-
-
-@dataclass(frozen=True)
-class Size:
-    """One model to measure."""
-
-    task: str
-    n: int
-
-
-SIZES = {"index": (2, 1), "recall": (3, 2), "ngram": (3, 3), "counting": (3, 3)}  # blocks, heads; ngram at c = 3
-
-
-@claim(
-    "4.6/size",
-    source=index.RETRIEVER.source,
-    statement="The Transformers have constant size, 2 or 3 blocks with 1 to 3 heads in all (c heads for c-grams), "
-    "and no matrix but the vocabulary grows with n. The answer is the first token that they write.",
-)
-def test_constant_size(check: Check) -> None:
-    def shapes(built: Wired) -> list[list[tuple[int, ...]]]:
-        return [[array.shape for array in block_arrays(block)] for block in built.model.blocks]
-
-    def as_small(size: Size) -> Counterexample | None:
-        retriever = RETRIEVERS[size.task]
-        built, smallest = (model(size.task, n, retriever.query_length) for n in (size.n, LADDER[0]))
-        counted = (len(built.model.blocks), sum(len(block.heads) for block in built.model.blocks))
-        if counted != SIZES[size.task]:
-            return Counterexample(expected=SIZES[size.task], blocks_and_heads=counted)
-        if built.model.words.shape != (size.n + len(SPECIALS) + retriever.task.zero, built.model.width):
-            return Counterexample(words=built.model.words.shape)
-        return None if shapes(built) == shapes(smallest) else Counterexample(expected=shapes(smallest))
-
-    check.certified(
-        [Size(task, n) for task in RETRIEVERS for n in LADDER],
-        as_small,
-        range="matrices of all four at n = 10, 100, 1000",
-        size=lambda size: size.n,
-        precision=PRECISION,
-    )
-
-
-@claim(
-    "4.6/precision",
-    source=index.RETRIEVER.source,
-    statement="O(log n) bits suffice: least_precision(n) ≤ 4·(1 + log2 n) + 15 for Index and Counting, 6·(1 + log2 n) + 19 for "
-    "recall and 3-grams.",
-)
-def test_logarithmic_precision(check: Check) -> None:
-    bounds = {"index": (4, 15), "counting": (4, 15), "recall": (6, 19), "ngram": (6, 19)}
-
-    def within(size: Size) -> Counterexample | None:
-        slope, rest = bounds[size.task]
-        least, bound = RETRIEVERS[size.task].least_precision(size.n), slope * (1 + math.log2(size.n)) + rest
-        return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
-
-    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6}
-    check.certified(
-        [Size(task, n) for task in RETRIEVERS for n in sorted(powers)],
-        within,
-        range="n = 2^e and 2^e ± 1, up to 10^6",
-        size=lambda size: size.n,
-    )

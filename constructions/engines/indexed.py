@@ -34,6 +34,7 @@ from constructions.engines.column import (
     zeros,
 )
 from constructions.engines.nearest import Winners, find_winners
+from constructions.engines.output_head import find_argmax
 from constructions.engines.scan import states
 from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence, Transformer
 from precision.enclosure import round_beside_reciprocal
@@ -373,14 +374,7 @@ class _Run:
         rows = [self._round(from_floats(unembed[:, i]), "unembed") for i in used]
         wishes = [self.stream[i] for i in used]
         size = len(unembed)
-        visible = np.full(self.length, size)
-        # Any lead at all decides an argmax.
-        winners = self._winners(np.eye(len(used)), wishes, rows, rows, visible, lead=self.arithmetic.format.quantum)
-        if winners is None:
-            certified, result = np.zeros(self.length, bool), np.zeros(self.length, np.int64)
-        else:
-            # Ties are decided by definition: the first of equals.
-            certified, result = winners.certified & (winners.number == 1), winners.one_of_them
+        certified, result = self._find_argmax(rows, wishes)
         e = self.arithmetic.format.quantum_exponent
         failed = np.flatnonzero(~certified)
         self.columns.dense_logits = len(failed)
@@ -391,6 +385,20 @@ class _Run:
                 logits = [self._dot(zip(wish, row, strict=True)) for row in table]
                 result[k] = logits.index(max(logits))
         return result
+
+    def _find_argmax(self, rows: Sequence[Column], wishes: Sequence[Column]) -> tuple[Array, Array]:
+        """Where the argmax is certified, and the argmax there. Rounding moves a logit by a quantum for each rounded operation."""
+        fmt = self.arithmetic.format
+        none = np.zeros(self.length, bool), np.zeros(self.length, np.int64)
+        if not fmt.is_fixed_point or not rows:
+            return none
+        operations = 1 if self.fused else len(rows)
+        if not self.fused:
+            reach = sum((_reach(r) * _reach(w) for r, w in zip(rows, wishes, strict=True)), operations * fmt.quantum)
+            if reach > fmt.max_value:
+                return none
+        # Any lead at all decides an argmax; ties are decided by definition: the first of equals.
+        return find_argmax(rows, wishes, (1 + 2 * operations) * fmt.quantum, fmt.max_value)
 
 
 def _reach(column: Column) -> Fraction:

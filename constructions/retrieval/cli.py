@@ -10,8 +10,9 @@ from pathlib import Path
 from constructions.construction import Construction, Example
 from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
 from constructions.engines.reference import Flags, Step
+from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
-from constructions.retrieval.transformer import Retriever
+from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser, Undecided
 from constructions.show.dump import dump_document, print_dump
@@ -27,13 +28,17 @@ EPILOG = """\
 examples:
   {prog} "{example}"
   {prog} --n 20 --engine dense --json "{example}"
-  {prog} --trace "{example}"
+  {prog} --model rag "{example}"
+  {prog} --model hybrid --trace "{example}"
   {prog} --n 16 --dump-weights
   {prog} --n 16 --dump-weights {name}.safetensors
 
 prompts:
   The sequence, `?`, and the query: {asks}. Tokens are numbers from 1{zero}.
   n bounds the numbers and the length of the sequence; it is the least that fits unless --n is given.
+
+models:
+{models}
 
 findings, for --printed:
 {findings}
@@ -48,35 +53,38 @@ exit codes:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the model answered, the prompt in words; flags if the engine records them; steps if asked for."""
+    """The prompt and what followed it, in words, the answer last; flags if the engine records them; steps if asked for."""
 
-    question: Question
     words: tuple[str, ...]
-    answer: str
+    produced: tuple[str, ...]
     flags: Flags | None
     steps: tuple[Step, ...]
 
 
-def main(retriever: Retriever, argv: Sequence[str] | None = None) -> int:
-    """Runs the command of one task; returns its exit code."""
-    prog = f"python -m constructions.{retriever.task.name}"
-    return cli.run_command(prog, lambda given: _command(prog, retriever, given), argv)
+def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> int:
+    """Runs the command of one task, solved by each of these models; returns its exit code."""
+    prog = f"python -m constructions.{retrievers[0].task.name}"
+    return cli.run_command(prog, lambda given: _command(prog, retrievers, given), argv)
 
 
-def _parser(prog: str, retriever: Retriever) -> Parser:
-    task = retriever.task
+def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
+    task = retrievers[0].task
     epilog = EPILOG.format(
         prog=prog,
         name=task.name,
         example=task.example,
         asks=task.asks,
         zero="; a threshold may be 0" if task.zero else "",
-        findings="\n".join(f"  {f.id:<12} {f.source}: {f.printed}" for f in retriever.findings),
+        models="\n".join(f"  {r.model:<12} {r.source}: {r.statement}" for r in retrievers),
+        findings="\n".join(
+            f"  {f.id:<17} {', '.join(r.model for r in retrievers if f in r.findings)}; {f.source}: {f.printed}"
+            for f in dict.fromkeys(f for r in retrievers for f in r.findings)
+        ),
     )
-    parser = Parser(prog, retriever.statement, epilog)
+    parser = Parser(prog, f"{task.statement} Asks a wired model.", epilog)
     add = parser.add_argument
     add("prompt", nargs="?", metavar="PROMPT", help=f'the sequence, ? and the query, as "{task.example}"')
-    add("--model", choices=(retriever.model,), default=retriever.model, help=f"default: {retriever.model}")
+    add("--model", choices=tuple(r.model for r in retrievers), default=retrievers[0].model, help="see below")
     add(
         "--n",
         type=cli.whole_number(1, LARGEST_N),
@@ -109,10 +117,11 @@ def _parser(prog: str, retriever: Retriever) -> Parser:
     return parser
 
 
-def _command(prog: str, retriever: Retriever, argv: Sequence[str]) -> int:
-    parser = _parser(prog, retriever)
+def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) -> int:
+    parser = _parser(prog, retrievers)
     args = parser.parse_args(cli.attach_negative_values(_prompt_last(argv), ("--n", "--precision")))
     _check(args)
+    (retriever,) = (r for r in retrievers if r.model == args.model)
     question = None if args.prompt is None else _question(retriever, args)
     n = args.n or (DEFAULT_N if question is None else question.least_n)
     query_length = retriever.query_length if question is None else len(question.query)
@@ -137,13 +146,16 @@ def _command(prog: str, retriever: Retriever, argv: Sequence[str]) -> int:
     if question is None:
         return cli.HOLDS
     try:
-        run = _run(retriever, wired, question, decode, keep=args.trace)
+        run = _run(about, wired, question, decode, keep=args.trace)
+    except SearchError as error:
+        cli.say(f"{prog}: refuted: {error}")
+        return cli.REFUTED
     except EngineFailed as error:
         raise Undecided(f"--engine {args.engine}: {error}") from error
     _report(args, about.construction(), wired, run)
     expected = retriever.task.answer(question)
-    if run.answer != expected:
-        cli.say(f"{prog}: refuted: the model answers {run.answer}; the right answer is {expected}")
+    if run.produced[-1] != expected:
+        cli.say(f"{prog}: refuted: the model answers {run.produced[-1]}; the right answer is {expected}")
         return cli.REFUTED
     return cli.HOLDS
 
@@ -198,26 +210,31 @@ def _findings(retriever: Retriever, args: argparse.Namespace) -> tuple[str, ...]
 
 
 def _run(retriever: Retriever, wired: Wired, question: Question, decode: Decode, *, keep: bool) -> _Run:
-    task, model, arithmetic = retriever.task, wired.model, wired.arithmetic
-    prompt = task.prompt(question, wired.n)
-    words = tuple(wired.vocabulary[token] for token in prompt)
+    model, arithmetic, words = wired.model, wired.arithmetic, question.words()
+    prompt, limit, respond = wired.tokens(words), retriever.limit(wired), retriever.surroundings(wired)
 
     def work(length: int) -> int:
         return length * (length + 200)  # attention grows with the position, the rest does not
 
-    with cli.progress("reading", work, len(prompt)) as tick:
+    with cli.progress("reading", work, len(prompt) + limit) as tick:
         if keep and decode is decode_by_reference:
-            decoded = decode_by_reference(model, arithmetic, prompt, set(), 1, tick=tick, keep_steps=True)
+            decoded = decode_by_reference(
+                model, arithmetic, prompt, set(), limit, respond=respond, tick=tick, keep_steps=True
+            )
         else:
-            decoded = decode(model, arithmetic, prompt, set(), 1, tick=tick)
+            guess = retriever.guess(wired, question)
+            decoded = decode(model, arithmetic, prompt, set(), limit, guess=guess, respond=respond, tick=tick)
         steps = decoded.steps
         if keep and not steps:  # the reference engine explains what another one found
-            steps = decode_by_reference(model, arithmetic, prompt, set(), 1, tick=tick, keep_steps=True).steps
-    return _Run(question, words, wired.vocabulary[decoded.produced[0]], decoded.flags, tuple(steps))
+            fed = [*prompt, *decoded.produced[:-1]]
+            steps = decode_by_reference(model, arithmetic, fed, set(), 1, tick=tick, keep_steps=True).steps
+    produced = tuple(wired.vocabulary[token] for token in decoded.produced)
+    return _Run(tuple(words), produced, decoded.flags, tuple(steps))
 
 
 def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _Run) -> None:
-    trace = Trace(wired, run.words[: len(run.steps)], len(run.words), run.steps)
+    *chain, answer = run.produced
+    trace = Trace(wired, (*run.words, *chain)[: len(run.steps)], len(run.words), run.steps)
     if args.json:
         document: dict[str, object] = {
             "schema": 1,
@@ -229,8 +246,8 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _R
             "n": wired.n,
             "precision_bits": wired.arithmetic.format.significand_bits + 1,
             "input": list(run.words),
-            "chain_of_thought": [],
-            "answer": run.answer,
+            "chain_of_thought": chain,
+            "answer": answer,
             "flags": _flags(run.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
@@ -242,7 +259,9 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _R
     if args.trace:
         print_trace(trace, cli.console(), lambda values, produced: "", about.blocks, ())
         print()
-    print(run.answer)
+    if chain:
+        print(*chain)
+    print(answer)
 
 
 def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
@@ -288,7 +307,14 @@ def _examples(retriever: Retriever, wired: Wired, question: Question | None) -> 
         samples.append(question)
     examples = []
     for sample in samples:
-        prompt = retriever.task.prompt(sample, wired.n)
-        (token,) = decode_by_reference(wired.model, wired.arithmetic, prompt, set(), 1).produced
-        examples.append(Example(tuple(prompt), (*[None] * (len(prompt) - 1), token)))
+        prompt, limit, respond = wired.tokens(sample.words()), retriever.limit(wired), retriever.surroundings(wired)
+        try:
+            produced = decode_by_reference(
+                wired.model, wired.arithmetic, prompt, set(), limit, respond=respond
+            ).produced
+        except SearchError:  # a search as printed: there is nothing to expect
+            continue
+        ends = [None, *(wired.vocabulary[token] == END_SEARCH for token in produced)]
+        wanted = [None if response else token for response, token in zip(ends, produced, strict=False)]
+        examples.append(Example((*prompt, *produced[:-1]), (*[None] * (len(prompt) - 1), *wanted)))
     return examples

@@ -35,12 +35,14 @@ class Question:
 class Task:
     """One retrieval task.
 
-    asks: the query in words. least, most: tokens of a query; None where there is no bound. zero: whether a query may hold 0.
+    statement: what it asks, as a sentence. asks: the query in words. least, most: tokens of a query; None where there is no
+    bound. zero: whether a query may hold 0.
     answer: the oracle. wrong: what else is the matter with a question, "" if nothing.
     example: a prompt. samples: questions of all kinds, the smallest first.
     """
 
     name: str
+    statement: str
     asks: str
     least: int
     most: int | None
@@ -72,16 +74,6 @@ class Task:
     def vocabulary(self, n: int) -> tuple[str, ...]:
         """Numbers, special tokens, and 0 if a query may hold it."""
         return (*(str(i) for i in range(1, n + 1)), *SPECIALS, *(("0",) if self.zero else ()))
-
-    def token(self, word: str, n: int) -> int:
-        """The number of a token in the vocabulary."""
-        if word in SPECIALS:
-            return n + SPECIALS.index(word)
-        return int(word) - 1 if word != "0" else n + len(SPECIALS)
-
-    def prompt(self, question: Question, n: int) -> list[int]:
-        """The tokens of `<s> s_1 … s_m ? query`."""
-        return [self.token(word, n) for word in question.words()]
 
 
 def _number(word: str, least: int) -> int:

@@ -1,10 +1,9 @@
-"""What the Transformers of the four retrieval tasks share: the embedding, the output, precision, and the builder.
+"""A retrieval task and one model that solves it: the builder.
 
-Source: Theorem 4.6.
-A prompt is `<s> s_1 … s_m ? query`; one token is generated, the answer. n bounds both the numbers and m.
+Source: Theorems 4.6, 5.2 and 5.6.
+A prompt is `<s> s_1 … s_m ? query`; the last token that is generated is the answer. n bounds both the numbers and m.
 
-Registers of the embedding: number, number_squared (0 at other tokens), one per special token, position. The output head is
-the embedding itself: number v is written as (2v, −1), which gives number i the logit 2v·i − i² = v² − (v − i)².
+Registers of the embedding: number, number_squared (0 at other tokens), one per special token, position.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from constructions.affine import Affine, Number, reg
+from constructions.affine import Number
 from constructions.construction import Construction, Derived
+from constructions.engines import Respond, no_response
 from constructions.findings import Finding
-from constructions.gadgets.indicator import FINDING as INDICATOR
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
 from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.heads.match import Pair, match_scale
-from constructions.part import Setting, least_gap, least_odd_precision, log2, printed_precision
-from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Task
+from constructions.heads.match import match_scale
+from constructions.part import Setting, printed_precision
+from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
+from constructions.search import Search
 from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Embedding, Gadget, Unit, constant, linear, wire
+from constructions.wiring import BlockPlan, Embedding, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 COPIES = ("number", "number_squared")
@@ -51,85 +49,34 @@ class Plan:
         return finding.id in self.printed
 
 
-def prepare(plan: Plan, *, first: bool = True) -> BlockPlan:
-    """Block 1: 1, position², and 1[position = 1] where a head needs it."""
-    gadgets = [constant("1", {"one": 1}), square(reg("position"), "position_squared")]
-    if first:
-        gadgets.append(
-            indicator(reg("position"), 1, {"first": 1}, printed=plan.says(INDICATOR), name="1[position = 1]")
-        )
-    if plan.says(TIED_HEAD):
-        gadgets.append(square(reg("number"), "number_squared"))
-    return BlockPlan((), tuple(gadgets))
-
-
-def before(name: str, by: int) -> str:
-    """The register that holds what stood in `name` `by` positions before."""
-    return f"{name}@{by}" if by else name
-
-
-def copies(by: int) -> dict[str, Affine]:
-    """What a COPY head reads to have the number `by` positions before."""
-    return {before(name, by): reg(name) for name in COPIES}
-
-
-def pair(key_offset: int, query_offset: int) -> Pair:
-    """The number `key_offset` positions before the key against the one `query_offset` positions before the query."""
-    key, key_squared = (reg(before(name, key_offset)) for name in COPIES)
-    query, query_squared = (reg(before(name, query_offset)) for name in COPIES)
-    return Pair(key, query, key_squared, query_squared)
-
-
-def clear_numbers(plan: Plan) -> Gadget:
-    """Takes the last token's own embedding away, which is a number's. A print's tied head has no squares."""
+def number_embedding(plan: Plan, task: Task) -> Embedding:
+    """Numbers as (i, i²), or i alone as printed; special tokens; 0 as the zero vector where a query may hold it."""
     names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
-    return Gadget("clear the embedding", tuple(linear("", -reg(name), name).units[0] for name in names))
+    rows: list[Mapping[str, Number]] = [
+        {name: i**power for power, name in enumerate(names, start=1)} for i in range(1, plan.setting.n + 1)
+    ]
+    rows += [{word: 1} for word in SPECIALS]
+    rows += [{}] * task.zero
+    return Embedding(task.vocabulary(plan.setting.n), tuple(rows), "position")
 
 
-def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget, ...]:
-    """Writes the number `value`, and FAILED for 0, where the tied output head reads it."""
-    n = plan.setting.n
-    none = 1 - value
-    gadgets = [clear_numbers(plan)]
-    if plan.says(TIED_HEAD):
-        gadgets.append(linear(f"output −n·{value}", -n * value, "number"))
-        gadgets.append(constant("−n on specials", dict.fromkeys(SPECIALS, -n)))
-        failed = 2 * n
-    else:
-        gadgets.append(linear(f"output 2·{value}", 2 * value, "number"))
-        gadgets.append(constant("output −1", {"number_squared": -1}))
-        failed = 1
-    if can_fail:
-        gadgets.append(Gadget(f"{FAILED} if nothing was found", (Unit(none, reg("one"), {FAILED: failed}),)))
-    return tuple(gadgets)
+def one_token(query_length: int, printed: frozenset[str]) -> int:
+    """For a model without chain of thought."""
+    return 1
 
 
-def own_precision(n: int) -> int:
-    """Least p at which squares of numbers and their logits 2v·i fit: 2n² < 2^q."""
-    return least_odd_precision(lambda q: 2 * n.bit_length() + 1)
-
-
-def spelled_out_position_precision(length: int) -> int:
-    """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
-    return least_odd_precision(lambda q: log2(least_gap(q, length)) + 2 * length.bit_length() + 1)
-
-
-def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
-    """Least p for a head on keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
-
-    def bits(q: int) -> int:
-        gap = least_gap(q, length)
-        scale = 4 * gap * (1 << length.bit_length()) ** 2 if by_position else gap
-        return log2(scale) + 2 * n.bit_length() + 1
-
-    return least_odd_precision(bits)
+def nothing_before(question: Question, printed: frozenset[str]) -> list[str]:
+    """For a model without chain of thought."""
+    return []
 
 
 @dataclass(frozen=True)
 class Retriever:
-    """A task and the Transformer that solves it.
+    """A task and one model that solves it.
 
-    blocks: the weights as a plan. least_bits(n, query_length, discipline): the least certified p.
+    blocks: the weights as a plan. embedding: the tokens. steps(query_length, findings): how many tokens follow the prompt, search
+    results included; the last one is the answer. thoughts(question, findings): what should stand before the answer. searches:
+    whether it writes searches and reads their results. least_bits(n, query_length, discipline): the least certified p.
     precision: that as a formula, for people. about: what each block does. glossary: register → meaning.
     query_length: of the model that is listed; others are built by naming theirs.
     more_constants: those that no other task has.
@@ -147,20 +94,38 @@ class Retriever:
     more_constants: Callable[[Setting], Sequence[Derived]] = lambda setting: ()
     source: str = "Theorem 4.6"
     model: str = "transformer"
+    embedding: Callable[[Plan, Task], Embedding] = number_embedding
+    steps: Callable[[int, frozenset[str]], int] = one_token
+    thoughts: Callable[[Question, frozenset[str]], list[str]] = nothing_before
+    searches: bool = False
     finding_ids: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "finding_ids", tuple(finding.id for finding in self.findings))
 
     def sequence_length(self, n: int, query_length: int | None = None) -> int:
-        """The longest prompt: <s>, n tokens, ?, the query."""
-        return n + 2 + (query_length or self.query_length)
+        """The longest prompt, <s>, n tokens, ?, the query, and what follows it."""
+        asked = query_length or self.query_length
+        return n + 2 + asked + max(self.steps(asked, frozenset(found)) for found in ((), self.finding_ids)) - 1
 
     def least_precision(
         self, n: int, discipline: Discipline = Discipline.FUSED, *, query_length: int | None = None
     ) -> int:
         """The least p of R_p for which the repaired weights' derivation holds."""
         return self.least_bits(n, query_length or self.query_length, discipline)
+
+    def surroundings(self, wired: Wired) -> Respond:
+        """What responds to the model: in-context retrieval if it searches."""
+        return Search(wired.vocabulary) if self.searches else no_response
+
+    def guess(self, wired: Wired, question: Question) -> list[int]:
+        """What should follow the prompt; no engine's result depends on it, only the time that decoding takes."""
+        words = [*self.thoughts(question, frozenset(wired.printed)), self.task.answer(question)]
+        return [wired.token.get(word, 0) for word in words]
+
+    def limit(self, wired: Wired) -> int:
+        """How many tokens follow a prompt; `query_length` must be that of the model."""
+        return self.steps(self.query_length, frozenset(wired.printed))
 
     def build(
         self,
@@ -171,7 +136,7 @@ class Retriever:
         printed: Iterable[str] = (),
         discipline: Discipline = Discipline.FUSED,
     ) -> Wired:
-        """The wired Transformer for sequences of up to n tokens from 1 … n.
+        """The wired model for sequences of up to n tokens from 1 … n.
 
         printed: ids of findings to put back to print; all of them give the variant `printed`.
         Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
@@ -191,7 +156,7 @@ class Retriever:
                 f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}"
             )
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
-        embedding, blocks = self._embedding(plan), tuple(self.blocks(plan))
+        embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))
         model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
         return Wired(
             construction=self.task.name,
@@ -206,27 +171,22 @@ class Retriever:
             blocks=blocks,
         )
 
-    def _embedding(self, plan: Plan) -> Embedding:
-        names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
-        rows: list[Mapping[str, Number]] = [
-            {name: i**power for power, name in enumerate(names, start=1)} for i in range(1, plan.setting.n + 1)
-        ]
-        rows += [{word: 1} for word in SPECIALS]
-        rows += [{}] * self.task.zero
-        return Embedding(self.task.vocabulary(plan.setting.n), tuple(rows), "position")
-
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt = setting.format
         found = [
             Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
             Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"),
+        ]
+        if self.searches:
+            return (*found, *self.more_constants(setting))
+        found.append(
             Derived(
                 "G",
                 Fraction(setting.gap),
                 "a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), "
                 f"length = {setting.length}; the runners-up then get weight exactly 0",
-            ),
-        ]
+            )
+        )
         if SCORE_RANGE in self.findings:
             as_printed = SCORE_RANGE.id in printed
             scale = match_scale(setting, as_printed)

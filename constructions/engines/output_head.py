@@ -1,0 +1,92 @@
+"""The argmax over a vocabulary, for many positions at once, with a certificate.
+
+The logit of token t is Σ_i x_i·W[t, i]. Vocabularies hold families of numbers, alike but for a number and its square, and special
+words. So tokens are split into parts that agree in every register of few values; within a part, the winner is found as the
+winner of a softmax column is (nearest.py), or is the only token there. The exact logits of the parts' winners are then compared. A
+position at which some part has no certified winner, or two of them are too close, is left to be computed by definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from constructions.engines.column import Array, Column, combine, multiply
+from constructions.engines.nearest import at_most, find_winners
+
+FEW_VALUES = 4  # of a register that tells kinds of tokens apart
+MOST_PARTS = 256
+
+
+def find_argmax(
+    rows: Sequence[Column], wishes: Sequence[Column], lead: Fraction, largest: Fraction
+) -> tuple[Array, Array]:
+    """Which positions are certified, and their argmax; the other entries of it mean nothing.
+
+    rows: the registers of the output head over the vocabulary, at least one; wishes: the same registers over the positions.
+    lead: what an exact logit must lead by, to lead when rounded as well, not 0. largest: logits beyond ±largest saturate.
+    """
+    positions = len(wishes[0])
+    kinds = [i for i, row in enumerate(rows) if len(np.unique(row.m)) <= FEW_VALUES]
+    numbers = [i for i in range(len(rows)) if i not in kinds]
+    parts = _parts([rows[i] for i in kinds], len(rows[0]))
+    none = np.zeros(positions, bool), np.zeros(positions, np.int64)
+    if not 0 < len(parts) <= MOST_PARTS:
+        return none
+    certified = np.ones(positions, bool)
+    leader: _Leader | None = None
+    for part in parts:
+        if len(part) == 1:
+            winner = np.full(positions, part[0])
+            terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, rows, strict=True)]
+        else:
+            keys = [rows[i].take(part) for i in numbers]
+            visible = np.full(positions, len(part))
+            found = find_winners(keys, [wishes[i] for i in numbers], (), len(part), visible, lead, largest)
+            if found is None:
+                return none
+            certified &= found.certified & (found.number == 1)
+            winner = part[found.one_of_them]
+            terms = [(Fraction(1), multiply(w, row.take(winner))) for w, row in zip(wishes, rows, strict=True)]
+        logit = combine(terms, Fraction(0), positions)
+        leader = (
+            _Leader(winner, logit, np.ones(positions, bool)) if leader is None else _race(leader, winner, logit, lead)
+        )
+    if leader is None:
+        return none
+    certified &= leader.clear & at_most(leader.logit, largest) & ~at_most(leader.logit, lead - largest)
+    return certified, leader.token
+
+
+def _parts(kinds: Sequence[Column], size: int) -> list[Array]:
+    """The tokens that agree in all of these registers, part by part."""
+    part = np.zeros(size, np.int64)
+    for row in kinds:
+        _, value = np.unique(row.m, return_inverse=True)
+        _, part = np.unique(part * FEW_VALUES + value, return_inverse=True)
+    return [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
+
+
+class _Leader(NamedTuple):
+    """The best token so far at each position, its logit, and whether it leads all others by the lead that is asked for."""
+
+    token: Array
+    logit: Column
+    clear: Array
+
+
+def _race(leader: _Leader, token: Array, logit: Column, lead: Fraction) -> _Leader:
+    """The leader after one more token at each position."""
+    e = min(leader.logit.e, logit.e)
+    old, new = leader.logit.scaled_to(e), logit.scaled_to(e)
+    step = lead / Fraction(2) ** e
+    margin = -(-step.numerator // step.denominator)
+    higher = np.asarray(new > old, bool)
+    apart = np.asarray(np.where(higher, new - old, old - new) >= margin, bool)
+    bound = max(leader.logit.bound << (leader.logit.e - e), logit.bound << (logit.e - e))
+    # Whoever was too close to an earlier leader is as far behind the new one as that leader is.
+    clear = apart & (higher | leader.clear)
+    return _Leader(np.where(higher, token, leader.token), Column(np.where(higher, new, old), e, bound), clear)

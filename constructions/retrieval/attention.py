@@ -1,0 +1,109 @@
+"""What the retrieval models with attention share: copied numbers, the output, and precision.
+
+Source: Theorems 4.6 and 5.6. A number v is written as (2v, −1), which gives number i the logit 2v·i − i² = v² − (v − i)².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from constructions.affine import Affine, reg
+from constructions.gadgets.indicator import FINDING as INDICATOR
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.product import square
+from constructions.heads.match import Pair
+from constructions.part import least_gap, least_odd_precision, log2
+from constructions.program import window
+from constructions.recurrences.recent import recent
+from constructions.retrieval.retriever import COPIES, TIED_HEAD, Plan
+from constructions.retrieval.task import FAILED, SPECIALS
+from constructions.wiring import BlockPlan, Gadget, Unit, constant, linear
+
+
+def prepare(plan: Plan, *, first: bool = True, squared: bool = True) -> BlockPlan:
+    """Block 1: 1; 1[position = 1] and position² where a head needs them."""
+    gadgets = [constant("1", {"one": 1})]
+    if squared:
+        gadgets.append(square(reg("position"), "position_squared"))
+    if first:
+        gadgets.append(
+            indicator(reg("position"), 1, {"first": 1}, printed=plan.says(INDICATOR), name="1[position = 1]")
+        )
+    if plan.says(TIED_HEAD):
+        gadgets.append(square(reg("number"), "number_squared"))
+    return BlockPlan((), tuple(gadgets))
+
+
+def remember(plan: Plan, attention: BlockPlan, depth: int, block: BlockPlan) -> BlockPlan:
+    """The recurrent block before `attention`, which looks `depth` tokens back; `block`: what else it does.
+
+    Squares of earlier numbers are kept like the numbers; as a print's tied head has none, they are computed then.
+    """
+    if not plan.says(TIED_HEAD):
+        return BlockPlan((), block.gadgets, (*window([attention]), *block.linear_units))
+    offsets = range(1, depth + 1)
+    squares = tuple(square(reg(f"number-{by}"), f"number_squared-{by}") for by in offsets)
+    numbers = recent(f"the last {depth + 1} of number", ["number"], depth + 1)
+    return BlockPlan((), (*block.gadgets, *squares), (numbers, *block.linear_units))
+
+
+def copied(name: str, by: int) -> Affine:
+    """The register `name` of `by` positions before, where a COPY head has brought it."""
+    return reg(f"{name}@{by}" if by else name)
+
+
+def copies(by: int) -> dict[str, Affine]:
+    """What a COPY head reads to have the number `by` positions before."""
+    return {f"{name}@{by}": reg(name) for name in COPIES}
+
+
+def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine] = copied) -> Pair:
+    """The number `key_offset` positions before the key against the one `query_offset` positions before the query."""
+    key, key_squared = (before(name, key_offset) for name in COPIES)
+    query, query_squared = (before(name, query_offset) for name in COPIES)
+    return Pair(key, query, key_squared, query_squared)
+
+
+def clear_numbers(plan: Plan) -> Gadget:
+    """Takes the last token's own embedding away, which is a number's. A print's tied head has no squares."""
+    names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
+    return Gadget("clear the embedding", tuple(linear("", -reg(name), name).units[0] for name in names))
+
+
+def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget, ...]:
+    """Writes the number `value`, and FAILED for 0, where the tied output head reads it."""
+    n = plan.setting.n
+    none = 1 - value
+    gadgets = [clear_numbers(plan)]
+    if plan.says(TIED_HEAD):
+        gadgets.append(linear(f"output −n·{value}", -n * value, "number"))
+        gadgets.append(constant("−n on specials", dict.fromkeys(SPECIALS, -n)))
+        failed = 2 * n
+    else:
+        gadgets.append(linear(f"output 2·{value}", 2 * value, "number"))
+        gadgets.append(constant("output −1", {"number_squared": -1}))
+        failed = 1
+    if can_fail:
+        gadgets.append(Gadget(f"{FAILED} if nothing was found", (Unit(none, reg("one"), {FAILED: failed}),)))
+    return tuple(gadgets)
+
+
+def own_precision(n: int) -> int:
+    """Least p at which squares of numbers and their logits 2v·i fit: 2n² < 2^q."""
+    return least_odd_precision(lambda q: 2 * n.bit_length() + 1)
+
+
+def spelled_out_position_precision(length: int) -> int:
+    """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
+    return least_odd_precision(lambda q: log2(least_gap(q, length)) + 2 * length.bit_length() + 1)
+
+
+def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
+    """Least p for a head on keys up to n under `sequential`: the term 2S·x'·x must fit, S = 4GL², or G where all keys tie."""
+
+    def bits(q: int) -> int:
+        gap = least_gap(q, length)
+        scale = 4 * gap * (1 << length.bit_length()) ** 2 if by_position else gap
+        return log2(scale) + 2 * n.bit_length() + 1
+
+    return least_odd_precision(bits)

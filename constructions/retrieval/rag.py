@@ -1,0 +1,143 @@
+"""Retrieval tasks by search: a Linear RNN of one block recites a search for the query, and then the result.
+
+Source: Theorem 5.2, Lemmas C.20 and C.23; definition A.5.
+Derivation: `?` occurs once, so how long ago it was says what comes next: the j-th token of the search is written j tokens
+behind the query. The query's numbers are read from the shift register, which makes them quotes in the search. The token behind
+<EndSearch> is the result; the answer is written behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from constructions.affine import reg
+from constructions.findings import Finding
+from constructions.part import least_odd_precision
+from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.retrieval.retriever import Plan, Retriever
+from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, YES, Question, Task
+from constructions.search import END_SEARCH, START_SEARCH, retrieve
+from constructions.wiring import BlockPlan, Embedding
+from precision.format import Discipline
+
+PLAIN, REPEAT = "number token", "repetition token"
+SPACED_COUNT = Finding(
+    id="regex-count",
+    source="Theorem 5.2 and A.5",
+    printed="a repetition {k} with the number k as a token of its own",
+    used="one token for each k that spells the whole repetition, such as `){3}`",
+    why="tokens are joined by spaces, and { 3 } is no repetition but the text itself",
+)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The `which`-th number of the query, from 0, plus `plus`; `spelled` with it in place of %d, or the number's own token."""
+
+    which: int
+    plus: int = 0
+    spelled: str = "%d"
+
+
+Script = Sequence[str | Quote]
+"""What stands between <StartSearch> and <EndSearch>."""
+
+
+def rag(
+    task: Task,
+    script: Callable[[int, frozenset[str]], Script],
+    statement: str,
+    findings: tuple[Finding, ...],
+    query_length: int,
+    *,
+    can_fail: bool = True,
+) -> Retriever:
+    """The Linear RNN that writes script(query_length, findings put back to print). can_fail: whether the answer may be FAILED."""
+
+    def whole(asked: int, printed: frozenset[str]) -> Script:
+        return (START_SEARCH, *script(asked, printed), END_SEARCH)
+
+    def blocks(plan: Plan) -> Sequence[BlockPlan]:
+        words = _words(task, plan.setting.n, whole(plan.query_length, plan.printed))
+        written = _rules(task, plan.query_length, whole(plan.query_length, plan.printed), can_fail)
+        block = BlockPlan((), decide(tuple(written), words, idle=ASK))
+        return (BlockPlan((), block.gadgets, window([block])),)
+
+    def embedding(plan: Plan, task: Task) -> Embedding:
+        return _words(task, plan.setting.n, whole(plan.query_length, plan.printed)).embedding()
+
+    def steps(asked: int, printed: frozenset[str]) -> int:
+        return len(whole(asked, printed)) + 2  # the result, and the answer
+
+    def thoughts(question: Question, printed: frozenset[str]) -> list[str]:
+        recited = [
+            item if isinstance(item, str) else item.spelled % (question.query[item.which] + item.plus)
+            for item in whole(len(question.query), printed)
+        ]
+        return [*recited, *retrieve([*question.words(), *recited])]
+
+    def least_bits(n: int, asked: int, discipline: Discipline) -> int:
+        """Logits 2v·i of numbers up to n + 1, and positions, must fit."""
+        length = n + 2 + asked + steps(asked, frozenset())
+        return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
+
+    return Retriever(
+        task=task,
+        statement=statement,
+        findings=findings,
+        blocks=blocks,
+        least_bits=least_bits,
+        precision="p = 4·bits(n + 1) + 3 for n ≥ 3: 2(n + 1)² must fit (p − 1)/2 digits",
+        query_length=query_length,
+        about={1: "keeps the last tokens, and writes what comes next: a search, then its result"},
+        glossary=_GLOSSARY,
+        source="Theorem 5.2",
+        model="rag",
+        embedding=embedding,
+        steps=steps,
+        thoughts=thoughts,
+        searches=True,
+    )
+
+
+_GLOSSARY: Mapping[str, str] = {
+    PLAIN: "1 at a token that is a number",
+    REPEAT: "1 at a token that spells a repetition",
+    ASK: "1 at the token ?",
+    START_SEARCH: "1 at the token that starts a search",
+    END_SEARCH: "1 at the token that ends a search",
+}
+
+
+def _rules(task: Task, asked: int, script: Script, can_fail: bool) -> Iterator[Rule]:
+    for j, item in enumerate(script):
+        here = back(ASK, asked + j)
+        if isinstance(item, str):
+            yield Rule(f"search, token {j + 1}: {item}", (here,), item)
+        else:
+            value = back(NUMBER, asked - 1 - item.which + j) + item.plus
+            family = PLAIN if item.spelled == "%d" else REPEAT
+            yield Rule(f"search, token {j + 1}: the query's number {item.which + 1}", (here,), Write(value, family))
+    result, failed = back(ASK, asked + len(script) + 1), reg(FAILED)
+    if task.zero:
+        yield Rule(f"{YES} if something was found", (result, 1 - failed), YES)
+        yield Rule(f"{NO} if nothing was found", (result, failed), NO)
+    else:
+        yield Rule("the number that was found", (result, reg(PLAIN)), Write(reg(NUMBER), PLAIN))
+        if can_fail:
+            yield Rule(f"{FAILED} if nothing was found", (result, failed), FAILED)
+
+
+def _words(task: Task, n: int, script: Script) -> Words:
+    least = 0 if task.zero else 1
+    families = [Family(PLAIN, least, n)]
+    for item in script:
+        if isinstance(item, Quote):
+            low, high = max(0, least + item.plus), n + item.plus
+            if item.spelled == "%d":
+                families[0] = Family(PLAIN, min(families[0].low, low), max(families[0].high, high))
+            else:
+                families.append(Family(REPEAT, low, high, lambda i, spelled=item.spelled: spelled % i))  # type: ignore[misc]
+    pieces = (item for item in script if isinstance(item, str) and item not in SPECIALS)
+    return Words(tuple(families), (*SPECIALS, *dict.fromkeys(pieces)))

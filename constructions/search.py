@@ -127,7 +127,7 @@ def _search_elsewhere(pattern: str, text: str, timeout_seconds: float) -> str | 
         )
     except subprocess.TimeoutExpired as error:
         raise TimeoutError from error
-    return done.stdout[1:].decode() or None if done.stdout else None
+    return done.stdout[1:].decode() if done.stdout else None
 
 
 def _short(text: str) -> str:

@@ -1,0 +1,123 @@
+"""RETRIEVE: by its definition, against RE2, and what is refused."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+import re2
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from constructions import counting, index, ngram, recall
+from constructions.retrieval.retriever import Retriever
+from constructions.retrieval.task import Question
+from constructions.search import Search, SearchError, retrieve, search
+from verify.claim_retrieval import cases
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("1 2 3 <StartSearch> 2 (\\d) <EndSearch>", ["3"]),
+        ("1 2 3 <StartSearch> 3 (\\d) <EndSearch>", ["FAILED"]),
+        ("1 2 3 <StartSearch> (\\d \\d) <EndSearch>", ["1", "2"]),
+        ("1 2 3 <StartSearch> (9)|3 <EndSearch>", ["FAILED"]),  # the group took no part
+        ("1 2 <StartSearch> 1 (\\d) <EndSearch> 2 5 <StartSearch> 2 (\\d) <EndSearch>", ["5"]),  # the last pair
+        ("1 2 <StartSearch> (Search) <EndSearch> 7 <StartSearch> (<\\S*) <EndSearch>", ["<StartSearch>"]),
+        ("4 4 <StartSearch> (4){ 2 } <EndSearch>", ["FAILED"]),  # spaces make the braces literal
+        ("12 2 <StartSearch> 2 (\\d) <EndSearch>", ["2"]),  # the 2 of 12 comes first
+        ("<StartSearch> (a) <EndSearch>", ["FAILED"]),
+    ],
+)
+def test_definition(text: str, result: list[str]) -> None:
+    assert retrieve(text.split(" ")) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1 2 <EndSearch>", "<EndSearch> without a <StartSearch> before it"),
+        ("1 2 <StartSearch> ( <EndSearch>", "'(' is not a regular expression: missing ), unterminated subpattern"),
+        ("1 2 <StartSearch> * <EndSearch>", "'*' is not a regular expression: nothing to repeat"),
+        ("1 2 <StartSearch> 1 <EndSearch>", "'1' has no group, so there is nothing to return"),
+        ("1 2 <StartSearch> 1(\\s) <EndSearch>", "found only spaces"),
+        ("1 2 <StartSearch> " + "(" * 300 + " <EndSearch>", "((((…' is not a regular expression"),
+    ],
+)
+def test_a_search_that_cannot_be_carried_out(text: str, says: str) -> None:
+    with pytest.raises(SearchError) as error:
+        retrieve(text.split(" "))
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def elsewhere(call: Callable[[], object]) -> object:
+    """What a call gives in another thread, where no signal reaches it."""
+    results: list[object] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except SearchError as error:
+            results.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def test_no_search_runs_for_ever() -> None:
+    endless = ("(a+)+b", "a" * 60)
+    started = time.monotonic()
+    with pytest.raises(SearchError, match=r"the search for '\(a\+\)\+b' in 60 characters took more than 0.2 s"):
+        search(*endless, timeout_seconds=0.2)
+    assert isinstance(elsewhere(lambda: search(*endless, timeout_seconds=0.2)), SearchError)
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize(("pattern", "text"), [("é (\\S)", "é ü"), ("(9)|1", "1"), ("(x)", "1"), ("()", "1")])
+def test_another_thread_gives_the_same(pattern: str, text: str) -> None:
+    assert elsewhere(lambda: search(pattern, text)) == search(pattern, text)
+
+
+def test_results_become_tokens() -> None:
+    surroundings = Search(["1", "2", "<StartSearch>", "(\\d) 2", "<EndSearch>", "(<S)", "FAILED"])
+    assert surroundings([0, 1, 2, 3]) == []
+    assert surroundings([0, 1, 2, 3, 4]) == [0]
+    assert surroundings.searches == 1
+    with pytest.raises(SearchError, match="returned '<S', which is not a token"):
+        surroundings([2, 2, 5, 4])
+
+
+# Another engine for regular expressions
+
+
+@pytest.mark.parametrize("retriever", [index.RAG, recall.RAG, ngram.RAG, counting.RAG], ids=lambda r: r.task.name)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_re2_finds_the_same(retriever: Retriever, data: st.DataObject) -> None:
+    question = data.draw(cases(retriever.task.name, range(1, 30))).question
+    compare(retriever, question, frozenset())
+    compare(retriever, question, frozenset(retriever.finding_ids))
+
+
+@example(sequence=[5] * 40, threshold=39)
+@example(sequence=[5, 55, 5, 5], threshold=3)
+@settings(max_examples=300, deadline=None)
+@given(sequence=st.lists(st.sampled_from((5, 55, 15, 1)), max_size=30), threshold=st.integers(0, 8))
+def test_re2_counts_the_same(sequence: list[int], threshold: int) -> None:
+    compare(counting.RAG, Question(tuple(sequence), (5, threshold)), frozenset())
+
+
+def compare(retriever: Retriever, question: Question, printed: frozenset[str]) -> None:
+    """RE2 knows no atomic groups. Here one only keeps `re` from trying other places for the same number of repetitions."""
+    (*recited, result) = retriever.thoughts(question, printed)
+    pattern = " ".join(recited[1:-1])
+    found = re2.search(pattern.replace("(?>", "(?:"), " ".join(question.words()))
+    expected = "FAILED" if found is None or found[1] is None else found[1].strip()
+    assert result == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,11 @@ from constructions.part import Setting
 from constructions.wired import Wired
 from precision.format import Format
 
+_BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")  # as a shift register calls what it keeps
 MODELS = ("transformer", "rag", "hybrid", "cot")
+
+
+_KEPT = re.compile(r"(?P<base>.+)-(?P<by>[0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class Construction:
 
     def meaning(self, register: str) -> str:
         """What a register holds, in words; "" if nobody has said so."""
+        if found := _BACK.fullmatch(register):
+            return f"`{found['name']}` of " + (f"{found['by']} tokens before" if found["by"] != "0" else "this token")
+        if kept := _KEPT.fullmatch(register):
+            base, by = kept["base"], int(kept["by"])
+            return f"`{base}` of {by} token{'' if by == 1 else 's'} before" if by else f"`{base}`, kept"
         base, _, offset = register.partition("@")
         squared = base.removesuffix("_squared")
         text = self.glossary.get(base) or self.glossary.get(squared, "")

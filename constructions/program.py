@@ -89,7 +89,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Write:
-    """The number `value` of a family, as the next token."""
+    """The number `value` of a family, as the next token. It must be one that the family has."""
 
     value: Affine
     family: str

@@ -134,7 +134,7 @@ def _embedding(wired: Wired) -> Iterator[str]:
     n = wired.n
     names = [wired.registers[i] for i in range(wired.model.width) if words[:n, i].any()]
     noun = "vertex" if "vertex" in names else "number"
-    powers = {1: "v", 2: "v²"}
+    powers = {0: "1", 1: "v", 2: "v²"}
     for name in names:
         column = words[:n, wired.registers.index(name)]
         power = next((text for k, text in powers.items() if all(column[v - 1] == v**k for v in range(1, n + 1))), "…")

@@ -19,7 +19,7 @@ from rich.text import Text
 from constructions.affine import Affine
 from constructions.engines.reference import FlagSite, Step
 from constructions.wired import Wired
-from constructions.wiring import Component
+from constructions.wiring import Component, Gadget
 
 MOST_POSITIONS = 6  # of a head that attends to many
 
@@ -62,7 +62,16 @@ class Attended:
 
 @dataclass(frozen=True)
 class Wrote:
-    """What the feed-forward of one block changed: register → its new value."""
+    """What the feed-forward of one block changed: register → its new value. fired: the gadgets that are not 0 there."""
+
+    block: int
+    values: Mapping[str, Fraction]
+    fired: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The state of one block's recurrence that is not 0: register → value."""
 
     block: int
     values: Mapping[str, Fraction]
@@ -70,12 +79,17 @@ class Wrote:
 
 @dataclass(frozen=True)
 class TokenTrace:
-    """One position. before_output: the registers behind the last attention. produced: the argmax there."""
+    """One position. before_output: the registers behind the last attention or recurrence. produced: the argmax there.
+
+    response: the token that follows if it is not the argmax but came from the model's surroundings, such as a search result.
+    """
 
     position: int
     token: str
     produced: str
+    response: str
     attended: tuple[Attended, ...]
+    kept: tuple[Kept, ...]
     wrote: tuple[Wrote, ...]
     before_output: Mapping[str, Fraction]
 
@@ -110,7 +124,7 @@ class Trace:
 
     def at(self, position: int) -> TokenTrace:
         """What happened at one position."""
-        attended, wrote = [], []
+        attended, kept, wrote = list[Attended](), list[Kept](), list[Wrote]()
         step = self.steps[position - 1]
         for number, plan in enumerate(self.wired.blocks, start=1):
             before = self.registers(position, 2 * number - 2)
@@ -130,11 +144,24 @@ class Trace:
                     if is_plain(name)
                 }
                 attended.append(Attended(number, head.name, weights, comparisons, reads))
+            states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
+            state = {name: between[name] - before[name] for name in states if is_plain(name)}
+            if states:
+                kept.append(Kept(number, {name: v for name, v in state.items() if v and not name.endswith("-0")}))
             changed = {name: v for name, v in after.items() if v != between[name] and is_plain(name)}
-            wrote.append(Wrote(number, changed))
+            fired = [gadget.name for gadget in plan.gadgets if _fires(gadget, between)]
+            wrote.append(Wrote(number, changed, tuple(fired)))
         last = self.before_output(position)
         produced = self.wired.vocabulary[step.next_token]
-        return TokenTrace(position, self.tokens[position - 1], produced, tuple(attended), tuple(wrote), last)
+        following = self.tokens[position] if position < len(self.tokens) else produced
+        response = "" if following == produced else following
+        return TokenTrace(
+            position, self.tokens[position - 1], produced, response, tuple(attended), tuple(kept), tuple(wrote), last
+        )
+
+
+def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
+    return any(_value(unit.gate, values) > 0 and _value(unit.up, values) for unit in gadget.units)
 
 
 def is_plain(name: str) -> bool:
@@ -252,7 +279,8 @@ def print_trace(
     console.print(
         Text(
             "\nIn each step below, a head's line names the position it attends to (and the token there), why, and what it writes."
-            "\nWhy: key register there = value = query register here. A line `feed-forward` names what the block computes then.",
+            "\nWhy: key register there = value = query register here. A line `feed-forward` names what the block computes then."
+            "\nA line `recurrence` shows what is kept that is not 0: `x-2` is register x of 2 tokens before.",
             style="dim",
         ),
         soft_wrap=True,
@@ -261,10 +289,12 @@ def print_trace(
         token = trace.at(position)
         console.print()
         title = Text.assemble(
-            f"step {index}: ", "position ", f"{position}, token ", (token.token, "bold"), " → writes ",
-            (token.produced, "bold green"),
+            f"step {index}: ", "position ", f"{position}, token ", (token.token, "bold"),
+            " → what is found: " if token.response else " → writes ", (token.response or token.produced, "bold green"),
         )  # fmt: skip
         console.print(Rule(title, align="left", style="dim"))
+        if token.response:
+            continue
         sentence = narrate(token.before_output, token.produced)
         if sentence:
             console.print(Text(sentence, style="italic"), soft_wrap=True)
@@ -304,9 +334,16 @@ def _step_table(trace: Trace, token: TokenTrace) -> Table:
                     str(head.block), Text(head.name, style="cyan"), Text(where), because,
                     Text(show_values(head.reads, quantum)),
                 )  # fmt: skip
-        values = show_values(wrote.values, quantum) if wrote.block < last else f"the output: {token.produced}"
+        for kept in token.kept:
+            if kept.block == wrote.block and kept.values:
+                table.add_row(
+                    str(kept.block), Text("recurrence", style="cyan"), "", "", Text(show_values(kept.values, quantum))
+                )
+        ends = wrote.block == last
+        values = f"the output: {token.produced}" if ends else show_values(wrote.values, quantum)
+        fired = ", ".join(name for name in wrote.fired if not name.startswith("clear")) if ends else ""
         if wrote.values:
-            table.add_row(str(wrote.block), Text("feed-forward", style="magenta"), "", "", Text(values))
+            table.add_row(str(wrote.block), Text("feed-forward", style="magenta"), "", Text(fired), Text(values))
     return table
 
 
@@ -331,8 +368,12 @@ def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str]
                 "position": position,
                 "token": token.token,
                 "produced": token.produced,
+                "response": token.response,
                 "says": narrate(token.before_output, token.produced),
                 "heads": heads,
+                "recurrences": [
+                    {"block": k.block, "registers": {n: str(v) for n, v in k.values.items()}} for k in token.kept
+                ],
                 "feed_forward": writes,
             }
         )

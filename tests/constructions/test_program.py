@@ -1,0 +1,116 @@
+"""Programs: what rules mean, against a plain interpreter of the same rules; and refusals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from constructions.affine import reg
+from constructions.engines import decode_by_reference, find_engine
+from constructions.layers import Transformer
+from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.wiring import BlockPlan, wire
+from precision.format import Arithmetic, Discipline, Format, fixed_point
+
+WORDS = Words((Family("plain", 0, 9), Family("signed", -9, 9, "@{}".format)), ("a", "b", "c", "end"))
+MOST = 12
+
+
+@dataclass(frozen=True)
+class Case:
+    """One rule for each special word that may be the latest token: what to write then."""
+
+    word: str
+    write: str | tuple[str, int, int]  # a special word, or (family, how many tokens back, added)
+
+
+def program(cases: list[Case], fmt: Format) -> Transformer:
+    """The wired rules; behind a number of either family, the word before it is written again, or `end`."""
+    rules = []
+    for case in cases:
+        write: str | Write
+        if isinstance(case.write, str):
+            write = case.write
+        else:
+            family, by, added = case.write
+            write = Write(back(NUMBER, by) + added, family)
+        rules.append(Rule(f"behind {case.word}", (reg(case.word),), write))
+    numeric = reg("plain") + reg("signed")
+    rules += [Rule(f"number behind {w}", (numeric, back(w, 1)), v) for w, v in (("a", "b"), ("b", "c"), ("c", "end"))]
+    rules.append(Rule("number behind a number", (numeric, back("plain", 1) + back("signed", 1)), "end"))
+    block = BlockPlan((), decide(rules, WORDS))
+    embedding = WORDS.embedding()
+    model, _ = wire(embedding, [BlockPlan((), block.gadgets, window([block]))], embedding.words, fmt)
+    return model
+
+
+def interpret(cases: list[Case], prompt: list[str]) -> list[str]:
+    """The same rules, read by Python."""
+    table = {case.word: case.write for case in cases}
+    words, produced = list(prompt), list[str]()
+    while len(produced) < MOST and (not produced or produced[-1] != "end"):
+        last = words[-1]
+        if last in table:
+            write = table[last]
+            if isinstance(write, tuple):
+                family, by, added = write
+                then = words[-1 - by] if by < len(words) else ""
+                low, high = (0, 9) if family == "plain" else (-9, 9)
+                value = number(then) + added
+                assume(low <= value <= high)
+                write = str(value) if family == "plain" else f"@{value}"
+        else:
+            before = words[-2] if len(words) > 1 else ""
+            write = {"a": "b", "b": "c", "c": "end"}.get(before, "end")
+        words.append(write)
+        produced.append(write)
+    return produced
+
+
+def number(word: str) -> int:
+    """0 for a special word or nothing."""
+    return int(word.removeprefix("@")) if word.lstrip("@-").isdecimal() else 0
+
+
+writes = st.one_of(
+    st.sampled_from(("a", "b", "c", "end")),
+    st.tuples(st.sampled_from(("plain", "signed")), st.integers(1, 4), st.integers(-3, 3)),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(writes, writes, writes), st.lists(st.sampled_from(WORDS.vocabulary[:-1]), max_size=5), st.data())
+def test_rules_mean_what_they_say(
+    written: tuple[str | tuple[str, int, int], ...], before: list[str], data: st.DataObject
+) -> None:
+    cases = [Case(word, write) for word, write in zip("abc", written, strict=True)]
+    prompt = [*before, data.draw(st.sampled_from("abc"))]
+    arithmetic = Arithmetic(fixed_point(21), data.draw(st.sampled_from(Discipline)))
+    model = program(cases, arithmetic.format)
+    tokens = [WORDS.vocabulary.index(word) for word in prompt]
+    expected = interpret(cases, prompt)
+    stop = {WORDS.special("end")}
+    produced = decode_by_reference(model, arithmetic, tokens, stop, MOST).produced
+    assert [WORDS.vocabulary[token] for token in produced] == expected
+    assert find_engine("indexed")(model, arithmetic, tokens, stop, MOST).produced == produced
+
+
+def test_the_tokens_of_words() -> None:
+    assert WORDS.vocabulary[:11] == (*map(str, range(10)), "@-9")
+    assert WORDS.vocabulary[WORDS.number("signed", -9)] == "@-9"
+    assert WORDS.vocabulary[WORDS.special("end")] == "end"
+    with pytest.raises(ValueError, match="10 is not among the plains 0 … 9"):
+        WORDS.number("plain", 10)
+    with pytest.raises(ValueError, match="no family 'other'"):
+        WORDS.number("other", 1)
+    with pytest.raises(ValueError, match="two tokens are spelled alike"):
+        Words((Family("plain", 0, 3), Family("more", 3, 4)), ())
+
+
+def test_the_window_is_as_deep_as_the_rules_look() -> None:
+    gadgets = decide([Rule("r", (back("a", 3), reg("b-tree")), Write(back(NUMBER, 1), "plain"))], WORDS)
+    units = window([BlockPlan((), gadgets)])
+    assert {unit.name: len(unit.rows) for unit in units} == {"the last 4 of a": 4, "the last 2 of number": 2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -158,30 +158,29 @@ def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) 
 def test_every_small_question(check: Check, stem: str) -> None:
     retriever = RETRIEVERS[stem]
     name = retriever.task.name
-    lengths = range(1, LONGEST_C) if name == "ngram" else (retriever.query_length,)
+    # Tokens of the alphabet for each length of query: more would take minutes.
+    alphabets = {1: 4, 2: 4, 3: 3, 4: 2} if name == "ngram" else {retriever.query_length: 4}
+    counts = " (c = 2 … 5: over 4, 4, 3, 2)" if name == "ngram" else ""
+    what = "every token and every threshold up to n" if name == "counting" else "every query"
 
-    def exhaust(text: str, n: int, longest: int, tokens: int, query_length: int, discipline: Discipline) -> None:
-        if n > check.n_max:
-            return
+    def exhaust(text: str, ranges: Iterable[tuple[int, int, int, int]], discipline: Discipline) -> None:
+        """ranges: n, the longest sequence, the number of tokens, and the length of the query."""
         batches = Batches(stem, check, discipline)
+        within = (every_case(name, *some) for some in ranges if some[0] <= check.n_max)
         check.exhaustive(
-            batches.ahead(every_case(name, n, longest, tokens, query_length)),
+            batches.ahead(itertools.chain.from_iterable(within)),
             batches.right,
-            range=f"{text}, {discipline.value} (dense)",
+            range=f"{text}, {what}, {discipline.value} (dense)",
             size=lambda case: len(case.sequence),
             precision=PRECISION,
         )
 
-    for query_length in lengths:
-        asked = f"c = {query_length + 1}: " if name == "ngram" else ""
-        tokens = {3: 3, 4: 2}.get(query_length, 4)  # the queries of c = 4 and 5 over 4 tokens would take a minute
-        what = "every query"
-        if name == "counting":
-            what = "every token and threshold from 0 to 6"
-        exhaust(f"{asked}up to 6 tokens from 1 … {tokens}, {what}", 6, 6, tokens, query_length, Discipline.FUSED)
-        exhaust(f"{asked}up to 4 tokens from 1 … 3, every query", 4, 4, 3, query_length, Discipline.SEQUENTIAL)
-        for n in (1, 2, 3):
-            exhaust(f"{asked}the model for n = {n}, every question", n, n, n, query_length, Discipline.FUSED)
+    if check.n_max >= 6:
+        sizes = ((6, 6, tokens, length) for length, tokens in alphabets.items())
+        exhaust(f"n = 6: up to 6 tokens over 4{counts}", sizes, Discipline.FUSED)
+    if check.n_max >= 4:
+        exhaust("n = 4: up to 4 tokens over 3", ((4, 4, 3, length) for length in alphabets), Discipline.SEQUENTIAL)
+    exhaust("n = 1, 2, 3: everything", ((n, n, n, length) for length in alphabets for n in (1, 2, 3)), Discipline.FUSED)
 
 
 # Random questions, up to --n-max

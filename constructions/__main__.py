@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.construction import Construction
+from constructions.measures import measure
 from constructions.part import Part
 from constructions.registry import find_constructions, find_parts
 from constructions.show import cli
@@ -43,11 +44,17 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def sizes(construction: Construction, variant: str) -> dict[str, int]:
-    """Counted in the weights. heads: the most in one block."""
+    """Counted in the weights. heads: the most in one block. state_numbers: what recurrences carry over."""
     findings = tuple(f.id for f in construction.findings) if variant == "printed" else ()
     model = construction.build(SIZES_AT, findings).model
     heads = [len(block.heads) for block in model.blocks]
-    return {"layers": len(model.blocks), "heads": max(heads), "width": model.width, "parameters": model.parameters}
+    return {
+        "layers": len(model.blocks),
+        "heads": max(heads),
+        "width": model.width,
+        "parameters": model.parameters,
+        "state_numbers": measure(model, 1).state_numbers,
+    }
 
 
 def construction_document(item: Construction) -> dict[str, object]:
@@ -84,15 +91,17 @@ def part_document(part: Part) -> dict[str, object]:
 
 def _constructions_table(found: Sequence[Construction]) -> Table:
     table = _table(
-        "Constructions", "name", "model", "source", "variants", "layers", "heads", "width", "least precision"
+        "Constructions", "name", "model", "source", "variants", "layers", "heads", "state", "width", "least precision"
     )
     for item in found:
         counted = [sizes(item, variant) for variant in item.variants]
-        columns = [", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "width")]
+        columns = [
+            ", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "state_numbers", "width")
+        ]
         table.add_row(
             Text(item.name, style="bold"), item.model, item.source, ", ".join(item.variants), *columns, item.precision
         )
-    table.caption = "layers, heads in one layer, and width: in the order of the variants"
+    table.caption = "layers, heads in one layer, numbers that recurrences keep, and width: in the order of the variants"
     return table
 
 

@@ -3,7 +3,8 @@
 Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
 
 Numbers are columns of exact integers (`dense_column`); scores are screened in float64 and decided exactly
-(`dense_attention`). Results do not depend on the device, the number of threads, the tile or what else is in the batch.
+(`dense_attention`); a linear recurrence is a guess that is checked, or run position by position (`dense_recurrence`).
+Results do not depend on the device, the number of threads, the tile or what else is in the batch.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from constructions.engines.dense_batch import Batch, batch
 from constructions.engines.dense_column import Column, Objects, Weight
 from constructions.engines.dense_logits import first_argmax
 from constructions.engines.dense_operators import Operators
+from constructions.engines.dense_recurrence import states
 from constructions.engines.dense_weights import BlockWeights, ModelWeights, load
 from constructions.engines.dense_workers import Workers, workers
 from constructions.layers import Transformer
@@ -65,8 +67,6 @@ def run(
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
     """
-    if any(block.recurrence is not None for block in model.blocks):
-        raise ValueError("the dense engine runs Transformers only; this model has a linear recurrence")
     if tile < 1:
         raise ValueError(f"a tile needs at least one position, got {tile}")
     for sequence in sequences:
@@ -196,7 +196,7 @@ class _Run:
         stream = self._embed()
         yield stream
         for block in self.weights.blocks:
-            stream = self._attend(block, stream)
+            stream = self._recur(block, stream) if block.recurrence else self._attend(block, stream)
             yield stream
             stream = self._feed_forward(block, stream)
             yield stream
@@ -228,6 +228,12 @@ class _Run:
         for register, row in block.out:
             change = self.operators.row(row, _NO_BIAS, outputs, size)
             result[register] = self.operators.sum(stream[register], change)
+        return result
+
+    def _recur(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        result = list(stream)
+        for register, state in states(self.operators, self.batch, block.recurrence, stream).items():
+            result[register] = self.operators.sum(stream[register], state)
         return result
 
     def _feed_forward(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:

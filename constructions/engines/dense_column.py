@@ -243,6 +243,19 @@ class Numbers:
             return Column(column.narrow[index], column.exponent, column.bound)
         return self.from_objects(column.objects(column.exponent)[index.cpu().numpy()], column.exponent)
 
+    def part(self, column: Column, entries: slice) -> Column:
+        """The entries of a slice."""
+        if column.narrow is not None:
+            return Column(column.narrow[entries], column.exponent, column.bound)
+        return self.from_objects(column.objects(column.exponent)[entries], column.exponent)
+
+    def equal(self, a: Column, b: Column) -> bool:
+        """Whether all the numbers are equal."""
+        difference = self.subtract(a, b)
+        if difference.narrow is None:
+            return False
+        return not bool(difference.narrow.any())
+
     def concatenate(self, columns: Sequence[Column]) -> Column:
         """The columns one after the other."""
         if len(columns) == 1:

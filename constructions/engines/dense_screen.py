@@ -6,6 +6,12 @@ A score of w components computed in float64, in any order and with or without fu
 (w + c)·u·Σ|k_j||q_j|, u = 2^-53, where c pays for the conversion of the operands. Rounding the exact score to the format
 moves it by at most one step more; saturation moves no two scores apart. So a key whose screened score is below the
 highest one by more than G + 2·error has an exact score that trails by more than G.
+
+Where a key matches, large terms cancel, and that bound is far above the score. So the coarse components, whose products are
+multiples of one power of two and together below 2^53 of it, are added up first: without any error. The other components
+are added to their sum; with C the coarse sum and R = Σ|k_j||q_j| over the others, each partial sum is at most
+|C| + R ≤ |score| + 2R, so the error is at most (w + c)·u·(|score| + 2R). At the winner and at all keys that could come near it
+this is small, however large the terms were.
 """
 
 from __future__ import annotations
@@ -23,6 +29,7 @@ from constructions.engines.dense_column import Column
 from constructions.engines.dense_operators import Operators
 
 _NOTHING = -1.7e308  # below every score, above −∞
+_EXACT = 1 << 53  # float64 holds the integers up to this
 
 
 class Screen:
@@ -47,20 +54,30 @@ class Screen:
         if not self.usable:
             return
         nothing = torch.zeros((batch.size, 0), dtype=torch.float64, device=self.device)
-        self.query = torch.stack(queries, dim=1) if queries else nothing  # (token, component)
-        self.key = torch.stack(keys, dim=1) if keys else nothing
+        coarse = _coarse([(numbers.tighten(q), numbers.tighten(k)) for q, k in pairs])
+        order = [*coarse, *(i for i in range(len(pairs)) if i not in coarse)]
+        self.coarse = len(coarse)  # components, in front
+        self.query = torch.stack([queries[i] for i in order], dim=1) if queries else nothing  # (token, component)
+        self.key = torch.stack([keys[i] for i in order], dim=1) if keys else nothing
 
-        # A bound on Σ|k_j||q_j| for each query, over all keys; then on the distance of screened from exact scores.
+        # A bound on Σ|k_j||q_j| for each query, over all keys, and on the part of it that may be off; then on the distance
+        # of screened from exact scores, but for what is relative to the score.
         size = torch.zeros(batch.size, dtype=torch.float64, device=self.device)
-        for q, k in zip(queries, keys, strict=True):
-            size += q.abs() * float(k.abs().max())
+        fine = torch.zeros_like(size)
+        for i, (q, k) in enumerate(zip(queries, keys, strict=True)):
+            terms = q.abs() * float(k.abs().max())
+            size += terms
+            if i not in coarse:
+                fine += terms
         size *= 1.0 + 2.0**-40
+        fine *= 1.0 + 2.0**-40
         width = len(pairs)
+        self.relative = (width + 16) * 2.0**-52
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
         excess = max(0, fmt.max_quanta.bit_length() - 53)
         largest = math.ldexp(float(fmt.max_quanta >> excess), fmt.quantum_exponent + excess)  # from below
         steps = 1 if operators.fused else 2 * width  # roundings on the way to a score
-        error = size * ((width + 16) * 2.0**-52) + steps * quantum
+        error = 2.0 * fine * self.relative + steps * quantum
         self.blind = torch.zeros(batch.size, dtype=torch.bool, device=self.device)
         if not fmt.is_fixed_point:
             # Relative errors compound to less than twice their sum, given the condition below; subnormal ones grow by e.
@@ -69,10 +86,10 @@ class Screen:
                 self.blind[:] = True  # rounding errors that compound are bounded only while they are few
         if not operators.fused:
             # Where a single term or partial sum might saturate, the score is no longer near the sum.
-            self.blind |= 2.0 * error + size >= largest
+            self.blind |= 2.0 * (error + size * self.relative) + size >= largest
         self.largest = largest
         gap = float((decisive_gap >> -fmt.quantum_exponent) + 1)  # rounded up to a whole number
-        self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40)  # (token,)
+        self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40 + 4.0 * self.relative)  # (token,)
 
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor, Tensor]:
         """Pairs (query, key) with every key that may come within G of its query's highest score; and the blind queries.
@@ -83,10 +100,14 @@ class Screen:
         operands = self._operands(tile)
         shape = (len(tile.start), stop - first, stop)  # (sequence, query, key)
         scores = workspace.floats(shape)
-        torch.bmm(operands.query[:, first:stop], operands.key[:, :, :stop], out=scores)
+        query, key = operands.query[:, first:stop], operands.key[:, :, :stop]
+        coarse = self.coarse
+        torch.bmm(query[:, :, :coarse], key[:, :coarse], out=scores)
+        if coarse < query.shape[2]:
+            scores.baddbmm_(query[:, :, coarse:], key[:, coarse:])
         scores[:, :, first:].masked_fill_(workspace.triangle(stop - first), -math.inf)
         threshold = scores.amax(dim=2).clamp_(-self.largest, self.largest)  # (sequence, query)
-        threshold -= operands.margin[:, first:stop]
+        threshold -= operands.margin[:, first:stop] + threshold.abs() * (4.0 * self.relative)
         # Scores that the margin cannot tell from saturated ones: all keys.
         threshold.masked_fill_(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING)
         threshold.masked_fill_(operands.left_out[:, first:stop], math.inf)
@@ -94,14 +115,14 @@ class Screen:
         torch.ge(scores, threshold[:, :, None], out=chosen)
         found = _flat_nonzero(chosen)
         row = torch.div(found, stop, rounding_mode="floor")  # over all sequences
-        key = found - row * stop
+        place = found - row * stop
         if len(tile.start) == 1:
             start = tile.start
         else:
             sequence = torch.div(row, stop - first, rounding_mode="floor")
             row -= sequence * (stop - first)
             start = tile.start[sequence]
-        return row + (start + first), key + start, tile.tokens[:, first:stop][operands.blind[:, first:stop]]
+        return row + (start + first), place + start, tile.tokens[:, first:stop][operands.blind[:, first:stop]]
 
     def _operands(self, tile: Tile) -> _Operands:
         known = self._known.get(tile.group)
@@ -117,6 +138,27 @@ class Screen:
             )
             self._known[tile.group] = known
         return known
+
+
+def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
+    """Components of which float64 adds up any products exactly: as many of the coarsest as there can be; best if tight."""
+    by_exponent = sorted(range(len(pairs)), key=lambda i: -_exponent(pairs[i]))
+    chosen: list[int] = []
+    bound, unit = 0, 0
+    for i in by_exponent:
+        q, k = pairs[i]
+        exponent = _exponent(pairs[i])
+        widened = (bound << (unit - exponent) if bound else 0) + q.bound * k.bound
+        if widened > _EXACT or max(q.bound, k.bound) > _EXACT:
+            break
+        chosen.append(i)
+        bound, unit = widened, exponent
+    return chosen
+
+
+def _exponent(pair: tuple[Column, Column]) -> int:
+    """Of the products of the pair."""
+    return pair[0].exponent + pair[1].exponent
 
 
 class _Operands(NamedTuple):

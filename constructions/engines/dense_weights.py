@@ -1,6 +1,6 @@
 """A model's weights as the dense engine uses them: sparse rows of dyadic factors, rounded to the format once.
 
-Source: section 3, definitions 3.1 and 3.2; the rounding and the operators are those of the reference engine.
+Source: section 3, definitions 3.1, 3.2 and 3.4; the rounding and the operators are those of the reference engine.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from constructions.engines.dense_column import Weight, weight_of
-from constructions.layers import AttentionHead, Block, Matrix, Transformer
+from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic
 from precision.rounding import round_fraction
 
@@ -28,12 +29,20 @@ class HeadWeights:
     value: tuple[Row, ...]
 
 
+class StateRow(NamedTuple):
+    """One register of a recurrence: its row over the states before and the registers now, end to end."""
+
+    register: int
+    row: Row
+
+
 @dataclass(frozen=True)
 class BlockWeights:
     """One block. out: register, row over the heads' outputs end to end. down: register, row over the units, bias."""
 
     heads: tuple[HeadWeights, ...]
     out: tuple[tuple[int, Row], ...]
+    recurrence: tuple[StateRow, ...]
     gate: tuple[tuple[Row, Weight], ...]
     up: tuple[tuple[Row, Weight], ...]
     down: tuple[tuple[int, Row, Weight], ...]
@@ -80,6 +89,11 @@ class _Loader:
     def head(self, head: AttentionHead) -> HeadWeights:
         return HeadWeights(self.rows(head.query), self.rows(head.key), self.rows(head.value))
 
+    def recurrence(self, recurrence: Recurrence) -> tuple[StateRow, ...]:
+        joined = np.concatenate([recurrence.carry, recurrence.feed], axis=1)  # (d, 2d)
+        rows = [StateRow(r, self.row(joined[r])) for r in np.flatnonzero(joined.any(axis=1)).tolist()]
+        return tuple(row for row in rows if row.row)  # the state of all other registers stays 0
+
     def block(self, block: Block) -> BlockWeights:
         out = []
         if block.heads:
@@ -93,6 +107,7 @@ class _Loader:
         return BlockWeights(
             heads=tuple(self.head(head) for head in block.heads),
             out=tuple(out),
+            recurrence=() if block.recurrence is None else self.recurrence(block.recurrence),
             gate=self.biased(ffn.gate, ffn.gate_bias),
             up=self.biased(ffn.up, ffn.up_bias),
             down=tuple(down),

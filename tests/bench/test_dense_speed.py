@@ -1,10 +1,11 @@
-"""Speed of the dense engine against the reference engine on the same graphs, in one run. Prints figures only."""
+"""Speed of the dense engine: against the reference engine on the same graphs, at larger n, on recurrences. Prints figures only."""
 
 from __future__ import annotations
 
 import random
 import time
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,6 +13,8 @@ from constructions.engines import dense
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import build
+from constructions.layers import Block, FeedForward, Recurrence, Transformer
+from precision.format import Arithmetic, fixed_point
 
 pytestmark = pytest.mark.benchmark
 
@@ -53,3 +56,35 @@ def test_istree_repaired_fused(n, capsys, request):
             f"reference {reference:.2f}, dense {min(seconds):.4f} (batch {len(graphs)}, {torch.get_num_threads()} threads); "
             f"ratio {reference / min(seconds):.0f}, in processor time {reference_busy / min(busy):.0f}"
         )
+
+
+@pytest.mark.parametrize("n", [1000, 3000])
+def test_istree_where_terms_of_scores_are_large(n, capsys):
+    wired = build(n)
+    graph = random_tree(n, 0)
+    start, used = time.perf_counter(), time.process_time()
+    found = dense.matches(wired.model, wired.arithmetic, [PAPER.prompt(graph)], [expected_answer(graph, PAPER)])
+    seconds, busy = time.perf_counter() - start, time.process_time() - used
+    assert found == [None]
+    with capsys.disabled():
+        print(
+            f"\nIsTree n = {n}, {wired.arithmetic.format.name}: dense {seconds:.2f} s, {busy:.2f} s of processor time"
+        )
+
+
+@pytest.mark.parametrize(("name", "own"), [("running sum", 1.0), ("decay", 0.5)])
+def test_linear_recurrences(name, own, capsys):
+    width, length, count = 8, 2000, 16
+    carry, feed, words = np.diag([own, *[0.0] * 7]), np.zeros((width, width)), np.zeros((3, width))
+    feed[0, 7], words[:, 7] = 1.0, (0.0, 1.0, -1.0)
+    silent = FeedForward(
+        np.zeros((0, width)), np.zeros(0), np.zeros((0, width)), np.zeros(0), np.zeros((width, 0)), np.zeros(width)
+    )
+    model = Transformer(words, np.zeros(width), (Block((), silent, Recurrence(carry, feed)),), words)
+    rng = random.Random(0)
+    texts = [[rng.randrange(3) for _ in range(length)] for _ in range(count)]
+    start = time.perf_counter()
+    dense.run(model, Arithmetic(fixed_point(33)), texts)
+    seconds = time.perf_counter() - start
+    with capsys.disabled():
+        print(f"\n{name}: {count} sequences of {length} tokens: {count * length / seconds:,.0f} tokens per second")

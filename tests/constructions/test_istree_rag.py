@@ -1,0 +1,258 @@
+"""The IsTree RNN that searches: its text, its searches, sizes, refusals, and that every rule counts."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import ENGINES, dense, find_engine, indexed
+from constructions.istree import rag
+from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
+from constructions.istree.searches import searches
+from constructions.layers import Block, Recurrence, Transformer, block_arrays
+from constructions.search import END_SEARCH, Search, SearchError, retrieve
+from constructions.wired import Wired
+from precision.format import Arithmetic, Discipline
+from verify.strategies import graphs
+
+PATH = Graph(2, ((1, 2),))
+TRIANGLE = Graph(3, ((1, 2), (2, 3), (3, 1)))
+# 5 stands in 15 and 57, 1 in 11: numbers that hold others.
+DIGITS = Graph(57, ((1, 11), (5, 15), (57, 5), (11, 5), (15, 51), (1, 57)))
+
+
+@cache
+def built(n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED) -> Wired:
+    return rag.build(n, printed=printed, discipline=discipline)
+
+
+def text(wired: Wired, graph: Graph, engine: str, guess: Sequence[str] = ()) -> list[str]:
+    produced = find_engine(engine)(
+        wired.model,
+        wired.arithmetic,
+        PAPER.prompt(graph),
+        set(wired.tokens(("YES", "NO"))),
+        rag.limit(graph.n),
+        guess=wired.tokens(guess),
+        respond=Search(wired.vocabulary),
+    ).produced
+    return [wired.vocabulary[token] for token in produced]
+
+
+# The expected text, by itself
+
+
+def judge_text(graph: Graph) -> None:
+    """Every search, made by Python's re, finds what the oracle says; its records are Algorithm 1's tour up to a cycle."""
+    words, prompt = rag.expected_sequence(graph), [built(graph.n).vocabulary[token] for token in PAPER.prompt(graph)]
+    found = 0
+    for place, word in enumerate(words):
+        if word == END_SEARCH:
+            found += 1
+            assert retrieve([*prompt, *words[: place + 1]]) == [words[place + 1]]
+    assert words[-1] == ("YES" if is_tree(graph) else "NO")
+    spent, most = (len(words), found), (64 * graph.n - 43, 6 * graph.n - 4)
+    assert spent == most if is_tree(graph) else max(found - most[1], len(words) - most[0]) <= 0
+    heads = [words[i + 1] for i, word in enumerate(words) if word in ("-", "^")]
+    tour = [str(v) for v in depth_first_tour(graph)]
+    assert heads[: len(tour)] == tour[: len(heads)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(range(1, 25)))
+@example(DIGITS)
+@example(TRIANGLE)
+@example(Graph(1, ()))
+def test_the_expected_text_is_what_its_searches_find(graph: Graph) -> None:
+    judge_text(graph)
+
+
+def test_a_wrong_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = rag.expected_sequence(TRIANGLE)
+    wrong = [*right]
+    wrong[wrong.index(END_SEARCH) + 1] = "3"
+    monkeypatch.setattr(rag, "expected_sequence", lambda graph: wrong)
+    with pytest.raises(AssertionError):
+        judge_text(TRIANGLE)
+
+
+# The model
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("discipline", Discipline)
+def test_engines_write_the_expected_text(engine: str, discipline: Discipline) -> None:
+    for graph in (Graph(1, ()), PATH, TRIANGLE):
+        expected = rag.expected_sequence(graph)
+        assert text(built(graph.n, (), discipline), graph, engine, expected) == expected
+
+
+def test_nothing_is_guessed() -> None:
+    graph = Graph(3, ((3, 2), (1, 3)))
+    assert text(built(3), graph, "reference") == rag.expected_sequence(graph)
+
+
+@settings(max_examples=10, deadline=None)
+@given(graphs(range(1, 20)))
+@example(DIGITS)
+def test_any_graph(graph: Graph) -> None:
+    expected = rag.expected_sequence(graph)
+    assert text(built(graph.n), graph, "indexed", expected) == expected
+
+
+@settings(max_examples=4, deadline=None)
+@given(graphs(range(2, 7)), st.sampled_from((2, 10, 30)))
+def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
+    wired = rag.build(graph.n, rag.least_precision(graph.n) + more)
+    expected = rag.expected_sequence(graph)
+    assert text(wired, graph, "indexed", expected) == expected
+
+
+def test_nothing_saturates_on_the_longest_prompt() -> None:
+    graph = Graph(7, tuple(combinations(range(1, 8), 2)))
+    for discipline in Discipline:
+        wired = built(7, (), discipline)
+        fed = [*PAPER.prompt(graph), *wired.tokens(rag.expected_sequence(Graph(7, graph.edges[:6])))]
+        assert len(fed) > rag.sequence_length(7) - 21
+        assert not indexed.run(wired.model, wired.arithmetic, fed).columns.saturations
+
+
+# Searches
+
+
+def test_searches_of_every_variant_are_told_apart_by_their_first_token() -> None:
+    for size in range(len(rag.FINDING_IDS) + 1):
+        for chosen in combinations(rag.FINDING_IDS, size):
+            plan = searches(frozenset(chosen))
+            scripts = {plan.father.script, plan.record.script, plan.first.script, plan.next.script}
+            firsts = [script[0] for script in scripts]
+            for first in firsts:
+                assert sum(script.count(first) for script in scripts) == 1, chosen
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for script in scripts:
+                    assert re.compile(" ".join(item if isinstance(item, str) else "7" for item in script)).groups
+            assert built(2, chosen).printed == chosen
+
+
+def test_findings_put_back_spell_the_print() -> None:
+    plan = searches(frozenset(rag.FINDING_IDS))
+
+    def spelled(script: Sequence[object]) -> str:
+        return "".join(item if isinstance(item, str) else item.value for item in script)  # type: ignore[attr-defined]
+
+    assert spelled(plan.father.script) == spelled(plan.record.script) == r"\b(\S+)\b -\bv\b"
+    assert spelled(plan.first.script) == r"\b(\S+)\b ~\bv\b|\bv\b ~\b(\S+)\b"
+    assert spelled(plan.next.script) == r"(\bu\b ~\bv\b|\bv\b ~\bu\b).*?" + spelled(plan.first.script)
+
+
+@pytest.mark.parametrize("finding", rag.FINDING_IDS)
+def test_each_finding_alone_spoils_a_verdict(finding: str) -> None:
+    graph = {"record-spaces": TRIANGLE, "edge-group": Graph(3, ((1, 2), (1, 3)))}.get(finding, PATH)
+    try:
+        said = text(built(graph.n, (finding,)), graph, "reference")[-1]
+    except SearchError:
+        return
+    assert said != ("YES" if is_tree(graph) else "NO")
+
+
+# Sizes and refusals
+
+
+def test_the_size_does_not_depend_on_n() -> None:
+    models = [built(n).model for n in (1, 10, 100)]
+    shapes = [[array.shape for block in model.blocks for array in block_arrays(block)] for model in models]
+    assert shapes[0] == shapes[1] == shapes[2]
+    assert not any(block.heads for model in models for block in model.blocks)
+
+
+def test_too_few_bits_are_refused_with_the_least() -> None:
+    for discipline in Discipline:
+        least = rag.least_precision(5, discipline)
+        rag.build(5, least, discipline=discipline)
+        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+            rag.build(5, least - 2, discipline=discipline)
+
+
+def test_other_refusals() -> None:
+    with pytest.raises(ValueError, match="odd number of bits"):
+        rag.build(3, 60)
+    with pytest.raises(ValueError, match="at least 1 vertex"):
+        rag.build(0)
+    with pytest.raises(ValueError, match="unknown finding 'r5'"):
+        rag.build(3, printed=["r5"])
+
+
+def test_variants_are_named() -> None:
+    assert built(3).variant == "repaired"
+    assert (built(3, ("two-groups",)).variant, built(3, ("two-groups",)).printed) == ("repaired", ("two-groups",))
+    assert built(3, rag.FINDING_IDS).variant == "printed"
+
+
+def test_the_prompt_has_the_papers_tokens() -> None:
+    assert built(9).vocabulary[: 9 + len(PAPER.specials)] == PAPER.vocabulary(9)
+
+
+# Every rule, every comparison and every linear unit is needed. Inputs that use every rule, for the model of n = 4.
+INPUTS = (
+    Graph(4, ()),
+    Graph(4, ((2, 1), (2, 3), (2, 4))),
+    Graph(4, ((1, 2), (2, 3), (1, 4))),
+    Graph(4, ((2, 3), (1, 2), (4, 1))),
+    Graph(4, ((2, 3), (2, 1), (3, 1))),
+    Graph(4, ((3, 1), (2, 3), (4, 2), (3, 4))),
+)
+
+
+def with_block(model: Transformer, number: int, block: Block) -> Transformer:
+    return replace(model, blocks=(*model.blocks[:number], block, *model.blocks[number + 1 :]))
+
+
+def cuts(wired: Wired) -> Iterator[tuple[str, Transformer]]:
+    """The model without each of its gadgets and linear units."""
+    for number, plan in enumerate(wired.blocks):
+        block, first = wired.model.blocks[number], 0
+        for gadget in plan.gadgets:
+            ffn = block.feed_forward
+            down, bias = ffn.down.copy(), ffn.down_bias.copy()
+            down[:, first : first + len(gadget.units)] = 0
+            first += len(gadget.units)
+            bias[[wired.registers.index(name) for name in gadget.constants]] = 0
+            cut = replace(block, feed_forward=replace(ffn, down=down, down_bias=bias))
+            yield gadget.name, with_block(wired.model, number, cut)
+        for unit in plan.linear_units:
+            assert block.recurrence is not None
+            rows = [wired.registers.index(name) for name in unit.rows]
+            carry, feed = block.recurrence.carry.copy(), block.recurrence.feed.copy()
+            carry[rows], feed[rows] = 0, 0
+            yield unit.name, with_block(wired.model, number, replace(block, recurrence=Recurrence(carry, feed)))
+
+
+def answers_all(model: Transformer, arithmetic: Arithmetic, wired: Wired) -> bool:
+    """Whether each input gets its expected text; whole sequences at once."""
+    expected = [rag.expected_sequence(graph) for graph in INPUTS]
+    fed = [[*PAPER.prompt(g), *wired.tokens(words)] for g, words in zip(INPUTS, expected, strict=True)]
+    found = dense.run(model, arithmetic, [tokens[:-1] for tokens in fed]).next_tokens
+    for graph, tokens, argmax in zip(INPUTS, fed, found, strict=True):
+        for place in range(len(PAPER.prompt(graph)) - 1, len(tokens) - 1):
+            written = wired.vocabulary[tokens[place]] != END_SEARCH
+            if written and argmax[place] != tokens[place + 1]:
+                return False
+    return True
+
+
+def test_every_rule_every_comparison_and_every_linear_unit_is_needed() -> None:
+    wired = built(4)
+    assert answers_all(wired.model, wired.arithmetic, wired)
+    every = list(cuts(wired))
+    idle = [name for name, model in every if answers_all(model, wired.arithmetic, wired)]
+    assert idle == []
+    assert len(every) > 60

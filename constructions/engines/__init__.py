@@ -1,8 +1,8 @@
-"""Engines: three ways to run the same weights, bit for bit alike. `reference` is the definition.
+"""Engines: four ways to run the same weights, bit for bit alike. `reference` is the definition.
 
-`find_engine` gives greedy decoding by any of them. The reference engine decodes token by token. The others run a whole sequence at
-once, so a guess of the answer is fed behind the prompt: up to the first position whose argmax differs from the guess, induction
-shows that decoding gives the same tokens, and it goes on from there.
+`find_engine` gives greedy decoding by any of them. `reference` and `incremental` decode token by token. The others run a whole
+sequence at once, so a guess of the answer is fed behind the prompt: up to the first position whose argmax differs from the guess,
+induction shows that decoding gives the same tokens, and it goes on from there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from constructions.layers import Transformer
     from precision.format import Arithmetic
 
-ENGINES = ("reference", "dense", "indexed")
+ENGINES = ("reference", "dense", "indexed", "incremental")
 Tick = Callable[[int], None]
 Respond = Callable[[Sequence[int]], Sequence[int]]
 """Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
@@ -80,6 +80,8 @@ def find_engine(name: str) -> Decode:
         importlib.import_module(module_name)
     except ImportError as error:
         raise EngineMissing(f"engine {name!r} cannot be loaded: {error}") from error
+    if name == "incremental":
+        return decode_by_incremental
     forward = _dense if name == "dense" else _indexed
 
     def decode(
@@ -132,6 +134,24 @@ def decode_by_reference(
             if len(produced) >= limit:
                 break
     return Decoded(produced, engine.flags, steps)
+
+
+def decode_by_incremental(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> Decoded:
+    """Token by token, with an index over the keys of each head."""
+    from constructions.engines.incremental import IncrementalDecoder
+
+    decoder = IncrementalDecoder(model, arithmetic)
+    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None)
 
 
 def decode_by_forward(

@@ -10,23 +10,22 @@ machine without numba, goes the plain way, that of the reference engine, with al
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import Protocol
 
+from constructions.engines import Respond, Tick, no_response
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
-
-if TYPE_CHECKING:
-    from constructions.engines.incremental_machine import Machine
 
 Observer = Callable[[int, str, Sequence[int]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all
 registers in quanta."""
 
 MOST_COMPILED_BITS = 257
+PIECE = 100  # tokens of a prompt between two ticks
 
 
 @dataclass
@@ -44,18 +43,69 @@ class Columns:
     searches: int = 0
 
 
+class Machine(Protocol):
+    """What takes tokens in: the compiled way or the plain one."""
+
+    @property
+    def length(self) -> int:
+        """How many tokens have gone in."""
+
+    def registers(self) -> list[int]:
+        """The residual stream of the latest token after the last block, in quanta."""
+
+    def feed(self, tokens: Sequence[int]) -> int:
+        """Takes tokens in, at least one; returns the argmax at the last."""
+
+
 def is_compiled(arithmetic: Arithmetic) -> bool:
-    """Whether tokens go the compiled way under this arithmetic, on this machine."""
+    """Whether tokens go the compiled way under this arithmetic, where there is numba."""
     fmt = arithmetic.format
     return (
         arithmetic.discipline is Discipline.FUSED
-        and arithmetic.rounding is not Rounding.STOCHASTIC
         and fmt.is_fixed_point
-        and fmt.quantum_exponent <= 0
-        and fmt.max_value >= 1
         and max(fmt.significand_bits, -2 * fmt.quantum_exponent) <= MOST_COMPILED_BITS
-        and importlib.util.find_spec("numba") is not None
     )
+
+
+class PlainMachine:
+    """By the reference engine: every column is dense."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
+        self._engine = ReferenceEngine(model, arithmetic)
+        self._heads = [f"{b}.attn.{i}" for b, block in enumerate(model.blocks, 1) for i in range(len(block.heads))]
+        self._columns, self._observe = columns, observe
+        self._registers: list[int] = []
+
+    @property
+    def length(self) -> int:
+        """See Machine."""
+        return self._engine.length
+
+    def registers(self) -> list[int]:
+        """See Machine."""
+        return self._registers
+
+    def feed(self, tokens: Sequence[int]) -> int:
+        """See Machine."""
+        return [self._append(token) for token in tokens][-1]
+
+    def _append(self, token: int) -> int:
+        step = self._engine.append(token)
+        self._registers = list(step.registers[-1])
+        self._columns.dense += len(self._heads)
+        self._columns.dense_logits += 1
+        for name in self._heads:
+            self._columns.dense_by_head[name] = self._columns.dense_by_head.get(name, 0) + 1
+        for sublayer, registers in enumerate(step.registers if self._observe is not None else ()):
+            report(self._observe, sublayer, registers)
+        return step.next_token
+
+
+def report(observe: Observer | None, sublayer: int, registers: Sequence[int]) -> None:
+    """sublayer: counted from the embedding, which is 0."""
+    if observe is not None:
+        kind = "embedding" if sublayer == 0 else ("attention" if sublayer % 2 else "feed-forward")
+        observe((sublayer + 1) // 2, kind, registers)
 
 
 class IncrementalDecoder:
@@ -76,76 +126,66 @@ class IncrementalDecoder:
             raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
         self.columns = Columns()
         self._vocabulary = len(model.words)
-        self._heads = [f"{b}.attn.{i}" for b, block in enumerate(model.blocks, 1) for i in range(len(block.heads))]
-        self._observe = observe
-        self._machine: Machine | None = None
-        self._engine: ReferenceEngine | None = None
-        self._registers: Sequence[int] = ()
-        if plain or not is_compiled(arithmetic):
-            self._engine = ReferenceEngine(model, arithmetic)
-        else:
-            from constructions.engines.incremental_machine import Machine
-
-            self._machine = Machine(model, arithmetic, self.columns, observe)
+        find = PlainMachine if plain or not is_compiled(arithmetic) else _compiled_machine()
+        self._machine = find(model, arithmetic, self.columns, observe)
 
     @property
     def length(self) -> int:
         """How many tokens have gone in."""
-        if self._machine is not None:
-            return self._machine.length
-        return self._engine.length if self._engine is not None else 0
+        return self._machine.length
 
     @property
     def registers(self) -> Sequence[int]:
         """The residual stream of the latest token after the last block, in quanta."""
-        return self._registers if self._machine is None else self._machine.registers()
+        return self._machine.registers()
 
     def append(self, token: int) -> int:
-        """Feeds a token and returns the argmax. Raises IndexError for a token outside the vocabulary."""
+        """Takes a token in and returns the argmax. Raises IndexError for a token outside the vocabulary."""
         self._check([token])
-        if self._machine is not None:
-            return self._machine.run([token])
-        assert self._engine is not None
-        step = self._engine.append(token)
-        self._registers = step.registers[-1]
-        self.columns.dense += len(self._heads)
-        self.columns.dense_logits += 1
-        for name in self._heads:
-            self.columns.dense_by_head[name] = self.columns.dense_by_head.get(name, 0) + 1
-        for index, registers in enumerate(step.registers if self._observe is not None else ()):
-            self._report(index, registers)
-        return step.next_token
+        return self._machine.feed([token])
 
-    def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
-        """Feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens; returns the new tokens.
+    def decode(
+        self,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        respond: Respond = no_response,
+        tick: Tick = lambda length: None,
+    ) -> list[int]:
+        """Greedy decoding behind what has gone in, see `Decode`. The last token produced does not go in.
 
         Raises IndexError for an empty prompt, and for a token outside the vocabulary.
         """
         if not prompt:
             raise IndexError("a prompt needs at least one token")
         self._check(prompt)
-        if self._machine is not None:
-            return self._machine.decode(prompt, stop, limit)
-        for token in prompt[:-1]:
-            self.append(token)
-        token, produced = prompt[-1], list[int]()
-        while len(produced) < limit:
-            token = self.append(token)
-            produced.append(token)
-            if token in stop:
-                break
-        return produced
+        sequence, argmax = list(prompt), 0
+        behind = [*range(0, len(prompt), PIECE), len(prompt)]
+        while True:
+            for start, end in pairwise(behind):
+                argmax = self._machine.feed(sequence[start:end])
+                tick(end)
+            sequence.append(argmax)
+            if argmax in stop:
+                return sequence[len(prompt) :]
+            response = respond(sequence)
+            self._check(response)
+            sequence.extend(response)
+            if len(sequence) - len(prompt) >= limit:
+                return sequence[len(prompt) :]
+            behind = [behind[-1], len(sequence)]
 
     def _check(self, tokens: Sequence[int]) -> None:
         for token in tokens:
             if not 0 <= token < self._vocabulary:
                 raise IndexError(f"token {token} is not in the vocabulary of {self._vocabulary}")
 
-    def _report(self, sublayer: int, registers: Sequence[int]) -> None:
-        assert self._observe is not None
-        self._observe((sublayer + 1) // 2, sublayer_name(sublayer), registers)
 
-
-def sublayer_name(sublayer: int) -> str:
-    """The kind of a sublayer, counted from the embedding."""
-    return "embedding" if sublayer == 0 else ("attention" if sublayer % 2 else "feed-forward")
+def _compiled_machine() -> Callable[[Transformer, Arithmetic, Columns, Observer | None], Machine]:
+    """The plain one where numba is not there."""
+    try:
+        from constructions.engines.incremental_machine import CompiledMachine
+    except ImportError:
+        return PlainMachine
+    return CompiledMachine

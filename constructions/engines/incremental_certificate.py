@@ -9,7 +9,6 @@ import numpy as np
 
 from constructions.engines.incremental_index import (
     ARENA_AT,
-    CERTIFIED,
     COEFFICIENTS,
     FLAT,
     GREATEST,
@@ -30,7 +29,6 @@ from constructions.engines.incremental_index import (
     RUN_FIELDS,
     RUNS_AT,
     SCORE,
-    SHARE_MISSING,
     SLACK,
     SPECIALS,
     SQUARE,
@@ -151,6 +149,13 @@ def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
 
 
 @compiled
+def most_preferred(ix: Index, h: int, coefficient: float) -> int:
+    """Where the ordinary key of the best linear preference has its preferred register."""
+    head = ix.heads[h]
+    return key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * ix.shape[0]  # type: ignore[no-any-return]
+
+
+@compiled
 def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     """At least how much more than this key's an ordinary key's preference can be."""
     head, limbs, size, q = ix.heads[h], ix.shape[0], ix.shape[1], ix.shape[2]
@@ -158,7 +163,7 @@ def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
         return 0.0
     if head[PREFERENCE] == LINEAR:
         coefficient = real(t, FREE + head[ROOT] * size, size, -2 * q)
-        extreme = key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * limbs
+        extreme = most_preferred(ix, h, coefficient)
         extend(ix.store, extreme, limbs, t, DIFFERENCE, limbs + 1)
         negate(t, DIFFERENCE, limbs + 1)
         extend(ix.store, at + head[ROOT] * limbs, limbs, t, SUM, limbs + 1)
@@ -192,7 +197,7 @@ def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
         total, terms = total + term, terms + abs(term)
     if head[PREFERENCE] == LINEAR:
         coefficient = real(t, FREE + head[ROOT] * size, size, -2 * q)
-        extreme = key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * limbs
+        extreme = most_preferred(ix, h, coefficient)
         extend(ix.store, extreme, limbs, t, DIFFERENCE, limbs)
         term = coefficient * real(t, DIFFERENCE, limbs, -q)
         total, terms = total + term, terms + abs(term)
@@ -250,8 +255,6 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             places = (0, -1, -1, -1)
         elif kind == LINEAR:
             c_at = FREE + head[ROOT] * size
-            if is_zero(t, c_at, size) and runs_here > 1:
-                return False
             if t[c_at + size - 1] >> TOP == ONE:
                 places = (0, -1, 1, -1)
             else:
@@ -339,13 +342,13 @@ def difference(t: Words, a: int, b: int, size: int, q: int) -> float:
 
 
 @compiled
-def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> int:
-    """Writes the head's outputs, from the winners in ix.found. one: the place of 1 in vec. CERTIFIED or SHARE_MISSING."""
+def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool:
+    """Writes the head's outputs, from the winners in ix.found; False if their share is not known. one: the place of 1 in vec."""
     head, limbs, size, found = ix.heads[h], ix.shape[0], ix.shape[1], ix.found
     number = found[0]
     share = (2 * number + (1 if length > number else 0)) * limbs
     if number >= ix.shape[4]:
-        return SHARE_MISSING
+        return False
     whole = number == 1 and equal(ix.shares, share, vec, one, limbs)
     for j in range(head[VALUE]):
         into = (head[OUTPUT] + j) * limbs
@@ -365,4 +368,4 @@ def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> int:
         t[SUM : SUM + size] = ZERO
         add_product(t, SUM, size, t, PREFERRED, limbs + 1, ix.shares, share, limbs)
         round_into(t, SUM, size, ix.shape[2], ix.shape[3], vec, into, limbs)
-    return CERTIFIED
+    return True

@@ -7,19 +7,25 @@ of all files.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from numba import types as numba_types
 
 from constructions.engines import incremental_index, incremental_kernel
 from constructions.engines.incremental_index import Index
 from constructions.engines.incremental_limbs import OPTIONS, Words
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+PATIENCE_SECONDS = 2.5  # more than it takes to load what is cached
 
 
 class Entries(NamedTuple):
@@ -31,37 +37,16 @@ class Entries(NamedTuple):
     dense_scores: Callable[[Index, int, int, Words, Words, Words], None]
 
 
-def cached(function: Function) -> Function:
-    """Compiled on first use, from the cache if there is one and a place for it."""
-    try:
-        return cast(Function, njit(cache=True, **OPTIONS)(function))
-    except RuntimeError:  # no folder that may be written to
-        return cast(Function, njit(**OPTIONS)(function))
-
-
 @cache
 def load() -> Entries:
-    """The compiled functions; nothing is compiled before they are called."""
+    """The compiled functions; says on stderr that it compiles, if that takes long."""
     source = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("incremental*.py")))
     digest = int.from_bytes(hashlib.sha256(source).digest()[:7], "little") | 1
 
     def advance(
-        code: Words,
-        vec: Words,
-        t: Words,
-        ix: Index,
-        state: Words,
-        tokens: Words,
-        capacity: int,
-        stop: Words,
-        words: tuple[Words, Words, Words],
-        width: int,
+        code: Words, vec: Words, t: Words, ix: Index, state: Words, tokens: Words, words: tuple[Words, ...], width: int
     ) -> int:
-        if digest == 0:
-            return -1
-        return incremental_kernel.advance(
-            code, vec, t, ix, state, tokens, capacity, stop, words[0], words[1], words[2], width
-        )
+        return incremental_kernel.advance(code, vec, t, ix, state, tokens, words, width) if digest != 0 else -1
 
     def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
         return digest != 0 and incremental_index.rebuild(ix, h, keys, t)
@@ -73,4 +58,40 @@ def load() -> Entries:
         if digest != 0:
             incremental_index.dense_scores(ix, h, keys, vec, t, scores)
 
-    return Entries(cached(advance), cached(rebuild), cached(squares_fit), cached(dense_scores))
+    types: Any = numba_types
+    number, numbers, limbs = types.int64, types.int64[::1], types.uint64[::1]
+    narrow, reals = types.int32[::1], types.float64[::1]
+    index = types.NamedTuple(
+        [types.int64[:, ::1], numbers, limbs, numbers, numbers, limbs, narrow, narrow, limbs, numbers, numbers, reals],
+        Index,
+    )
+    with announced():
+        return Entries(
+            _cached(
+                advance, numbers, limbs, limbs, index, numbers, numbers, types.Tuple((numbers, numbers, limbs)), number
+            ),
+            _cached(rebuild, index, number, number, limbs),
+            _cached(squares_fit, index, number, number, number, number, limbs),
+            _cached(dense_scores, index, number, number, limbs, limbs, limbs),
+        )
+
+
+def _cached(function: Function, *arguments: Any) -> Function:
+    """Compiled for these types, from the cache if there is one and a place for it."""
+    try:
+        return cast(Function, njit([arguments], cache=True, **OPTIONS)(function))
+    except RuntimeError:  # no folder that may be written to
+        return cast(Function, njit([arguments], **OPTIONS)(function))
+
+
+@contextlib.contextmanager
+def announced() -> Iterator[None]:
+    """Says on stderr what takes so long, if it does."""
+    message = "compiling incremental decoding, once; later runs take it from a cache"
+    timer = threading.Timer(PATIENCE_SECONDS, print, [message], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

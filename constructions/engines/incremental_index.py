@@ -64,7 +64,6 @@ NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
 # Lists of a head: six with an entry for each register, then the special and the inexact keys
 SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS = range(6)
 GROUP_FIELDS, RUN_FIELDS = 4, 2  # (first key, place in the arena, runs, room); (first key, number of keys)
-CERTIFIED, UNCERTIFIED, SHARE_MISSING = range(3)
 SLACK = 1.0 + 2.0**-40
 LOWEST_POWER = 600
 POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, 2)])  # a look-up is much faster than a power

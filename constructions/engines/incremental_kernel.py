@@ -7,7 +7,6 @@ import numpy as np
 from constructions.engines.incremental_certificate import certify, evaluate, find_coefficients, read
 from constructions.engines.incremental_index import (
     CAPACITY,
-    CERTIFIED,
     HOPELESS,
     INEXACT,
     KEYS,
@@ -43,27 +42,24 @@ from constructions.engines.incremental_limbs import (
 from constructions.engines.incremental_program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
 
 # The state between returns
-PLACE, LENGTH, KNOWN, BUDGET, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, SATURATED = range(10)
-HEAD, NEXT, SHARES_WANTED = range(10, 13)
-STATE_FIELDS = 16
+PLACE, LENGTH, TAKEN, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, HEAD, NEXT = range(10)
+STATE_FIELDS = 10
 FRESH, QUERY, ANSWERED = range(3)  # RESUMED, within an ATTEND
-FINISHED, GROW, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(6)  # why the kernel returns
+FINISHED, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(5)  # why the kernel returns
 
 
 @compiled
-def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: int) -> bool:
-    """vec[into…] += a[at…], cut to ±largest; whether it was cut. Both are elements of the format."""
+def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: int) -> None:
+    """vec[into…] += a[at…], cut to ±largest. Both are elements of the format."""
     add(vec, into, a, at, limbs)
     negative = vec[into + limbs - 1] >> TOP == ONE
     if negative:
         negate(vec, into, limbs)
-    cut = less(t, LARGEST, vec, into, limbs)
-    if cut:
+    if less(t, LARGEST, vec, into, limbs):
         for i in range(limbs):
             vec[into + i] = t[LARGEST + i]
     if negative:
         negate(vec, into, limbs)
-    return cut
 
 
 @compiled
@@ -114,8 +110,7 @@ def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t
     if state[RESUMED] != ANSWERED:
         if head[STRUCTURED] == 0 or not certify(ix, h, length, lead_over(length, ix.shape[2]), vec, t):
             return DENSE_COLUMN
-        if read(ix, h, length, one, vec, t) != CERTIFIED:
-            state[SHARES_WANTED] = ix.found[0]
+        if not read(ix, h, length, one, vec, t):
             state[RESUMED] = QUERY
             return MORE_SHARES
         state[COUNT_CERTIFIED] += 1
@@ -144,15 +139,12 @@ def advance(
     ix: Index,
     state: Words,
     tokens: Words,
-    capacity: int,
-    stop: Words,
-    word_at: Words,
-    word_slots: Words,
-    word_limbs: Words,
+    words: tuple[Words, Words, Words],
     width: int,
 ) -> int:
-    """Runs on until the known tokens, and the tokens that may be produced, are done, or Python is needed."""
+    """Runs on until the tokens are done, or Python is needed."""
     limbs, size, shift, mode = ix.shape[0], ix.shape[1], ix.shape[2], ix.shape[3]
+    word_at, word_slots, word_limbs = words
     one = width * limbs
     place = state[PLACE]
     while True:
@@ -164,8 +156,8 @@ def advance(
             place += 3
         elif kind == COPY_ADD:
             source = code[place + 2] * limbs
-            if not is_zero(vec, source, limbs) and saturating_add(vec, code[place + 1] * limbs, t, vec, source, limbs):
-                state[SATURATED] += 1
+            if not is_zero(vec, source, limbs):
+                saturating_add(vec, code[place + 1] * limbs, t, vec, source, limbs)
             place += 3
         elif kind == ROW:
             into, how = code[place + 1] * limbs, code[place + 2]
@@ -173,15 +165,10 @@ def advance(
             if how == ADD:
                 if is_zero(t, SUM, size):
                     continue
-                rounding = round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
-                if saturating_add(vec, into, t, t, DIFFERENCE, limbs):
-                    state[SATURATED] += 1
-            else:
-                rounding = round_into(t, SUM, size, shift, mode, vec, into, limbs)
-                if how == KEY and rounding != 0:
-                    state[ROUNDED_KEY] = 1
-            if rounding == 2:
-                state[SATURATED] += 1
+                round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
+                saturating_add(vec, into, t, t, DIFFERENCE, limbs)
+            elif not round_into(t, SUM, size, shift, mode, vec, into, limbs) and how == KEY:
+                state[ROUNDED_KEY] = 1
         elif kind == UNIT:
             into = code[place + 1] * limbs
             place = evaluate(code, place + 2, vec, t, SUM, limbs, size)
@@ -194,8 +181,7 @@ def advance(
             round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
             t[SUM : SUM + size] = ZERO
             add_product(t, SUM, size, vec, into, limbs, t, DIFFERENCE, limbs)
-            if round_into(t, SUM, size, shift, mode, vec, into, limbs) == 2:
-                state[SATURATED] += 1
+            round_into(t, SUM, size, shift, mode, vec, into, limbs)
         elif kind == ATTEND:
             h = code[place + 1]
             answer = attend(ix, h, state, code, one, vec, t)
@@ -209,13 +195,11 @@ def advance(
                 state[PLACE], state[HEAD] = place, code[place - 1]
                 return SUBLAYER
         elif kind == EMBED:
-            if state[LENGTH] == state[KNOWN]:
+            if state[TAKEN] == len(tokens):
                 state[PLACE] = place
                 return FINISHED
-            if state[LENGTH] == capacity:
-                state[PLACE] = place
-                return GROW
-            token = tokens[state[LENGTH]]
+            token = tokens[state[TAKEN]]
+            state[TAKEN] += 1
             state[LENGTH] += 1
             vec[0:one] = ZERO
             for entry in range(word_at[token], word_at[token + 1]):
@@ -233,10 +217,3 @@ def advance(
             place += 2
         else:  # END
             place = 0
-            if state[LENGTH] == state[KNOWN] and state[BUDGET] > 0:
-                tokens[state[LENGTH]] = state[NEXT]
-                state[BUDGET] -= 1
-                if stop[state[NEXT]] == 1:
-                    state[BUDGET] = 0
-                elif state[BUDGET] > 0:
-                    state[KNOWN] += 1

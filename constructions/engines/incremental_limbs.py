@@ -205,11 +205,8 @@ def shift_right(t: Words, at: int, size: int, shift: int) -> bool:
 
 
 @compiled
-def round_into(t: Words, at: int, size: int, shift: int, mode: int, into: Words, place: int, limbs: int) -> int:
-    """into := t[at…] / 2^shift, rounded and saturated at ±t[LARGEST…]; 0 if that is exact, 1 if rounded, 2 if saturated.
-
-    t[at…] becomes its magnitude.
-    """
+def round_into(t: Words, at: int, size: int, shift: int, mode: int, into: Words, place: int, limbs: int) -> bool:
+    """into := t[at…] / 2^shift, rounded and saturated at ±t[LARGEST…]; whether that is exact. t[at…] becomes its magnitude."""
     negative = t[at + size - 1] >> TOP == ONE
     if negative:
         negate(t, at, size)
@@ -245,7 +242,7 @@ def round_into(t: Words, at: int, size: int, shift: int, mode: int, into: Words,
                 break
     if negative:
         negate(into, place, limbs)
-    return 2 if saturated else (1 if half or lost else 0)
+    return not (saturated or half or lost)
 
 
 @compiled

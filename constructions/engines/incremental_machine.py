@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from constructions.engines import incremental_index as fields
 from constructions.engines import incremental_kernel as kernel
+from constructions.engines.incremental import Columns, Observer, report
 from constructions.engines.incremental_entries import load
 from constructions.engines.incremental_index import FIELDS, GROUP_FIELDS, MOST_SPECIAL, RUN_FIELDS, Index
 from constructions.engines.incremental_limbs import FREE, LARGEST, NEAREST_AWAY, NEAREST_EVEN, TOWARD_ZERO
@@ -19,9 +20,6 @@ from precision.enclosure import round_beside_reciprocal
 from precision.format import Arithmetic, Rounding
 from precision.rounding import round_ratio, round_shifted
 from precision.softmax import softmax
-
-if TYPE_CHECKING:
-    from constructions.engines.incremental import Columns, Observer
 
 Array = Any
 MODES = {
@@ -34,7 +32,7 @@ FIRST_SEARCH = 3  # keys
 FREE_SEARCHES = 24  # of one head; after these, one each time the sequence has grown by an eighth
 
 
-class Machine:
+class CompiledMachine:
     """The state of one run. Each growable array is cut into one stretch for each head."""
 
     def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
@@ -52,13 +50,13 @@ class Machine:
         self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
         self.state = np.zeros(kernel.STATE_FIELDS, np.int64)
         self.state[kernel.OBSERVED] = observe is not None
-        self.stop = np.zeros(len(model.words), np.int8)
         entries = [[(j, program.quanta(row[j])) for j in np.flatnonzero(row).tolist()] for row in model.words]
-        self.word_at = np.cumsum([0, *map(len, entries)]).astype(np.int64)
-        self.word_slots = np.array([slot for row in entries for slot, _ in row], np.int64)
-        self.word_limbs = self._words([quanta for row in entries for _, quanta in row])
+        self.words = (
+            np.cumsum([0, *map(len, entries)]).astype(np.int64),
+            np.array([slot for row in entries for slot, _ in row], np.int64),
+            self._words([quanta for row in entries for _, quanta in row]),
+        )
         self.vocabulary, self.capacity = len(model.words), 0
-        self.tokens = np.zeros(1, np.int64)
         self.index = self._empty_index()
         self._grow(FIRST_CAPACITY)
         self._load_vocabulary([[program.quanta(row[i]) for i in self.plans[-1].used] for row in model.unembed])
@@ -72,62 +70,32 @@ class Machine:
         """The residual stream."""
         return self._numbers(self.vec[: self.width * self.limbs])
 
-    def run(self, tokens: Sequence[int]) -> int:
-        """Feeds tokens; the argmax at the last one."""
-        self._feed(tokens, 0)
-        return int(self.state[kernel.NEXT])
-
-    def decode(self, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
-        """Greedy decoding, see IncrementalDecoder."""
-        if limit <= 0:
-            if len(prompt) > 1:
-                self.run(prompt[:-1])
-            return []
-        self.stop[:] = 0
-        self.stop[[token for token in stop if 0 <= token < self.vocabulary]] = 1
-        start = self.length + len(prompt)
-        self._feed(prompt, limit)
-        # The last token that was produced has not gone in.
-        return [int(token) for token in self.tokens[start : self.length + 1]]
-
-    def _feed(self, tokens: Sequence[int], budget: int) -> None:
-        known = self.length + len(tokens)
-        if known > self.capacity:
-            self._grow(max(known + min(budget, known), 2 * self.capacity))
-        self.tokens[self.length : known] = tokens
-        self.state[kernel.KNOWN], self.state[kernel.BUDGET] = known, budget
+    def feed(self, tokens: Sequence[int]) -> int:
+        """Takes tokens in; the argmax at the last one."""
+        if self.length + len(tokens) > self.capacity:
+            self._grow(max(self.length + len(tokens), 2 * self.capacity))
+        self.state[kernel.TAKEN] = 0
+        piece = np.array(tokens, np.int64)
         while True:
             why = self.entries.advance(
-                self.code,
-                self.vec,
-                self.t,
-                self.index,
-                self.state,
-                self.tokens,
-                self.capacity,
-                self.stop,
-                (self.word_at, self.word_slots, self.word_limbs),
-                self.width,
+                self.code, self.vec, self.t, self.index, self.state, piece, self.words, self.width
             )
             if why == kernel.FINISHED:
                 break
             self._help(why, int(self.state[kernel.HEAD]))
         self.columns.certified = int(self.state[kernel.COUNT_CERTIFIED])
         self.columns.dense_logits = int(self.state[kernel.COUNT_DENSE_LOGITS])
+        return int(self.state[kernel.NEXT])
 
     def _help(self, why: int, head: int) -> None:
-        if why == kernel.GROW:
-            self._grow(2 * self.capacity)
-        elif why == kernel.SEARCH_STRUCTURE:
+        if why == kernel.SEARCH_STRUCTURE:
             self._search(head, self.length, with_coefficients=True)
         elif why == kernel.DENSE_COLUMN:
             self._dense_column(head)
         elif why == kernel.MORE_SHARES:
-            self._more_shares(int(self.state[kernel.SHARES_WANTED]))
-        elif why == kernel.SUBLAYER and self.observe is not None:
-            from constructions.engines.incremental import sublayer_name
-
-            self.observe((head + 1) // 2, sublayer_name(head), self.registers())
+            self._more_shares(int(self.index.found[0]))
+        else:
+            report(self.observe, head, self.registers())
 
     # Numbers
 
@@ -200,9 +168,6 @@ class Machine:
             table=np.zeros(table, np.int32),
             arena=np.zeros(arena, np.int32),
         )
-        tokens = np.zeros(capacity + 1, np.int64)
-        tokens[: len(self.tokens)] = self.tokens
-        self.tokens = tokens
         for h in range(len(self.plans)):
             keys = self.vocabulary if h == len(self.plans) - 1 else self.length
             count = min(keys, int(before[h, fields.CAPACITY])) * int(heads[h, fields.STRIDE])

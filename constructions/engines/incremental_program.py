@@ -86,7 +86,7 @@ class Program:
     def row(self, into: int, how: int, weighted: Weighted) -> None:
         """One ROW instruction, or the same as a copy."""
         weighted = [pair for pair in weighted if pair[1]]
-        if len(weighted) == 1 and weighted[0][1] == self.unit and weighted[0][0] != self.width + 1:
+        if len(weighted) == 1 and weighted[0][1] == self.unit:
             self.code += [COPY_ADD if how == ADD else COPY, into, weighted[0][0]]
             return
         if how == ADD and not weighted:

@@ -1,8 +1,9 @@
 """Speed and memory of the engines against n: `python -m tests.bench.engines [--n-max N] [--write DIR]`.
 
 Each figure is one process: it builds repaired IsTree for n vertices at its least precision, feeds one random recursive
-tree with its whole answer, checks that every argmax is right, and reports seconds, tokens and peak memory. All engines
-run in one go on one machine, so their ratios mean something; the absolute figures are that machine's.
+tree with its whole answer, checks that every argmax is right, and reports seconds, tokens and peak memory; `incremental`
+is not given the answer but decodes it, token by token. All engines run in one go on one machine, so their ratios mean
+something; the absolute figures are that machine's.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from constructions.istree.graphs import PAPER, expected_answer
 from verify.large_graphs import LargeGraph
 
 SHAPE = "random recursive tree"
-LARGEST = {"reference": 300, "dense": 1000, "indexed": 10**6, "dense on CUDA": 10_000}
+LARGEST = {"reference": 300, "dense": 1000, "indexed": 10**6, "incremental": 30_000, "dense on CUDA": 10_000}
 BATCH = 8
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
@@ -36,7 +37,7 @@ def measure(engine: str, n: int) -> dict[str, float]:
     prompts = [PAPER.prompt(graph) for graph in graphs]
     answers = [expected_answer(graph, PAPER) for graph in graphs]
     run = _runner(engine, wired.model, wired.arithmetic, prompts, answers)
-    if engine.startswith("dense"):  # start its threads, and the device, outside the measurement
+    if engine.startswith(("dense", "incremental")):  # its threads, the device, the compiler: outside the measurement
         small = istree.build(4)
         tree = LargeGraph(SHAPE, 4, 0).graph()
         _runner(engine, small.model, small.arithmetic, [PAPER.prompt(tree)], [expected_answer(tree, PAPER)])()
@@ -66,6 +67,20 @@ def _runner(
         from constructions.engines import indexed
 
         return lambda: indexed.first_mismatch(model, arithmetic, prompts[0], answers[0])[0] is None  # type: ignore[arg-type]
+    if engine == "incremental":
+        from constructions.engines import decode_by_incremental
+
+        def by_incremental() -> bool:
+            decoded = decode_by_incremental(
+                model,  # type: ignore[arg-type]
+                arithmetic,  # type: ignore[arg-type]
+                prompts[0],
+                {answers[0][-1]},
+                len(answers[0]),
+            )
+            return decoded.produced == answers[0]
+
+        return by_incremental
     from constructions.engines import dense
 
     device = "cuda" if engine.endswith("CUDA") else "cpu"
@@ -89,7 +104,7 @@ def exponent(points: Sequence[tuple[int, float]]) -> float | None:
 
 def run_all(top: int) -> dict[str, dict[int, dict[str, float]]]:
     """Every figure, one process each; progress on stderr."""
-    engines = ["reference", "dense", "indexed"]
+    engines = ["reference", "dense", "indexed", "incremental"]
     # In a process of its own: a child's peak memory starts from that of its parent, which must stay small.
     probe = subprocess.run(
         [sys.executable, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"], check=False

@@ -1,5 +1,5 @@
 """IsTree: is an undirected graph a tree? Theorems 4.7, 5.3 and 5.7."""
 
-from constructions.istree.transformer import CONSTRUCTION
+from constructions.istree import hybrid, rag, transformer
 
-CONSTRUCTIONS = (CONSTRUCTION,)
+CONSTRUCTIONS = (transformer.CONSTRUCTION, rag.CONSTRUCTION, hybrid.CONSTRUCTION)

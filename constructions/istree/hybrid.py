@@ -1,0 +1,395 @@
+"""IsTree by a hybrid RNN: one Linear RNN block and one Transformer block decide whether a graph is a tree.
+
+Source: Theorem 5.7; Lemmas C.15, C.17, C.20 and C.21. The paper gives the idea and no weights.
+Idea: every edge leaves two *incidence records* (self, other) in the prompt, made by a shift register. The chain of thought is a
+depth-first search in frames of tokens, each of which ends in a vertex v and two positions, a base and a target:
+
+  1 @1 @2                  the search starts at vertex 1
+  - v w @1 @2              go down from v to w
+  ^ v f @r @r+1            v has no edge left: go up to its father f; r is the record (self = f, other = v)
+  / v @r @r+1              the next edge of v, at record r, leads to its father: pass over it
+  > v @base @(base + 2d)   no record of v is as near as the target base + d: look twice as far
+
+At a target one head finds the record of v nearest to target + 1/4. It is either the one at the base, so that nothing is found yet,
+or the next one, which decides where to go; another head finds the father. After n − 1 times down and a search that ends at 1,
+the answer is YES; a vertex that was visited before, or a prompt of another length than 3n − 2, means NO.
+
+Derivation of "the next one": let the next record of v be g behind the base. It is nearer to base + d + 1/4 than the base is iff
+g < 2d + 1/2. The first d = 2^i with g ≤ 2d has d = 1 or g > d, so target ≤ base + g, and every other record of v is further away.
+Base 1 holds no record, so from there the first record of v is found at once. If target ≥ 3n − 1, the last record's position,
+and only the base was found, there is no next record. Two records of one vertex are at least 2 apart, so the nearest one leads by
+G·2·1/2 = G. Each record is a base once, so there are O(n log n) tokens (`limit`).
+
+ERRATUM Theorem 5.7: paper says, we use and why stand in each finding below.
+
+Registers, by the block that writes them:
+  embedding  number, number_squared, vertex, place, one per special token, position
+  1          …-j: what stood j tokens before; downs: how many tokens - so far; one, first, position_squared; self, other: the
+             records; child, parent: each time down; asked, target, came_from: what the heads look for; at_target
+  2          next, found: the nearest record; father, visited; edge: the record of the edge gone up; then the output
+
+Size: 2 blocks, 3 heads, 32 numbers of state, a width that does not depend on n, p = O(log n) bits (`least_precision`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+from constructions.affine import Affine, as_affine, reg, total
+from constructions.construction import Construction, Derived
+from constructions.findings import Finding
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.product import square
+from constructions.heads.copy import position_square_precision
+from constructions.heads.match import Pair, match, match_precision, match_scale
+from constructions.heads.match_close import match_close
+from constructions.heads.match_nearest import match_nearest
+from constructions.istree.graphs import PAPER, Graph
+from constructions.part import Setting, least_odd_precision
+from constructions.program import NUMBER, SQUARE, Family, Rule, Words, Write, back, decide, window
+from constructions.recurrences.running_sum import running_sum
+from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+from constructions.wired import Wired
+from constructions.wiring import BlockPlan, Gadget, Head, Unit, constant, wire
+from precision.format import Arithmetic, Discipline, Format, fixed_point
+
+SOURCE = "Theorem 5.7"
+STATEMENT = (
+    "A hybrid RNN of two blocks decides whether a graph is a tree, by a depth-first search in its chain of thought."
+)
+VERTEX, PLACE = "vertex", "place"
+ONE = as_affine(1)
+START, JOINT, YES, NO = PAPER.start, PAPER.joint, PAPER.yes, PAPER.no
+DOWN, UP, PASS, FURTHER = MARKS = ("-", "^", "/", ">")
+
+NEAREST_TIE = Finding(
+    id="nearest-tie",
+    source="Theorem 5.7, next neighbour; Lemma C.17",
+    printed="the edge with v closest to pos + 2^i",
+    used="the record of v nearest to pos + 2^i + 1/4",
+    why="an edge 2^(i+1) behind pos is as close as the one at pos: they tie, and the head reads an average of both",
+)
+SEARCH_RANGE = Finding(
+    id="search-range",
+    source="Theorem 5.7, next neighbour",
+    printed="until the edge differs or i = log2 n",
+    used="until the record differs or the target is at or behind 3n − 1, where the last record stands",
+    why="an edge takes three tokens: from pos + n on, nothing is found that lies 2n or more behind pos",
+)
+PARENT = Finding(
+    id="parent",
+    source="Theorem 5.7, parent",
+    printed="MatchClose: the state keeps each vertex's predecessor",
+    used="Match: the predecessor where the search went down to the vertex, which happens once",
+    why="after a return from a child, the predecessor of the vertex's last occurrence is this child",
+)
+FINDINGS: tuple[Finding, ...] = (NEAREST_TIE, SEARCH_RANGE, PARENT)
+FINDING_IDS = tuple(finding.id for finding in FINDINGS)
+
+VOTES: Mapping[str, Mapping[str, int]] = {
+    "at a target": {FURTHER: 8, PASS: -4, NO: -2, YES: -3},
+    "a next record": {DOWN: 16, PASS: 16},
+    "it leads to the father": {PASS: 8},
+    "nothing further away": {UP: 12, NO: 12, YES: 12},
+    "no father": {NO: 4, YES: 4},
+    "went down n − 1 times": {YES: 2},
+}
+"""What each comparison at a target adds to the logits of the next token; so no comparison needs to know another's result."""
+
+
+def words(n: int) -> Words:
+    """The vocabulary: vertices, positions up to the largest target, and special tokens."""
+    return Words(
+        (Family(VERTEX, 1, n), Family(PLACE, 1, 6 * n - 4, lambda i: f"@{i}")),
+        (*PAPER.specials, *MARKS),
+    )
+
+
+def _linear_block(n: int, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
+    second, after_second = back(JOINT, 1), back(JOINT, 2)  # 1 at a second endpoint; at the token after it
+    down, up = back(DOWN, 2), back(UP, 2)  # 1 at the vertex gone down to; gone up to
+    vertex, at_target = reg(VERTEX), reg(PLACE) + back(PLACE, 1) - 1
+    start = {"child": 1, "child_squared": 1}
+    visits = [down, up] if PARENT.id in printed else []
+    if visits:
+        start |= {"visit": 1, "visit_squared": 1}
+
+    def moved(gate: Affine, by: int, into: str) -> Iterator[Unit]:
+        """into += the number `by` tokens before, and its square, where the gate is 1."""
+        for name, suffix in ((NUMBER, ""), (SQUARE, "_squared")):
+            yield Unit(gate, back(name, by), {into + suffix: 1})
+
+    gadgets = (
+        constant("1", {"one": 1}),
+        indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
+        square(reg("position"), "position_squared"),
+        Gadget(
+            "incidence records",
+            (
+                *moved(second, 0, "self"),
+                *moved(second, 2, "other"),
+                *moved(after_second, 3, "self"),
+                *moved(after_second, 1, "other"),
+            ),
+        ),
+        Gadget("down from parent to child", (*moved(down, 0, "child"), Unit(down, back(NUMBER, 1), {"parent": 1}))),
+        # Where the chain of thought starts; a longer prompt has another token there, but it is refused anyway.
+        indicator(reg("position"), 3 * n - 1, start, name="down to vertex 1, from nowhere"),
+        Gadget("the vertex in question", (*moved(vertex, 0, "asked"), *moved(at_target, 2, "asked"))),
+        Gadget("the target", (*moved(vertex, 2, "target"), *moved(at_target, 0, "target"))),
+        Gadget("the child at whose father the search is", tuple(moved(up, 1, "came_from"))),
+        Gadget("1 at a target", (Unit(at_target, ONE, {"at_target": 1}),)),
+        *(
+            Gadget("visits as printed", (*moved(visit, 0, "visit"), Unit(visit, back(NUMBER, 1), {"predecessor": 1})))
+            for visit in visits
+        ),
+    )
+    alone = BlockPlan((), gadgets)
+    units = (*window([alone, attention]), running_sum("how often the search went down", reg(DOWN), "downs"))
+    return BlockPlan((), gadgets, units)
+
+
+def _heads(setting: Setting, printed: frozenset[str]) -> Iterator[Head]:
+    def pair(key: str, query: str) -> Pair:
+        return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
+
+    target, target_squared, one = reg("target"), reg("target_squared"), reg("one")
+    shift = Fraction(0 if NEAREST_TIE.id in printed else 1, 4)
+    yield match_nearest(
+        "nearest record",
+        (pair("self", "asked"),),
+        target + shift * one,
+        target_squared + 2 * shift * target + shift * shift * one,
+        {"next": reg("other"), "found": reg("position")},
+        setting,
+    )
+    first_visit = {"father": reg("parent"), "visited": reg("position")}
+    if PARENT.id in printed:
+        del first_visit["father"]
+        reads = {"father": reg("predecessor")}
+        yield match_close("predecessor of the last visit", (pair("visit", "asked"),), reads, setting)
+    yield match("first time down", (pair("child", "asked"),), first_visit, setting)
+    pairs = (pair("self", "asked"), pair("other", "came_from"))
+    yield match("record of the edge gone up", pairs, {"edge": reg("position")}, setting)
+
+
+def _rules() -> Iterator[Rule]:
+    """Which token stands next within a frame."""
+    number = reg(NUMBER)
+    at_first_vertex, at_first_base = back(JOINT, 2) + back(START, 1), back(JOINT, 3) + back(START, 2)
+    yield Rule("the vertex again", (total(map(reg, MARKS)),), Write(back(NUMBER, 3), VERTEX))
+    yield Rule("down to the next vertex", (back(DOWN, 1),), Write(reg("next"), VERTEX))
+    yield Rule("base 1, after down or at the start", (back(DOWN, 2) + at_first_vertex,), Write(ONE, PLACE))
+    yield Rule("up to the father", (back(UP, 1),), Write(reg("father"), VERTEX))
+    yield Rule("base: the edge gone up", (back(UP, 2),), Write(reg("edge"), PLACE))
+    yield Rule("base: the edge to the father", (back(PASS, 1),), Write(reg("found"), PLACE))
+    yield Rule("the same base", (back(FURTHER, 1),), Write(back(NUMBER, 3), PLACE))
+    begins = back(DOWN, 3) + back(UP, 3) + back(PASS, 2) + at_first_base
+    yield Rule("target behind a new base", (begins,), Write(number + 1, PLACE))
+    yield Rule("target twice as far", (back(FURTHER, 2),), Write(2 * back(NUMBER, 3) - number, PLACE))
+
+
+def _output(n: int, printed: frozenset[str]) -> Iterator[Gadget]:
+    at_target, base, target = reg("at_target"), back(NUMBER, 1), reg(NUMBER)
+    beyond = target - base - (n - 1) if SEARCH_RANGE.id in printed else target - (3 * n - 2)
+    units = {
+        "at a target": (Unit(at_target, ONE, {}),),
+        # These two may be more than 1. If there is a next record, it stands at the target or behind it, so the first is not less.
+        "a next record": (Unit(reg("found") - base, at_target, {}),),
+        "it leads to the father": indicator(reg("next") - reg("father"), 0, {"": 1}, times=at_target).units,
+        "nothing further away": (Unit(beyond, at_target, {}),),
+        "no father": (Unit(1 - reg("father"), at_target, {}),),
+        "went down n − 1 times": (Unit(reg("downs") - (n - 2), at_target, {}),),
+    }
+    for name, votes in VOTES.items():
+        yield Gadget(
+            name,
+            tuple(
+                Unit(unit.gate, unit.up, {word: weight * unit.into.get("", 1) for word, weight in votes.items()})
+                for unit in units[name]
+            ),
+        )
+    seen = reg("position") - reg("visited")
+    yield Gadget(f"{NO} at a vertex visited before", (Unit(seen, back(DOWN, 2), {NO: 4}),))
+    end = reg(START) + back(JOINT, 1)  # of a prompt, perhaps
+    yield Gadget(f"{NO} after a prompt", (Unit(end, ONE, {NO: 1}),))
+    yield indicator(reg("position"), 3 * n - 2, {NUMBER: 2, VERTEX: 1}, times=end, name="vertex 1 after n − 1 edges")
+
+
+def _blocks(setting: Setting, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
+    gadgets = (*decide(tuple(_rules()), words(setting.n)), *_output(setting.n, printed))
+    attention = BlockPlan(tuple(_heads(setting, printed)), gadgets)
+    return _linear_block(setting.n, attention, printed), attention
+
+
+def limit(n: int) -> int:
+    """The most tokens after a prompt.
+
+    Each of the n − 1 edges: down, up and past the father, 14 tokens. Each of the 2(n − 1) records is a base once, behind which the
+    target doubles at most ⌈log2 3n⌉ times, 4 tokens each. The first frame has 3 tokens, and the verdict is one.
+    """
+    return 3 + 14 * (n - 1) + 4 * 2 * (n - 1) * (3 * n).bit_length() + 1
+
+
+def sequence_length(n: int) -> int:
+    """The most tokens that any simple graph on n vertices can lead to."""
+    return max(3 * (n * (n - 1) // 2) + 2, 3 * n - 2 + limit(n))
+
+
+def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
+    """The least p of R_p for which the derivation of the weights holds, for every simple graph on n vertices.
+
+    The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes 8·bits(n) + O(log log n);
+    the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
+    """
+    length, largest = sequence_length(n), math.isqrt(2 * n * n - 1) + 1  # one key as large as two together
+    own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
+    fused = max(own, position_square_precision(n, length), match_precision(largest, length))
+    if discipline is Discipline.FUSED:
+        return fused
+    keys = spelled_out_key_precision(largest, length, by_position=True)
+    return max(fused, keys, spelled_out_position_precision(length))
+
+
+def build(
+    n: int,
+    precision_bits: int | None = None,
+    *,
+    printed: Iterable[str] = (),
+    discipline: Discipline = Discipline.FUSED,
+) -> Wired:
+    """The wired hybrid RNN for graphs on n vertices, in the token layout of the paper.
+
+    printed: ids of findings to put back to print; all of them give the variant `printed`.
+    Raises ValueError if p is even or too small; the message names the least p.
+    """
+    chosen = frozenset(printed)
+    if unknown := chosen - set(FINDING_IDS):
+        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(FINDING_IDS)}")
+    if n < 1:
+        raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
+    least = least_precision(n, discipline)
+    bits = least if precision_bits is None else precision_bits
+    fmt: Format = fixed_point(bits)
+    if bits < least:
+        raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
+    blocks = _blocks(Setting(n, sequence_length(n), fmt), chosen)
+    embedding = words(n).embedding()
+    model, registers = wire(embedding, blocks, embedding.words, fmt)
+    return Wired(
+        construction="istree",
+        source=SOURCE,
+        variant="printed" if chosen == set(FINDING_IDS) else "repaired",
+        printed=tuple(i for i in FINDING_IDS if i in chosen),
+        n=n,
+        arithmetic=Arithmetic(fmt, discipline),
+        model=model,
+        registers=registers,
+        vocabulary=embedding.vocabulary,
+        blocks=blocks,
+    )
+
+
+def expected_sequence(graph: Graph) -> list[str]:
+    """Every token after the prompt, from lists of records alone; the verdict is last."""
+    n = graph.n
+    if len(graph.edges) != n - 1:
+        return [NO]
+    records: dict[int, dict[int, int]] = {v: {} for v in range(1, n + 1)}  # vertex → position → other end, rising
+    for e, (u, v) in enumerate(graph.edges, start=1):
+        records[v][3 * e + 1] = u
+        records[u][3 * e + 2] = v
+    at = {v: {other: position for position, other in record.items()} for v, record in records.items()}
+    father, v, base = {1: 0}, 1, 1
+    text = ["1", "@1", "@2"]
+    while True:
+        following = next((position for position in records[v] if position > base), None)
+        offset = 1
+        while base + offset < 3 * n - 1 if following is None else base > 1 and 2 * offset < following - base:
+            offset *= 2
+            text += [FURTHER, f"{v}", f"@{base}", f"@{base + offset}"]
+        if following is None:
+            if father[v] == 0:
+                return [*text, YES if len(father) == n else NO]
+            text += [UP, f"{v}", f"{father[v]}"]
+            v, base = father[v], at[father[v]][v]
+        elif records[v][following] == father[v]:
+            text += [PASS, f"{v}"]
+            base = following
+        else:
+            text += [DOWN, f"{v}", f"{records[v][following]}"]
+            if records[v][following] in father:
+                return [*text, NO]
+            father[records[v][following]], v, base = v, records[v][following], 1
+        text += [f"@{base}", f"@{base + 1}"]
+
+
+def _constants(setting: Setting, printed: frozenset[str]) -> tuple[Derived, ...]:
+    fmt, scale = setting.format, match_scale(setting, printed=False)
+    return (
+        Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
+        Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"),
+        Derived(
+            "G",
+            Fraction(setting.gap),
+            f"a winning score's lead: the least power of two with length·e^−(G−2) < 2^−(q+2), length = {setting.length}",
+        ),
+        Derived(
+            "L", Fraction(setting.length_bound), f"the least power of two above every position, up to {setting.length}"
+        ),
+        Derived("S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"),
+        Derived("D", Fraction(scale.default), "2·G·L² = S/2: what position 1 costs, between equal and unequal keys"),
+        Derived("last", Fraction(3 * setting.n - 1), "3n − 1: the position of the last record"),
+    )
+
+
+CONSTRUCTION = Construction(
+    name="istree",
+    source=SOURCE,
+    statement=STATEMENT,
+    model="hybrid",
+    variants=("repaired", "printed"),
+    findings=FINDINGS,
+    build=lambda n, findings: build(n, printed=findings),
+    precision="p ≤ 8·bits(n) + 27 for n ≤ 10^6: n⁴ and a lead of O(log n) must fit (p − 1)/2 digits",
+    least_precision=least_precision,
+    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
+    constants=_constants,
+    blocks={
+        1: "keeps the last tokens and counts the times down; writes records, and what the heads are to look for",
+        2: "finds the nearest record, the father, the edge gone up; writes the next token of the frame",
+    },
+    glossary={
+        NUMBER: "the number of this token's vertex or position, 0 at other tokens; at the end, the output",
+        VERTEX: "1 at a vertex",
+        PLACE: "1 at a position such as @5",
+        DOWN: "1 at the token that goes down to a vertex",
+        UP: "1 at the token that goes up to the father",
+        PASS: "1 at the token that passes over the edge to the father",
+        FURTHER: "1 at the token that looks further away",
+        START: "1 at the start of the prompt",
+        JOINT: "1 between the two ends of an edge",
+        **dict.fromkeys((YES, NO), "a verdict: the output writes it, no token of a prompt has it"),
+        "position": "this token's position, from 1",
+        "one": "1 everywhere",
+        "first": "1 at position 1, else 0",
+        "downs": "how often the search has gone down",
+        "self": "incidence record: the vertex whose edge this is",
+        "other": "incidence record: the vertex at the other end",
+        "child": "the vertex gone down to, 0 elsewhere",
+        "parent": "the vertex that it was reached from, 0 for vertex 1",
+        "asked": "the vertex whose records or father are looked for",
+        "target": "the position that the record is to be nearest to",
+        "came_from": "behind ^ v f: v",
+        "at_target": "1 at the second position of a frame",
+        "next": "the other end of the nearest record's edge",
+        "found": "the position of the nearest record, 1 if there is none",
+        "father": "the vertex from which the one asked for was reached, 0 for vertex 1",
+        "visited": "where the vertex asked for was reached, 1 if it never was",
+        "edge": "behind ^ v f: the position of the record (f, v)",
+        "visit": "as printed: the vertex where the search is, down or up",
+        "predecessor": "as printed: the vertex where it was before",
+    },
+)

@@ -1,0 +1,299 @@
+"""The hybrid RNN of IsTree as a whole: answers, the frames' arithmetic, sizes, refusals, and that every weight counts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import dense, find_engine, indexed
+from constructions.engines.reference import ReferenceEngine
+from constructions.istree import hybrid
+from constructions.istree.__main__ import main
+from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
+from constructions.layers import Transformer, block_arrays
+from constructions.measures import HYBRID_RNN, measure
+from constructions.wired import Wired
+from precision.format import Discipline
+from tests.constructions.test_istree import with_block, without_head, without_units
+from verify.strategies import every_input, every_labelled_graph, graphs
+
+STAR = Graph(3, ((1, 2), (3, 1)))
+FAR = Graph(8, ((1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (8, 1)))
+
+
+@cache
+def model(
+    n: int,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+    precision_bits: int | None = None,
+) -> Wired:
+    return hybrid.build(n, precision_bits, printed=printed, discipline=discipline)
+
+
+def prompt(wired: Wired, graph: Graph) -> list[int]:
+    words = PAPER.vocabulary(graph.n)
+    return wired.tokens(words[token] for token in PAPER.prompt(graph))
+
+
+def answer(wired: Wired, graph: Graph, engine: str = "reference") -> list[str]:
+    stop = set(wired.tokens(("YES", "NO")))
+    guess = [] if wired.printed else wired.tokens(hybrid.expected_sequence(graph))
+    decode, limit = find_engine(engine), hybrid.limit(graph.n)
+    found = decode(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess)
+    return [wired.vocabulary[token] for token in found.produced]
+
+
+def tour(text: Sequence[str]) -> list[int]:
+    """The vertices where the search is, one after the other."""
+    places = [text[0]] * (text[0] == "1")
+    places += [text[i + 2] for i, word in enumerate(text) if word in ("-", "^")]
+    return [int(v) for v in places]
+
+
+# What it says
+
+
+@pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
+@settings(max_examples=10, deadline=None)
+@given(graphs(range(1, 7)), st.sampled_from(Discipline))
+def test_every_token_is_the_expected_one(engine: str, graph: Graph, discipline: Discipline) -> None:
+    assert answer(model(graph.n, (), discipline), graph, engine) == hybrid.expected_sequence(graph)
+
+
+def test_every_input_on_up_to_three_vertices() -> None:
+    for graph in itertools.chain.from_iterable(map(every_input, (1, 2, 3))):
+        assert answer(model(graph.n), graph, "dense") == hybrid.expected_sequence(graph)
+
+
+@settings(max_examples=5, deadline=None)
+@given(graphs(range(2, 6)), st.sampled_from((2, 10, 40)))
+def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
+    wired = model(graph.n, (), Discipline.FUSED, hybrid.least_precision(graph.n) + more)
+    assert answer(wired, graph) == hybrid.expected_sequence(graph)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_the_same_bits_in_every_engine(discipline: Discipline) -> None:
+    graph = Graph(4, ((3, 1), (1, 2), (4, 3)))
+    wired = model(4, (), discipline)
+    tokens = [*prompt(wired, graph), *wired.tokens(hybrid.expected_sequence(graph))]
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    steps = [engine.append(token) for token in tokens]
+    expected = [[int(step.registers[-1][r]) for step in steps] for r in range(wired.model.width)]
+    run = indexed.run(wired.model, wired.arithmetic, tokens)
+    e = wired.arithmetic.format.quantum_exponent
+    assert [[int(m) for m in column.to_quanta(e)] for column in run.registers] == expected
+    assert list(run.next_tokens) == [step.next_token for step in steps]
+    assert (run.columns.dense, run.columns.dense_logits) == (0, 0)
+    batch = dense.run(wired.model, wired.arithmetic, [tokens])
+    assert [int(token) for token in batch.next_tokens[0]] == [step.next_token for step in steps]
+
+
+# The oracle against what it does not use
+
+
+def test_the_oracle_walks_as_algorithm_1_and_knows_trees() -> None:
+    for graph in itertools.chain(every_input(3), *map(every_labelled_graph, (1, 2, 4, 5))):
+        text = hybrid.expected_sequence(graph)
+        assert (text[-1] == "YES") == is_tree(graph)
+        assert len(text) <= hybrid.limit(graph.n)
+        walked, expected = tour(text), list(depth_first_tour(graph))
+        if text[-1] == "YES":
+            assert walked == expected
+        elif walked:  # it stops at a vertex seen before, or where the search ends
+            assert walked == expected or walked[:-1] == expected[: len(walked) - 1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 10**6), st.lists(st.integers(2, 10**6), max_size=5))
+def test_the_first_target_near_enough_does_not_pass_the_next_record(base: int, gaps: list[int]) -> None:
+    records = list(itertools.accumulate(gaps, initial=base))
+    offset = 1
+    while True:
+        wanted = base + offset + 0.25
+        nearest = min(records, key=lambda position: abs(position - wanted))
+        if nearest != base:
+            assert nearest == records[1]
+            break
+        if base + offset >= records[-1]:
+            assert len(records) == 1
+            break
+        offset *= 2
+
+
+@pytest.mark.parametrize("more", [1, 2, 1000])
+@pytest.mark.parametrize("facts", list(itertools.product((0, 1), repeat=5)))
+def test_the_votes_elect_the_right_token(facts: tuple[int, ...], more: int) -> None:
+    found, father, beyond, root, all_visited = facts
+    logits: dict[str, int] = {}
+    for weight, votes in zip((1, found * more, father, beyond * more, *facts[3:]), hybrid.VOTES.values(), strict=True):
+        for word, vote in votes.items():
+            logits[word] = logits.get(word, 0) + weight * vote
+    if found:
+        expected = "/" if father else "-"
+    elif not beyond:
+        expected = ">"
+    else:
+        expected = "^" if not root else "YES" if all_visited else "NO"
+    assert all(logits[expected] > logits[word] for word in logits if word != expected)
+    assert logits[expected] > 1  # what `decide` leaves at other words
+
+
+# Size and refusals
+
+
+def test_the_size_does_not_depend_on_n() -> None:
+    measured = [measure(model(n).model, 1) for n in (1, 10, 100)]
+    assert measured[0] == measured[1] == measured[2]
+    assert measured[0].classes == (HYBRID_RNN,)
+    assert measured[0].state_numbers == 32
+    models = [model(n).model for n in (1, 10, 100)]
+    shapes = [[array.shape for block in m.blocks for array in block_arrays(block)] for m in models]
+    assert shapes[0] == shapes[1] == shapes[2]
+    assert [len(block.heads) for block in models[0].blocks] == [0, 3]
+
+
+def test_too_few_bits_are_refused_with_the_least() -> None:
+    for discipline in Discipline:
+        least = hybrid.least_precision(5, discipline)
+        hybrid.build(5, least, discipline=discipline)
+        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+            hybrid.build(5, least - 2, discipline=discipline)
+
+
+def test_other_refusals_and_names() -> None:
+    with pytest.raises(ValueError, match="odd number of bits"):
+        hybrid.build(3, 80)
+    with pytest.raises(ValueError, match="at least 1 vertex"):
+        hybrid.build(0)
+    with pytest.raises(ValueError, match="unknown finding 'layer-7'"):
+        hybrid.build(3, printed=["layer-7"])
+    alone = hybrid.build(3, printed=["parent"])
+    assert (alone.variant, alone.printed) == ("repaired", ("parent",))
+    assert hybrid.build(3, printed=hybrid.FINDING_IDS).variant == "printed"
+
+
+def test_every_register_has_a_meaning() -> None:
+    for printed in ((), hybrid.FINDING_IDS):
+        assert all(hybrid.CONSTRUCTION.meaning(register) for register in model(4, printed).registers)
+
+
+# As printed: the smallest witnesses
+
+
+def test_a_tie_averages_two_records() -> None:
+    said = answer(model(3, ("nearest-tie",)), STAR)
+    assert said != hybrid.expected_sequence(STAR)
+    assert said[-1] == "NO"
+
+
+def test_a_search_of_log2_n_steps_ends_too_early() -> None:
+    said = answer(model(8, ("search-range",)), FAR)
+    assert said[-1] == "NO"
+    assert hybrid.expected_sequence(FAR)[-1] == "YES"
+
+
+def test_the_last_predecessor_is_not_the_father() -> None:
+    said = answer(model(2, ("parent",)), Graph(2, ((1, 2),)))
+    assert said[-1] not in ("YES", "NO")  # up and down for ever
+
+
+# Without each head, each unit, each constant and each linear unit. These are not needed on the inputs below, nor on any:
+IDLE = {
+    # −G·w² is the same at every key, so it moves no softmax; it keeps scores small.
+    *(f"block 1, the target, unit {i}" for i in (2, 4)),
+    # A left-over 1 of `place`, ~, YES, NO, the two of searches and the four marks has less than any token that is to win.
+    *(f"block 2, clear the embedding, unit {i}" for i in (4, 6, 7, 8, 9, 10, 11, 12, 13, 14)),
+    # Within a prompt, whatever the argmax is.
+    "block 2, constant <s>",
+    # Without it vertex v and place v tie, and the vertex comes first in the vocabulary.
+    *(f"block 2, {rule}, unit 2" for rule in ("the vertex again", "down to the next vertex", "up to the father")),
+    # Behind its peak a hat without this unit falls on, which is a vote against: nobody wins by it.
+    "block 2, it leads to the father, unit 3",
+    "block 2, vertex 1 after n − 1 edges, unit 3",
+}
+INPUTS = (  # those that notice most stand first
+    Graph(5, ((3, 2), (2, 1), (4, 3), (3, 5))),
+    Graph(5, ((1, 2), (2, 3), (3, 4), (4, 2))),
+    Graph(1, ()),
+    Graph(2, ((2, 1),)),
+    Graph(2, ()),
+    STAR,
+    Graph(3, ((1, 2), (2, 3), (3, 1))),
+    Graph(4, ((2, 3), (4, 2), (2, 1))),
+    Graph(4, ((1, 2), (2, 3), (3, 1))),
+    Graph(4, ((3, 2), (2, 4), (4, 3))),
+    Graph(6, ((2, 3), (5, 2), (1, 2), (4, 2), (2, 6))),
+)
+
+
+def without_linear_unit(model: Transformer, registers: Sequence[int]) -> Transformer:
+    block = model.blocks[0]
+    assert block.recurrence is not None
+    carry, feed = block.recurrence.carry.copy(), block.recurrence.feed.copy()
+    carry[registers], feed[registers] = 0, 0
+    return with_block(model, 0, replace(block, recurrence=replace(block.recurrence, carry=carry, feed=feed)))
+
+
+def cuts(wired: Wired) -> Iterator[tuple[str, Transformer]]:
+    """The model without each of its heads, of its feed-forward units, of the constants of a gadget, and of its linear units."""
+    for number, block in enumerate(wired.blocks):
+        for index, head in enumerate(block.heads):
+            yield f"head {head.name}", without_head(wired.model, number, index)
+        for unit in block.linear_units:
+            yield f"linear unit {unit.name}", without_linear_unit(wired.model, [*map(wired.registers.index, unit.rows)])
+        first = 0
+        for gadget in block.gadgets:
+            for i in range(len(gadget.units)):
+                name = f"block {number + 1}, {gadget.name}, unit {i + 1}"
+                yield name, without_units(wired.model, number, range(first + i, first + i + 1), [])
+            for register in gadget.constants:
+                without = without_units(wired.model, number, range(0), [wired.registers.index(register)])
+                yield f"block {number + 1}, constant {register}", without
+            first += len(gadget.units)
+
+
+def test_every_part_is_needed() -> None:
+    by_size = {n: [*group] for n, group in itertools.groupby(INPUTS, key=lambda graph: graph.n)}
+    cut = {n: list(cuts(model(n))) for n in by_size}
+
+    def notices(n: int, without: Transformer) -> bool:
+        wired = model(n)
+        prompts = [prompt(wired, graph) for graph in by_size[n]]
+        answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in by_size[n]]
+        return any(first is not None for first in dense.matches(without, wired.arithmetic, prompts, answers))
+
+    assert not any(notices(n, model(n).model) for n in by_size)
+    idle = {name for place, (name, _) in enumerate(cut[1]) if not any(notices(n, cut[n][place][1]) for n in by_size)}
+    assert idle == IDLE
+
+
+# The command line
+
+
+def test_the_command_runs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("--model", "hybrid", "--edges", "2-1")) == 0
+    assert capsys.readouterr().out == "1 @1 @2 - 1 2 @1 @2 / 2 @5 @6 ^ 2 1 @4 @5\nYES\n"
+    assert main(("--model", "hybrid", "--edges", "1-2,3-1", "--printed", "nearest-tie")) == 1
+    assert "the algorithm says YES after 1 @1 @2" in capsys.readouterr().err
+    assert main(("--model", "hybrid", "--edges", "2-1", "--tokens", "eos")) == 2
+    assert "--model hybrid reads the token layout paper, not eos" in capsys.readouterr().err
+    assert main(("--model", "hybrid", "--edges", "2-1", "--printed", "layer-7")) == 2
+    assert "unknown finding 'layer-7'; known: nearest-tie, search-range, parent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["rag", "hybrid"])
+def test_the_command_traces_and_dumps_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("--model", name, "--edges", "1-2", "--trace", "--json")) == 0
+    assert f'"model": "{name}"' in capsys.readouterr().out
+    assert main(("--model", name, "--n", "4", "--dump-weights", "--json")) == 0
+    assert f'"model": "{name}"' in capsys.readouterr().out
+    main(("--model", name, "--variant", "printed", "--edges", "1-2", "--trace"))
+    assert capsys.readouterr().out.splitlines()[-1] in ("YES", "NO", "no verdict")

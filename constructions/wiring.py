@@ -141,8 +141,13 @@ class _Filler:
         self.index = {name: i for i, name in enumerate(registers)}
         self.format = fmt
         self.exact = exact
+        # Integers up to here are elements that float64 holds: most of a vocabulary is made of them.
+        integers = fmt.is_fixed_point and fmt.quantum_exponent <= 0
+        self.plain = min(int(fmt.max_value), 1 << 53) if integers else -1
 
     def number(self, value: Number) -> float:
+        if isinstance(value, int) and abs(value) <= self.plain:
+            return float(value)
         quanta = round_fraction(Fraction(value), self.format).quanta
         element = quanta * self.format.quantum
         if self.exact and element != value:
@@ -227,9 +232,10 @@ def wire(
     """
     registers = registers_of(embedding, blocks)
     filler = _Filler(registers, fmt, exact)
+    words = np.array([filler.vector(row) for row in embedding.words])
     return (
         Transformer(
-            words=np.array([filler.vector(row) for row in embedding.words]),
+            words=words,
             position=filler.vector({embedding.position: 1}),
             blocks=tuple(
                 Block(
@@ -239,7 +245,7 @@ def wire(
                 )
                 for block in blocks
             ),
-            unembed=np.array([filler.vector(row) for row in unembed]),
+            unembed=words if unembed is embedding.words else np.array([filler.vector(row) for row in unembed]),
         ),
         registers,
     )

@@ -1,0 +1,14 @@
+"""Turing machines: the machines themselves, what they do, and the weights that run them. Theorems 4.1, 5.4 and 5.8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """`CONSTRUCTIONS`, made when somebody asks for it: who wants a machine need not wait for weights."""
+    if name != "CONSTRUCTIONS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from constructions.turing.protocol import MODELS, find_model, there
+
+    return tuple(find_model(model).CONSTRUCTION for model in MODELS if there(model))

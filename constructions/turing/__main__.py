@@ -1,0 +1,351 @@
+"""`python -m constructions.turing`: let a wired model run a Turing machine, show what it does, dump its weights."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from constructions.construction import Example
+from constructions.engines import ENGINES, EngineFailed, EngineMissing, find_engine
+from constructions.engines.reference import Flags
+from constructions.search import END_SEARCH, SearchError
+from constructions.show import cli
+from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.dump import dump_document, print_dump
+from constructions.show.export import SUFFIXES, save
+from constructions.show.trace import name_site
+from constructions.turing.library import LIBRARY, find
+from constructions.turing.machine import Machine, parse_machine
+from constructions.turing.protocol import MODELS, TuringModel, find_model, left_the_space, surroundings, there
+from constructions.turing.show import outcome, print_steps
+from constructions.turing.simulator import simulate_fast
+from constructions.turing.tape_models import HALT, MOST_STEPS
+from constructions.wired import Wired
+from precision.format import Discipline
+
+DEFAULT_STEPS = 1000
+DEFAULT_ENGINE, ENGINE_OF_PRINTED = "indexed", "incremental"
+MOST_WORDS = 2000  # that are printed for people
+EXAMPLE_WORDS = 60  # of a run, as a worked example beside the weights
+
+EPILOG = """\
+examples:
+  {prog} --machine 1RB1LB_1LA1RZ --model hybrid
+  {prog} --machine bb4 --model rag --trace
+  {prog} --machine palindrome --tape 12321 --model hybrid --json
+  {prog} --machine 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --steps 100000 --engine indexed --model hybrid
+  {prog} --machine bb2 --steps 10 --model rag --dump-weights
+  {prog} --machine bb2 --steps 10 --model rag --dump-weights rag.safetensors
+
+machines:
+  The standard text format, a file with it or with a table (`A 0 -> 1 R B` on each line), - for standard input, or one of
+{machines}
+  State A starts on cell 0, symbol 0 is the blank, Z and every other letter without a row halts, and so does ---, as 1RZ.
+
+models:
+{models}
+
+findings, for --printed:
+{findings}
+
+engines:
+  `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
+  behind the prompt, and where each argmax is the next word, decoding gives the same.
+
+exit codes:
+  0  the model does what the machine does, whether it halts within --steps or not
+  1  refuted: it does something else; stderr says what was expected
+  2  usage: something is wrong with the input, or the output cannot be written
+  3  unknown: interrupted, out of memory, or the space of cot was too small
+"""
+
+
+Task = Mapping[str, Any]
+"""steps, tape and perhaps cells, as the modules of the models take them."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The prompt, the words behind it and those that the simulator expects; flags if the engine records them."""
+
+    prompt: list[str]
+    produced: list[str]
+    expected: list[str]
+    flags: Flags | None
+
+    @property
+    def halted(self) -> bool:
+        """Whether the model has stopped by itself."""
+        return self.produced[-1:] == [HALT]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    prog = "python -m constructions.turing"
+    return cli.run_command(prog, lambda given: _command(prog, given), argv)
+
+
+def _parser(prog: str) -> Parser:
+    models = {name: find_model(name) for name in MODELS if there(name)}
+    epilog = EPILOG.format(
+        prog=prog,
+        machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
+        models="\n".join(f"  {k:<8} {m.CONSTRUCTION.source}: {m.CONSTRUCTION.statement}" for k, m in models.items()),
+        findings="\n".join(f"  {f.id:<18} {k}; {f.source}: {f.printed}" for k, m in models.items() for f in m.FINDINGS),
+    )
+    parser = Parser(prog, "Runs a Turing machine by a wired model.", epilog)
+    add = parser.add_argument
+    add("--machine", metavar="MACHINE", help="as 1RB1LB_1LA1RZ, or a file, or a name; see below")
+    add(
+        "--tape", metavar="WORD", help="symbols from the head's cell to the right (default: none; a name's own example)"
+    )
+    add("--steps", type=cli.whole_number(0, MOST_STEPS), default=DEFAULT_STEPS, help=f"default: {DEFAULT_STEPS}")
+    add(
+        "--cells",
+        type=cli.whole_number(1, MOST_STEPS),
+        help="only for cot: the space (default: 16 on both sides of the word)",
+    )
+    add("--model", choices=tuple(models), default="hybrid", help="default: hybrid")
+    add(
+        "--precision",
+        type=cli.precision,
+        metavar="P",
+        help="bits of the number format R_p, odd (default: the least certified for the steps)",
+    )
+    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
+    add(
+        "--discipline",
+        choices=tuple(d.value for d in Discipline),
+        default="fused",
+        help="round once per affine row, score and sum (fused), or after every + and × (default: fused)",
+    )
+    add("--engine", choices=ENGINES, help=f"default: {DEFAULT_ENGINE}; as printed, {ENGINE_OF_PRINTED}")
+    add("--trace", action="store_true", help="show the tape after each step, as the model's words tell it")
+    add("--json", action="store_true", help="one JSON document on standard output")
+    add(
+        "--dump-weights",
+        nargs="?",
+        const="",
+        metavar="PATH",
+        help="print the weights by name, run nothing; with PATH write them: .safetensors (and .json beside it) or .npz",
+    )
+    return parser
+
+
+def _command(prog: str, argv: Sequence[str]) -> int:
+    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape")))
+    _check(args)
+    if args.engine is None:
+        args.engine = ENGINE_OF_PRINTED if args.variant == "printed" or args.printed is not None else DEFAULT_ENGINE
+    machine, tape = _machine(args)
+    task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
+    model = find_model(args.model)
+    try:
+        find_engine(args.engine)
+        wired = model.build(
+            machine,
+            **task,
+            precision_bits=args.precision,
+            printed=_findings(model, args),
+            discipline=Discipline(args.discipline),
+        )
+    except EngineMissing as error:
+        raise CommandError(f"--engine: {error}") from error
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    if args.dump_weights is not None:
+        _dump(args, model, wired, machine, task)
+        return cli.HOLDS
+    try:
+        run = _run(args, model, wired, machine, task)
+    except SearchError as error:
+        cli.say(f"{prog}: refuted: {error}")
+        return cli.REFUTED
+    except EngineFailed as error:
+        raise Undecided(f"--engine {args.engine}: {error}") from error
+    _report(args, model, wired, run, machine.word(tape))
+    if wrong := _difference(args, model, wired, machine, tape, run):
+        cli.say(f"{prog}: refuted: {wrong}")
+        return cli.REFUTED
+    if why := left_the_space(model, [*run.prompt, *run.produced]):
+        raise Undecided(f"{why}; a larger one needs --cells")
+    return cli.HOLDS
+
+
+def _check(args: argparse.Namespace) -> None:
+    """What can be said before any work. Raises CommandError."""
+    if args.machine is None:
+        raise CommandError("nothing to do; give a --machine (see --help)")
+    if args.variant == "printed" and args.printed is not None:
+        raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
+    if args.dump_weights is not None and args.trace:
+        raise CommandError("--trace shows a run; --dump-weights runs nothing")
+    if args.cells is not None and args.model != "cot":
+        raise CommandError(f"--cells is for the model cot; {args.model} has all cells that --steps can reach")
+    if args.json and args.trace:
+        raise CommandError("--json prints one document; leave out --trace, the words are in it")
+    if args.dump_weights:
+        path = Path(args.dump_weights)
+        if path.suffix not in SUFFIXES:
+            raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
+        cli.check_writable(path, "--dump-weights")
+
+
+def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
+    """The machine and its word. Raises CommandError."""
+    text, tape = str(args.machine), args.tape
+    try:
+        if text in {named.name for named in LIBRARY}:
+            named = find(text)
+            machine, tape = named.machine, named.example if tape is None else tape
+        elif text == "-" or _is_file(text):
+            machine = parse_machine(cli.read_text(text))
+        else:
+            machine = parse_machine(text)
+        machine.word(tape or "")
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    return machine, tape or ""
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, say
+        return False
+
+
+def _findings(model: TuringModel, args: argparse.Namespace) -> tuple[str, ...]:
+    known = tuple(finding.id for finding in model.FINDINGS)
+    if args.variant == "printed":
+        return known
+    if args.printed is None:
+        return ()
+    chosen = tuple(part.strip() for part in args.printed.split(",") if part.strip())
+    if not chosen:
+        raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
+    return chosen
+
+
+def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> _Run:
+    prompt, expected = model.prompt(machine, **task), model.expected_sequence(machine, **task)
+    guess = [] if wired.printed else wired.tokens(expected)
+    stop = {wired.token[HALT]} if HALT in wired.token else set()
+    limit = len(expected)
+    with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
+        decoded = find_engine(args.engine)(
+            wired.model,
+            wired.arithmetic,
+            wired.tokens(prompt),
+            stop,
+            limit,
+            guess=guess,
+            respond=surroundings(model, wired),
+            tick=tick,
+        )
+    return _Run(prompt, [wired.vocabulary[token] for token in decoded.produced], expected, decoded.flags)
+
+
+def _difference(
+    args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, tape: str, run: _Run
+) -> str:
+    """How the run differs from the machine's, in a sentence; "" if it does not. Searches as printed are other words: no matter."""
+    if not wired.printed and run.produced != run.expected:
+        for place, (word, right) in enumerate(zip(run.produced, run.expected, strict=False), start=1):
+            if word != right:
+                return f"word {place} behind the prompt is {word}; the machine's run has {right}"
+        return f"the model wrote {len(run.produced)} words behind the prompt; the machine's run has {len(run.expected)}"
+    words = [*run.prompt, *run.produced]
+    said = model.read(words)
+    is_so = simulate_fast(machine, tape, said.steps if left_the_space(model, words) else args.steps)
+    return "" if said == is_so else f"the words say: {outcome(said)}; the machine: {outcome(is_so)}"
+
+
+def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Run, word: Sequence[int]) -> None:
+    words = [*run.prompt, *run.produced]
+    end = model.read(words)
+    if args.json:
+        chain = run.produced[:-1] if run.halted else run.produced
+        document: dict[str, object] = {
+            "schema": 1,
+            "construction": wired.construction,
+            "source": wired.source,
+            "variant": wired.variant,
+            "model": args.model,
+            "engine": args.engine,
+            "n": wired.n,
+            "precision_bits": wired.arithmetic.format.significand_bits + 1,
+            "input": run.prompt,
+            "chain_of_thought": chain,
+            "answer": run.produced[-1] if run.halted else None,
+            "flags": _flags(run.flags, wired),
+            "halted": end.halted,
+            "steps": end.steps,
+            "state": end.state,
+            "head": end.head,
+            "nonblank": end.nonblank,
+            "tape": end.tape,
+        }
+        if wired.printed and wired.variant != "printed":
+            document["printed"] = list(wired.printed)
+        cli.write_json(document)
+        return
+    if args.trace:
+        print_steps(cli.console(), word, model.read_steps(words), end)
+        return
+    print(*run.produced[:MOST_WORDS])
+    if len(run.produced) > MOST_WORDS:
+        print(f"… {len(run.produced) - MOST_WORDS:,} more words")
+    print(outcome(end))
+
+
+def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
+    """Flags as JSON: what, how often, where first, and what the place is called. An engine that records none says so."""
+    if flags is None:
+        unknown = dict.fromkeys(("layer", "position", "count", "site", "register", "part"))
+        return [{"kind": "not recorded", **unknown}]
+    documents: list[dict[str, object]] = []
+    for site, count in flags.counts.items():
+        register, part = name_site(site, wired)
+        place = {"layer": site.block, "position": flags.first_position[site], "count": count, "site": site.site}
+        documents.append({"kind": site.kind, **place, "register": register, "part": part})
+    return documents
+
+
+def _dump(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> None:
+    space = {key: value for key, value in task.items() if key != "steps"}
+    about = model.construction(machine, **space)
+    if args.dump_weights == "" and not args.json:
+        print_dump(about, wired, cli.console())
+        return
+    examples = [] if wired.printed else [_example(model, wired, machine, task)]
+    document = dump_document(
+        about, wired, examples, {"model": args.model, "machine": str(machine), "tape": task["tape"]}
+    )
+    if args.dump_weights == "":
+        cli.write_json(document)
+        return
+    written = save(wired.model, document, Path(args.dump_weights))
+    cli.say(f"wrote {' and '.join(str(path) for path in written)}")
+
+
+def _example(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Example:
+    """How the run begins, with what these weights make of it; nothing is expected of them where a search responds."""
+    from constructions.engines import indexed
+
+    prompt = wired.tokens(model.prompt(machine, **task))
+    fed = [*prompt, *wired.tokens(model.expected_sequence(machine, **task)[:EXAMPLE_WORDS])]
+    following = indexed.run(wired.model, wired.arithmetic, fed).next_tokens.tolist()
+    found = {place for place, token in enumerate(fed) if wired.vocabulary[token] == END_SEARCH}
+    stopped = {place for place, token in enumerate(fed) if wired.vocabulary[token] == HALT}
+    nothing = found | stopped | set(range(len(prompt) - 1))
+    return Example(tuple(fed), tuple(None if place in nothing else token for place, token in enumerate(following)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

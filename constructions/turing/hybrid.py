@@ -1,0 +1,277 @@
+"""Turing machines by a hybrid RNN: one Linear RNN block and one Transformer block with one head run a machine.
+
+Source: Theorem 5.8; Lemmas C.16, C.20, C.21 and C.4. The paper gives the sequence and no weights.
+Idea: a step is five tokens, `@0 1 @0 B →`: in cell 0 the machine writes 1, goes on in state B, to the right. The pointer is the sum
+of the directions so far. The head finds the last step at the pointer, or the cell in the prompt, and reads its symbol; where there
+is none, position 1 says blank. A step counts from its direction on, so all its tokens read what was there before it.
+
+Which token comes next:
+  behind the prompt, a symbol or a direction      the pointer's cell, or HALT if the state has no row
+  behind the first cell, the second, the state    the symbol, the state, the direction of the rule for k·state + symbol read
+
+Registers, by the block that writes them:
+  embedding  number, number_squared, cell, symbol, state, one per special token, position
+  1          …-j: what stood j tokens before; pointer: the sum of all directions; one, first, position_squared;
+             key: the shifted cell of a record, 0 elsewhere; recorded: its symbol; pointer_squared: of the shifted pointer;
+             writes, enters: 1 at the first, the second cell of a step; row: k times the state before the step; halted
+  2          read: the symbol of the cell at the pointer; then the output
+
+Derivation of the keys: a record's cell c is the key c + s with s = steps + 1, so keys are positive and queries are never 0. M is
+above every shifted number and position x, so ReLU(x + M·(g − 1)) is x where g = 1, and 0 where g ≤ 0.
+
+Size: 2 blocks, 1 head, 16 numbers of state, at most B·k units for the table; nothing else grows with the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from constructions.affine import Affine, as_affine, reg
+from constructions.construction import Construction, Derived
+from constructions.findings import Finding
+from constructions.heads.copy import position_square_precision
+from constructions.heads.match import Pair, match_precision, match_scale
+from constructions.heads.match_close import match_close
+from constructions.part import Setting, least_odd_precision
+from constructions.program import NUMBER, Rule, Write, back, decide, window
+from constructions.recurrences.running_sum import running_sum
+from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+from constructions.turing.library import find
+from constructions.turing.machine import DIGITS, LETTERS, Machine
+from constructions.turing.simulator import history
+from constructions.turing.tape_models import (
+    ARROWS,
+    CELL,
+    ENTERS,
+    GLOSSARY,
+    HALT,
+    POINTER,
+    START,
+    STATE,
+    SYMBOL,
+    TO_LEFT,
+    TO_RIGHT,
+    WRITES,
+    Task,
+    arrow,
+    chosen_of,
+    format_of,
+    halted,
+    kinds,
+    read,
+    read_steps,
+    table,
+    wired_of,
+    words,
+)
+from constructions.wired import Wired
+from constructions.wiring import BlockPlan, Gadget, LinearUnit, Unit, constant
+from precision.format import Arithmetic, Discipline, Format
+
+__all__ = [
+    "CONSTRUCTION",
+    "FINDINGS",
+    "build",
+    "construction",
+    "expected_sequence",
+    "least_precision",
+    "prompt",
+    "read",
+    "read_steps",
+]
+
+SOURCE = "Theorem 5.8"
+STATEMENT = "A hybrid RNN of two blocks with one head runs any Turing machine, with five tokens for each step."
+STEP = 5  # tokens
+
+OWN_RECORD = Finding(
+    id="own-record",
+    source="Theorem 5.8 with Lemma C.31",
+    printed="the cell is read from the last `P x P`",
+    used="from the last `P x P state direction`: a step counts from its direction on",
+    why="State[t+1] stands behind the second P[t], where the last `P x P` is the symbol just written, not the one read",
+)
+CELL_ZERO = Finding(
+    id="cell-zero",
+    source="Theorem 5.8 with Lemma C.16",
+    printed="MatchClose on the pointer, a number of Z",
+    used="on the pointer plus steps + 1, which is positive",
+    why="tokens that are no record have the key 0, so at cell 0 the last token is found, which holds no symbol",
+)
+FINDINGS: tuple[Finding, ...] = (OWN_RECORD, CELL_ZERO)
+
+
+def _shift(task: Task, printed: frozenset[str]) -> int:
+    return 0 if CELL_ZERO.id in printed else task.steps + 1
+
+
+def sequence_length(task: Task) -> int:
+    """The most tokens, prompt included: the last one says whether the machine has halted."""
+    return 1 + len(task.tape) + STEP * task.steps + 1
+
+
+def _beyond(task: Task) -> int:
+    """M: above every position and number, shifted."""
+    return sequence_length(task) + task.last_cell + len(LETTERS) + task.steps + 1
+
+
+def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
+    one, number, cell, state = as_affine(1), reg(NUMBER), reg(CELL), reg(STATE)
+    shift, beyond = _shift(task, printed), _beyond(task)
+    signs = (1, -1) if CELL_ZERO.id in printed else (1,)  # a shifted cell is never negative
+
+    def square(x: Affine, gate: Affine, into: str) -> tuple[Unit, ...]:
+        """into += x² where the gate is 1; it is 0 or less elsewhere."""
+        return tuple(Unit(sign * x + beyond * (gate - 1), sign * x, {into: 1}) for sign in signs)
+
+    def record(gate: Affine, at: Affine, symbol: Affine) -> tuple[Unit, ...]:
+        """The shifted cell and its square as key, and the symbol, where the gate is 1."""
+        x = at + shift
+        return Unit(gate, x, {"key": 1}), *square(x, gate, "key_squared"), Unit(gate, symbol, {"recorded": 1})
+
+    if OWN_RECORD.id in printed:
+        step = record(cell + back(CELL, 2) - 1, number, back(NUMBER, 1))
+    else:
+        step = record(arrow(), back(NUMBER, 2), back(NUMBER, 3))
+    target = square(reg(POINTER) + shift, one, "pointer_squared")
+    k = task.machine.symbols
+    gadgets = (
+        constant("1", {"one": 1}),
+        Gadget("1[position = 1]", (Unit(reg(START), one, {"first": 1}),)),
+        Gadget("position²", (Unit(reg("position"), reg("position"), {"position_squared": 1}),), {}, "Lemma C.1"),
+        Gadget("(pointer + s)²", target, {}, "Lemma C.1"),
+        Gadget("record of a cell of the prompt", record(reg(SYMBOL) - back(CELL, 1), reg("position") - 2, number)),
+        Gadget("record of a step", step),
+        Gadget(
+            "the first and the second cell of a step",
+            (Unit(cell - back(CELL, 2), one, {WRITES: 1}), Unit(cell + back(CELL, 2) - 1, one, {ENTERS: 1})),
+        ),
+        Gadget(
+            "k times the state before the step",
+            (
+                Unit(cell + back(STATE, 2) - 1, k * back(NUMBER, 2), {"row": 1}),
+                Unit(cell + back(STATE, 4) - 1, k * back(NUMBER, 4), {"row": 1}),
+                Unit(state + back(STATE, 5) - 1, k * back(NUMBER, 5), {"row": 1}),
+            ),
+        ),
+        halted(task),
+    )
+    units: tuple[LinearUnit, ...] = window([BlockPlan((), gadgets), attention])
+    pointer = running_sum("the pointer", reg(TO_RIGHT) - reg(TO_LEFT), POINTER)
+    return BlockPlan((), gadgets, (*units, pointer))
+
+
+def _blocks(task: Task, setting: Setting, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
+    query = reg(POINTER) + _shift(task, printed) * reg("one")
+    pair = Pair(reg("key"), query, reg("key_squared"), reg("pointer_squared"))
+    head = match_close("the cell at the pointer", (pair,), {"read": reg("recorded")}, setting)
+    rules = (
+        Rule("the pointer's cell", (reg(SYMBOL) + reg(START) + arrow() - reg("halted"),), Write(reg(POINTER), CELL)),
+        Rule(f"{HALT} where the state has no row", (reg("halted"),), HALT),
+    )
+    output = (*decide(rules, words(task)), kinds(), table(task, reg("row") + reg("read")))
+    attention = BlockPlan((head,), output)
+    return _linear_block(task, attention, printed), attention
+
+
+def least_precision(machine: Machine, *, steps: int, tape: str, discipline: Discipline = Discipline.FUSED) -> int:
+    """The least p of R_p for which the derivation of the weights holds.
+
+    The head matches keys up to 2·steps + 1 over the whole sequence, which takes O(log steps) bits; the logits 2c·i of cells, the
+    products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but small numbers.
+    """
+    task = Task(machine, steps, tape)
+    length, largest = sequence_length(task), task.last_cell + _shift(task, frozenset())
+    own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
+    fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
+    if discipline is Discipline.FUSED:
+        return fused
+    keys = spelled_out_key_precision(largest, length, by_position=True)
+    return max(fused, keys, spelled_out_position_precision(length))
+
+
+def build(
+    machine: Machine,
+    *,
+    steps: int,
+    tape: str,
+    precision_bits: int | None = None,
+    printed: Iterable[str] = (),
+    discipline: Discipline = Discipline.FUSED,
+) -> Wired:
+    """The wired hybrid RNN for one machine and word, for runs of at most `steps` steps.
+
+    printed: ids of findings to put back to print; all of them give the variant `printed`.
+    Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
+    """
+    task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
+    fmt = format_of(least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, steps)
+    blocks = _blocks(task, Setting(max(steps, 1), sequence_length(task), fmt), chosen)
+    return wired_of(SOURCE, FINDINGS, chosen, steps, words(task), blocks, Arithmetic(fmt, discipline))
+
+
+def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:
+    """<s> and the tape word."""
+    return Task(machine, steps, tape).prompt()
+
+
+def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
+    """Every token behind the prompt, by the simulator; the last is HALT, or the cell of the step that is not made any more."""
+    run = history(machine, Task(machine, steps, tape).tape, steps)
+    text = [""] * (STEP * len(run.head))
+    text[0::STEP] = text[2::STEP] = [f"@{cell}" for cell in run.head.tolist()]
+    text[1::STEP] = [DIGITS[symbol] for symbol in run.written.tolist()]
+    text[3::STEP] = [LETTERS[state] for state in run.next_state.tolist()]
+    text[4::STEP] = [ARROWS[move] for move in run.move.tolist()]
+    return [*text, HALT if run.final.halted else f"@{run.final.head}"]
+
+
+def construction(machine: Machine, tape: str) -> Construction:
+    """This construction for one machine and word; n is the number of steps."""
+
+    def setting(n: int, fmt: Format) -> Setting:
+        return Setting(max(n, 1), sequence_length(Task(machine, n, tape)), fmt)
+
+    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        scale = match_scale(setting, False)
+        fmt = setting.format
+        return (
+            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
+            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            Derived("L", Fraction(setting.length_bound), f"power of two above every position 1 … {setting.length}"),
+            Derived("G", Fraction(setting.gap), "power of two; l·e^−(G−2) < 2^−(q+2)"),
+            Derived("S", Fraction(scale.mismatch), "4GL²: what a unit of distance between cells costs"),
+            Derived("D", Fraction(scale.default), "2GL²: what position 1 costs, the blank"),
+            Derived("s", Fraction(setting.n + 1), "steps + 1: added to a cell, so that keys are positive"),
+        )
+
+    return Construction(
+        name="turing",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="hybrid",
+        variants=("repaired", "printed"),
+        findings=FINDINGS,
+        build=lambda n, findings: build(machine, steps=n, tape=tape, printed=findings),
+        precision="p = 2q + 1 with q = O(log n) digits for keys up to 2n + 1 at positions up to 5n",
+        least_precision=lambda n: least_precision(machine, steps=n, tape=tape),
+        setting=setting,
+        constants=constants,
+        blocks={
+            1: "keeps the last tokens and the pointer; makes records of cells and symbols, and the row of the state",
+            2: "reads the cell at the pointer; looks the rule up and writes the next token",
+        },
+        glossary={
+            **GLOSSARY,
+            "one": "1 everywhere",
+            "first": "1 at position 1",
+            "key": "cell + s where a symbol is recorded, else 0",
+            "recorded": "the symbol that is recorded, else 0",
+            "row": "k times the state before the step",
+            "read": "the symbol of the cell at the pointer",
+        },
+    )
+
+
+CONSTRUCTION = construction(find("bb2").machine, "")

@@ -1,0 +1,304 @@
+"""Turing machines by in-context retrieval: a Linear RNN of two blocks that finds each cell in its own text.
+
+Source: Theorem 5.4; Lemmas C.31, C.20, C.21 and C.4; definition A.5. The paper leaves the weights out.
+Idea: first the tape word is copied, cell by cell, into the form of a write, `@0 1 @0`: a search for each place of the prompt, which
+finds FAILED behind its end. Then a step is a search for the cell at the pointer, its result, and the five words of the step:
+
+  <StartSearch> ^<s>(?:\\s\\d){0}\\s(\\d) <EndSearch> 1 @0 1 @0            copies cell 0; {1}, {2}, … follow
+  <StartSearch> ^.* @3 (\\d) @3 .*?$ <EndSearch> FAILED @3 1 @3 B →      reads a blank in cell 3, writes 1 there
+The pointer is the sum of the directions so far, and the next place to copy is the last cell plus 1.
+
+The search: `^.*` is greedy and starts at the beginning, so the last `@3 x @3` is met first, and its x is the only group. A digit
+between two cells stands only where a cell is written: in earlier searches (\\d) stands there. Both @3 are whole
+words, as there is a space on either side. Each search takes time linear in the text.
+
+Block 1 keeps the last tokens, and finds out which rule of the machine applies; block 2 has no recurrence and writes the next token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from constructions.affine import Affine, as_affine, reg
+from constructions.construction import Construction, Derived
+from constructions.engines import Respond
+from constructions.findings import Finding
+from constructions.part import Setting, least_odd_precision
+from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.recurrences.running_sum import running_sum
+from constructions.search import END_SEARCH, FAILED, START_SEARCH, Search
+from constructions.turing.library import find
+from constructions.turing.machine import LETTERS, Machine
+from constructions.turing.simulator import steps as simulated
+from constructions.turing.tape_models import (
+    ARROWS,
+    CELL,
+    ENTERS,
+    GLOSSARY,
+    HALT,
+    POINTER,
+    START,
+    STATE,
+    SYMBOL,
+    TO_LEFT,
+    TO_RIGHT,
+    WRITES,
+    Task,
+    arrow,
+    chosen_of,
+    format_of,
+    halted,
+    kinds,
+    read,
+    read_steps,
+    table,
+    wired_of,
+    words,
+)
+from constructions.wired import Wired
+from constructions.wiring import BlockPlan, Gadget, Unit
+from precision.format import Arithmetic, Discipline
+
+__all__ = [
+    "CONSTRUCTION",
+    "FINDINGS",
+    "build",
+    "construction",
+    "expected_sequence",
+    "least_precision",
+    "prompt",
+    "read",
+    "read_steps",
+    "surroundings",
+]
+
+SOURCE = "Theorem 5.4"
+STATEMENT = "A Linear RNN of two blocks runs any Turing machine by a search of its own text for each step."
+PLACE = "place"
+COPY, STEP = 7, 13  # tokens
+
+FIRST_WRITE = Finding(
+    id="first-write",
+    source="Theorem 5.4, the tape's search",
+    printed="a search that may begin anywhere in the text",
+    used="`^.*` in front of it",
+    why="re.search returns the leftmost match, the first write of a cell; Lemma C.31 wants the last",
+)
+WHOLE_GROUP = Finding(
+    id="whole-group",
+    source="Theorem 5.4, the tape's search, with A.5",
+    printed="(P (.) P .*?$), a group around the whole",
+    used="the symbol in the only group",
+    why="group(1) is all the text from the write to the end, not the symbol",
+)
+BARE_CELLS = Finding(
+    id="bare-cells",
+    source="Theorem 5.4, the tape's search",
+    printed="cells and symbols are the same words, numbers",
+    used="@c for the cell c",
+    why="a result, the cell and its new symbol read like the write of another cell: 1 3 1 in 1 3 1 3",
+)
+CHARACTERS = Finding(
+    id="prompt-characters",
+    source="Theorem 5.4, the prompt's search",
+    printed=r"^(?:\S\s*).{i}(\S)",
+    used=r"^<s>(?:\s\d){i}\s(\d)",
+    why="the print counts characters, not tokens, and <s> has three of them; behind the prompt it goes on finding",
+)
+FINDINGS: tuple[Finding, ...] = (FIRST_WRITE, WHOLE_GROUP, BARE_CELLS, CHARACTERS)
+
+
+@dataclass(frozen=True)
+class TapeSearch:
+    """The words of the tape's search: before, between and behind its two cells."""
+
+    before: str
+    between: str
+    behind: str
+
+
+def tape_search(printed: frozenset[str]) -> TapeSearch:
+    """With these findings put back to print."""
+    anywhere = FIRST_WRITE.id in printed
+    if WHOLE_GROUP.id in printed:
+        return TapeSearch("(" if anywhere else "^.*(", "(.)", ".*?$)")
+    return TapeSearch(".*?" if anywhere else "^.*", r"(\d)", ".*?$")
+
+
+def _words(task: Task, printed: frozenset[str]) -> Words:
+    spelled = r"^(?:\S\s*).{%d}(\S)" if CHARACTERS.id in printed else r"^<s>(?:\s\d){%d}\s(\d)"
+    search = tape_search(printed)
+    places = Family(PLACE, 0, len(task.tape), lambda i: spelled % i)  # one behind the last
+    return words(task, [places], (FAILED, START_SEARCH, END_SEARCH, search.before, search.between, search.behind))
+
+
+def _first_block(task: Task) -> BlockPlan:
+    """Where a step stands, and the number of its rule. Behind a result stand `cell symbol cell state`."""
+    one, cell, k = as_affine(1), reg(CELL), task.machine.symbols
+    first = cell + back(END_SEARCH, 2) - 1
+    second = cell + back(SYMBOL, 1) + back(CELL, 2) - 2
+    in_step = {WRITES: first - back(PLACE, 3), ENTERS: second - back(PLACE, 5)}
+
+    def rule(result: int) -> Affine:
+        """k·state + symbol, if the result of the search stands so many tokens before."""
+        return k * back(NUMBER, result + 9) + back(NUMBER, result)
+
+    gadgets = (
+        Gadget("the two cells of a step", tuple(Unit(gate, one, {into: 1}) for into, gate in in_step.items())),
+        Gadget(
+            "k times the state before the step, plus the symbol that was found",
+            (
+                Unit(in_step[WRITES], rule(1), {"rule": 1}),
+                Unit(in_step[ENTERS], rule(3), {"rule": 1}),
+                Unit(reg(STATE), rule(4), {"rule": 1}),
+            ),
+        ),
+        Gadget("the second cell of a copy", (Unit(second + back(PLACE, 5) - 1, one, {"copied": 1}),)),
+        halted(task),
+    )
+    return BlockPlan((), gadgets, (running_sum("the pointer", reg(TO_RIGHT) - reg(TO_LEFT), POINTER),))
+
+
+def _rules(search: TapeSearch) -> Iterator[Rule]:
+    start, symbol, failed, halts = reg(START_SEARCH), reg(SYMBOL), reg(FAILED), reg("halted")
+    found, copying = back(END_SEARCH, 1), back(PLACE, 2)
+    pointer = Write(reg(POINTER), CELL)
+    in_prompt = reg(START) + symbol - back(CELL, 1) - found
+    yield Rule("search, at the end of the prompt and of a step", (in_prompt + arrow() - halts,), START_SEARCH)
+    yield Rule(f"{HALT} where the state has no row", (halts,), HALT)
+
+    yield Rule("search for cell 0 in the prompt", (start, back(START, 1) + back(SYMBOL, 1)), Write(as_affine(0), PLACE))
+    yield Rule("search for the next one", (start, back(CELL, 1)), Write(back(NUMBER, 1) + 1, PLACE))
+    yield Rule("end of a search in the prompt", (reg(PLACE),), END_SEARCH)
+    yield Rule("a copy: its cell", (copying, 1 - failed), Write(back(NUMBER, 2), CELL))
+    yield Rule("a copy: its symbol", (back(PLACE, 3), reg(CELL)), Write(back(NUMBER, 1), SYMBOL))
+    yield Rule("search behind a copy", (reg("copied"),), START_SEARCH)
+    yield Rule("search behind the last copy", (copying, failed), START_SEARCH)
+
+    ready = back(TO_LEFT, 1) + back(TO_RIGHT, 1) + back(FAILED, 1)
+    yield Rule("search for the pointer's cell", (start, ready), search.before)
+    yield Rule("the pointer's cell, in the search", (reg(search.before) + reg(search.between),), pointer)
+    yield Rule("between its two cells", (back(search.before, 1),), search.between)
+    yield Rule("behind them", (back(search.between, 1),), search.behind)
+    yield Rule("end of a search for a cell", (reg(search.behind),), END_SEARCH)
+    yield Rule("the pointer's cell", (found, 1 - copying), pointer)
+    yield Rule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))
+
+
+def sequence_length(task: Task) -> int:
+    """The most tokens: prompt, copies, a search behind the last one, steps, and a word that says whether the machine has halted."""
+    return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
+
+
+def least_precision(machine: Machine, *, steps: int, tape: str, discipline: Discipline = Discipline.FUSED) -> int:
+    """The least p of R_p for which the derivation holds.
+
+    Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions, of which `sequential` needs no more;
+    logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the table's sums.
+    """
+    task = Task(machine, steps, tape)
+    largest = max(task.last_cell, len(LETTERS))
+    return least_odd_precision(
+        lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
+    )
+
+
+def build(
+    machine: Machine,
+    *,
+    steps: int,
+    tape: str,
+    precision_bits: int | None = None,
+    printed: Iterable[str] = (),
+    discipline: Discipline = Discipline.FUSED,
+) -> Wired:
+    """The wired Linear RNN for one machine and word, for runs of at most `steps` steps.
+
+    printed: ids of findings to put back to print; all of them give the variant `printed`.
+    Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
+    """
+    task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
+    fmt = format_of(least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, steps)
+    vocabulary = _words(task, chosen)
+    output = decide(tuple(_rules(tape_search(chosen))), vocabulary)
+    last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
+    first = _first_block(task)
+    blocks = (BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units)), last)
+    return wired_of(SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, Arithmetic(fmt, discipline))
+
+
+def surroundings(wired: Wired) -> Respond:
+    """What carries out the searches. Where cells are bare as in print, its text has no @."""
+    bare = BARE_CELLS.id in wired.printed
+    return Search([word.removeprefix("@") if bare else word for word in wired.vocabulary])
+
+
+def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:
+    """<s> and the tape word."""
+    return Task(machine, steps, tape).prompt()
+
+
+def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
+    """Every word behind the prompt, results included, by the simulator; the last is HALT, or begins the search of another step."""
+    Task(machine, steps, tape)
+    place, found = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
+    text: list[str] = []
+
+    def search(result: str, *words: str) -> None:
+        text.extend((START_SEARCH, *words, END_SEARCH, result))
+
+    for c, x in enumerate(tape):
+        search(x, place % c)
+        text += [f"@{c}", x, f"@{c}"]
+    search(FAILED, place % len(tape))
+    written, halts = set(range(len(tape))), False
+    for step in simulated(machine, tape, steps):
+        cell = f"@{step.head}"
+        result = str(step.read) if step.head in written else FAILED
+        search(result, found.before, cell, found.between, cell, found.behind)
+        text += [cell, str(step.written), cell, step.next_state, ARROWS[step.move]]
+        written.add(step.head)
+        halts = machine.halts(step.next_state)
+    return [*text, HALT if halts else START_SEARCH]
+
+
+def construction(machine: Machine, tape: str) -> Construction:
+    """This construction for one machine and word; n is the number of steps."""
+
+    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        fmt = setting.format
+        return (
+            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
+            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q: above twice the square of a cell"),
+        )
+
+    return Construction(
+        name="turing",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="rag",
+        variants=("repaired", "printed"),
+        findings=FINDINGS,
+        build=lambda n, findings: build(machine, steps=n, tape=tape, printed=findings),
+        precision="p = 2q + 1: 2n² + 1, of the logits of cells up to n, must fit q digits",
+        least_precision=lambda n: least_precision(machine, steps=n, tape=tape),
+        setting=lambda n, fmt: Setting(max(n, 1), sequence_length(Task(machine, n, tape)), fmt),
+        constants=constants,
+        blocks={
+            1: "keeps the last tokens and the pointer; finds the number of the rule that applies",
+            2: "looks the rule up, and writes the next token",
+        },
+        glossary={
+            **GLOSSARY,
+            PLACE: "1 at a search in the prompt",
+            "rule": "k times the state before the step, plus the symbol that was found",
+            "copied": "1 at the second cell of a copy",
+            START_SEARCH: "1 at the start of a search",
+            END_SEARCH: "1 at the end of a search",
+            FAILED: "1 at the result of a search that found nothing",
+        },
+    )
+
+
+CONSTRUCTION = construction(find("bb2").machine, "")

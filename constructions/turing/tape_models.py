@@ -1,0 +1,215 @@
+"""What the models that write their tape as text share: the words, the table of rules as weights, and how a run is read.
+
+Source: Theorems 5.4 and 5.8; Lemma C.4.
+Notation: B states, k symbols. A cell c is the word @c, a symbol its digit, a state its letter, a direction an arrow. A prompt is
+<s> and the symbols of the tape word, from cell 0 to the right. A step is written as the paper prints it: the cell, the symbol that
+is left there, the cell again, the new state, the direction. Behind a step into a state without a row stands HALT.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from constructions.affine import Affine, as_affine, reg, total
+from constructions.findings import Finding
+from constructions.program import NUMBER, Family, Words, back
+from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
+from constructions.turing.simulator import Configuration, Step
+from constructions.wired import Wired
+from constructions.wiring import BlockPlan, Gadget, Unit, wire
+from precision.format import Arithmetic, Format, fixed_point
+
+CELL, SYMBOL, STATE = "cell", "symbol", "state"
+START, HALT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "←", "→"
+POINTER = "pointer"
+WRITES, ENTERS = "writes", "enters"
+ARROWS: Mapping[int, str] = {LEFT: TO_LEFT, RIGHT: TO_RIGHT}
+MOST_STEPS = 2_000_000
+_STEP = re.compile(rf"@(-?\d+) (\d) @\1 ([A-Z]) ({TO_LEFT}|{TO_RIGHT})(?= |$)")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A machine, a word on its tape, and the most steps. Raises MachineError."""
+
+    machine: Machine
+    steps: int
+    tape: str
+
+    def __post_init__(self) -> None:
+        self.machine.word(self.tape)
+        if not 0 <= self.steps <= MOST_STEPS:
+            raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
+
+    @property
+    def last_cell(self) -> int:
+        """No cell that is read, or belongs to the word, lies further to the right; or, negated, to the left."""
+        return max(self.steps, len(self.tape) - 1)
+
+    @property
+    def table_bits(self) -> int:
+        """Digits for every number in the table's sums: at most B·k products, a gate below B·k times a bend up to 4·25."""
+        keys = len(self.machine.rows) * self.machine.symbols
+        return (keys * keys * 8 * len(LETTERS)).bit_length()
+
+    def prompt(self) -> list[str]:
+        """<s> and the tape word."""
+        return [START, *self.tape]
+
+
+def words(task: Task, families: Sequence[Family] = (), specials: Sequence[str] = ()) -> Words:
+    """The vocabulary: cells as far as the steps reach, symbols, states, and special words."""
+    reach = max(task.last_cell, 1)
+    return Words(
+        (
+            Family(CELL, -reach, reach, lambda c: f"@{c}"),
+            Family(SYMBOL, 0, task.machine.symbols - 1, DIGITS.__getitem__),
+            Family(STATE, 0, len(LETTERS) - 1, LETTERS.__getitem__),
+            *families,
+        ),
+        (START, TO_LEFT, TO_RIGHT, HALT, *specials),
+    )
+
+
+def arrow() -> Affine:
+    """1 at a direction."""
+    return reg(TO_LEFT) + reg(TO_RIGHT)
+
+
+def table(task: Task, key: Affine) -> Gadget:
+    """Writes what rule number k·state + symbol, the `key`, says: its symbol at WRITES, its state at ENTERS, else its direction.
+
+    Derivation: a function of the key bends at integers alone, so one unit for each key adds it up: its value at 0, its slope behind
+    0, its second differences. Where none of the three forms is 1, nothing is added.
+    A value v leaves 2v on the number, which with −i² of `decide` and 1 of `kinds` is the logit v² + 1 − (v − i)²; and v and −v on
+    the two directions, less than v² + 1. A direction d = ±1 leaves d and −d there, to which `kinds` adds 1: its logit is 2, and
+    those of numbers are 2d·i − i² ≤ 1.
+    """
+    machine, phases = task.machine, (reg(WRITES), reg(ENTERS), reg(STATE))
+    rules = [machine.rule(letter, symbol) for letter in machine.states for symbol in range(machine.symbols)]
+    values = [(rule.write, LETTERS.index(rule.state), rule.move) for rule in rules]
+    units = []
+    for i, at in enumerate(values):
+        before, twice_before = values[max(i - 1, 0)], values[max(i - 2, 0)]
+        bends = at if i == 0 else [x - 2 * y + z for x, y, z in zip(at, before, twice_before, strict=True)]
+        up = total(bend * phase for bend, phase in zip(bends, phases, strict=True) if bend)
+        if up.terms:
+            units.append(Unit(key - (i - 1) if i else as_affine(1), up, {NUMBER: 2, TO_RIGHT: 1, TO_LEFT: -1}))
+    return Gadget(f"the table of {len(rules)} rules", tuple(units), {}, "Lemma C.4")
+
+
+def kinds() -> Gadget:
+    """What kind of word the table writes."""
+    one = as_affine(1)
+    return Gadget(
+        "what kind of word the table writes",
+        (
+            Unit(reg(WRITES), one, {SYMBOL: 1}),
+            Unit(reg(ENTERS), one, {STATE: 1}),
+            Unit(reg(STATE), one, {TO_RIGHT: 1, TO_LEFT: 1}),
+        ),
+    )
+
+
+def halted(task: Task) -> Gadget:
+    """At a direction: 1 or more if the state before it has no row, else 0."""
+    return Gadget(
+        "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)
+    )
+
+
+# Building
+
+
+def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[str]:
+    """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
+    chosen, known = frozenset(printed), [finding.id for finding in findings]
+    if unknown := chosen - set(known):
+        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+    return chosen
+
+
+def format_of(least: int, precision_bits: int | None, steps: int) -> Format:
+    """R_p at the least p, or at the one asked for. Raises ValueError if that is even or too small."""
+    fmt = fixed_point(least if precision_bits is None else precision_bits)
+    if precision_bits is not None and precision_bits < least:
+        raise ValueError(f"p = {precision_bits} is too small for {steps} steps; the least certified p is {least}")
+    return fmt
+
+
+def wired_of(
+    source: str,
+    findings: Sequence[Finding],
+    chosen: frozenset[str],
+    steps: int,
+    words: Words,
+    blocks: tuple[BlockPlan, ...],
+    arithmetic: Arithmetic,
+) -> Wired:
+    """The matrices with their names; n is the number of steps."""
+    embedding = words.embedding()
+    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format)
+    ids = [finding.id for finding in findings]
+    return Wired(
+        construction="turing",
+        source=source,
+        variant="printed" if chosen == set(ids) else "repaired",
+        printed=tuple(i for i in ids if i in chosen),
+        n=steps,
+        arithmetic=arithmetic,
+        model=model,
+        registers=registers,
+        vocabulary=embedding.vocabulary,
+        blocks=blocks,
+    )
+
+
+# Reading
+
+
+def read_steps(words: Sequence[str]) -> Iterator[Step]:
+    """Every step that is written in full. What a step has read is what the steps before it have left."""
+    cells = dict(enumerate(map(int, _prompt_of(words))))
+    state = "A"
+    for number, (cell, symbol, following, direction) in enumerate(_STEP.findall(" ".join(words)), start=1):
+        move = LEFT if direction == TO_LEFT else RIGHT
+        head = int(cell)
+        yield Step(number, state, head, cells.get(head, 0), int(symbol), move, following)
+        cells[head], state = int(symbol), following
+
+
+def _prompt_of(words: Sequence[str]) -> list[str]:
+    return list(takewhile(str.isdigit, words[1:])) if words[:1] == [START] else []
+
+
+def read(words: Sequence[str]) -> Configuration:
+    """What a prompt and the steps behind it say."""
+    cells = dict(enumerate(map(int, _prompt_of(words))))
+    low, high = 0, max(len(cells) - 1, 0)
+    count, head, state = 0, 0, "A"
+    for step in read_steps(words):
+        cells[step.head] = step.written
+        count, head, state = step.number, step.head + step.move, step.next_state
+        low, high = min(low, step.head, head), max(high, step.head, head)
+    symbols = "".join(DIGITS[cells.get(cell, 0)] for cell in range(low, high + 1))
+    return Configuration(bool(words) and words[-1] == HALT, count, state, head, low, symbols)
+
+
+GLOSSARY: Mapping[str, str] = {
+    NUMBER: "the number of a cell, symbol or state; at the end, the output",
+    "position": "this token's position, from 1",
+    CELL: "1 at a cell",
+    SYMBOL: "1 at a symbol",
+    STATE: "1 at a state",
+    START: "1 at the start of the prompt",
+    TO_LEFT: "1 at the direction to the left",
+    TO_RIGHT: "1 at the direction to the right",
+    HALT: "1 at the end of a run that halts",
+    POINTER: "the head's cell: the sum of all directions so far",
+    WRITES: "1 at the first cell of a step",
+    ENTERS: "1 at the second cell of a step",
+    "halted": "1 or more at a direction behind a state that has no row",
+}

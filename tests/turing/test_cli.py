@@ -1,0 +1,170 @@
+"""`python -m constructions.turing`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constructions.turing.__main__ import main
+from constructions.turing.machine import parse_standard
+from constructions.turing.protocol import MODELS, find_model, there
+from constructions.turing.simulator import simulate
+
+BB2 = "1RB1LB_1LA1RZ"
+ours = pytest.mark.parametrize("model", ["rag", "hybrid"])
+every = pytest.mark.parametrize("model", [model for model in MODELS if there(model)])
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    code = main(argv)
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@every
+def test_a_run_in_json(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    code, out, err = run(capsys, "--machine", BB2, "--model", model, "--steps", "10", "--json")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    end = {"halted": True, "steps": 6, "state": "Z", "head": 0, "nonblank": 4, "tape": "1111"}
+    assert {key: document[key] for key in end} == end
+    assert (document["schema"], document["construction"], document["model"], document["n"]) == (1, "turing", model, 10)
+    assert document["answer"] == "HALT"
+    assert document["variant"] == "repaired"
+    assert {"source", "engine", "precision_bits", "input", "chain_of_thought", "flags"} <= set(document)
+
+
+@every
+def test_a_run_that_does_not_halt(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    code, out, _ = run(capsys, "--machine", BB2, "--tape", "1000", "--model", model, "--steps", "3", "--json")
+    document = json.loads(out)
+    expected = simulate(parse_standard(BB2), "1000", 3)
+    assert code == 0
+    assert (document["halted"], document["steps"], document["answer"]) == (False, 3, None)
+    assert (document["state"], document["head"], document["tape"]) == (expected.state, expected.head, expected.tape)
+    assert "still running" in run(capsys, "--machine", BB2, "--model", model, "--steps", "3")[1]
+
+
+@ours
+@pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
+def test_every_engine_writes_the_same(capsys: pytest.CaptureFixture[str], model: str, engine: str) -> None:
+    argv = ("--machine", "1RB---_1LA1RZ", "--model", model, "--steps", "5", "--tape", "1")
+    code, out, _ = run(capsys, *argv, "--engine", engine)
+    assert code == 0
+    assert out == run(capsys, *argv)[1]
+
+
+@every
+def test_the_trace_is_of_the_words_that_were_written(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    code, out, _ = run(capsys, "--machine", BB2, "--model", model, "--steps", "10", "--trace")
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) == 8
+    assert lines[0].split() == ["0", "A", "0", "0[0]0"]
+    assert lines[6].split() == ["6", "Z", "1", "1[1]1"]
+    assert lines[7].startswith("halted in state Z after 6 steps")
+
+
+def test_names_files_and_standard_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "head on cell 0, 4 cells not blank, 5 on the tape" in run(capsys, "--machine", "increment")[1]
+    assert "still running" not in run(capsys, "--machine", "increment", "--tape", "22")[1]
+    path = tmp_path / "machine.txt"
+    path.write_text("# two rules\nA 0 -> 1 R B\nB 0 -> ---\n", encoding="utf-8")
+    assert "after 2 steps, head on cell 2, 2 cells not blank" in run(capsys, "--machine", str(path))[1]
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ((), "give a --machine"),
+        (("--machine", "1RB1LB_1LA1"), "state B: the row '1LA1' has 4 characters"),
+        (("--machine", "nobody"), "is not a rule"),
+        (("--machine", BB2, "--tape", "012"), "'2' at place 3 of the tape is not one of the symbols 0 … 1"),
+        (("--machine", BB2, "--tape", "-1"), "'-' at place 1 of the tape"),
+        (("--machine", BB2, "--steps", "-1"), "'-1' is not in 0 … 2000000"),
+        (("--machine", BB2, "--steps", "9" * 30), "is not in 0 … 2000000"),
+        (("--machine", BB2, "--steps"), "expected one argument"),
+        (("--machine", BB2, "--steps", "x"), "'x' is not a whole number"),
+        (("--machine", BB2, "--precision", "9"), "p = 9 is too small for 1000 steps; the least certified p is 79"),
+        (("--machine", BB2, "--precision", "8"), "odd number of bits"),
+        (("--machine", BB2, "--printed", "nothing"), "unknown finding 'nothing'; known: own-record, cell-zero"),
+        (("--machine", BB2, "--printed", ","), "names no finding"),
+        (("--machine", BB2, "--printed", "cell-zero", "--variant", "printed"), "picks findings for"),
+        (("--machine", BB2, "--json", "--trace"), "leave out --trace"),
+        (("--machine", BB2, "--dump-weights", "--trace"), "runs nothing"),
+        (("--machine", BB2, "--dump-weights", "x.txt"), "must end in"),
+        (("--machine", BB2, "--cells", "4"), "for the model cot"),
+        (("--machine", "/"), "state A: the row '/'"),
+        (("--machine", ""), "there is no machine"),
+    ],
+)
+def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], says: str) -> None:
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("finding", [(m, f.id) for m in ("rag", "hybrid") for f in find_model(m).FINDINGS], ids=str)
+def test_what_is_printed_is_refuted(capsys: pytest.CaptureFixture[str], finding: tuple[str, str]) -> None:
+    model, name = finding
+    machine = {"first-write": "0LB---_1RA0LB", "bare-cells": "1RB0LZ_1LB1RA", "own-record": "1LZ---_------"}
+    argv = ("--machine", machine.get(name, "1LB---_0RB0LZ"), "--model", model, "--steps", "10")
+    assert run(capsys, *argv)[0] == 0
+    code, _, err = run(capsys, *argv, "--printed", name)
+    assert code == 1
+    assert "refuted" in err
+
+
+@ours
+def test_the_printed_variant_is_refuted(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    argv = ("--machine", "0LB---_1LZ---", "--model", model, "--steps", "10", "--variant", "printed")
+    code, _, err = run(capsys, *argv)
+    assert code == 1
+    assert "refuted" in err
+
+
+@every
+def test_weights_are_dumped(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+    argv = ("--machine", BB2, "--steps", "6", "--model", model, "--dump-weights")
+    code, out, _ = run(capsys, *argv)
+    assert code == 0
+    assert "\nblock 1: " in out
+    path = tmp_path / "weights.npz"
+    assert run(capsys, *argv, str(path))[0] == 0
+    assert np.load(path)["embed.words"].shape[0] > 0
+    document = json.loads(run(capsys, *argv, "--json")[1])
+    assert (document["machine"], document["tape"], document["model"]) == (BB2, "", model)
+    (example,) = document["examples"]
+    right = [(a, b) for a, b in zip(example["expected_next"], example["tokens"][1:], strict=False) if a is not None]
+    assert len(right) > 10
+    assert all(a == b for a, b in right)
+    assert all(document["meanings"][name] for name in document["registers"] if "-" not in name), document["meanings"]
+
+
+def test_every_discipline(capsys: pytest.CaptureFixture[str]) -> None:
+    for model in ("rag", "hybrid"):
+        argv = ("--machine", "bb3", "--steps", "25", "--model", model)
+        assert run(capsys, *argv, "--discipline", "sequential") == run(capsys, *argv, "--discipline", "fused")
+
+
+def test_help_and_the_module_itself() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "constructions.turing", "--help"], capture_output=True, text=True, check=True
+    )
+    for text in ("1RB1LB_1LA1RZ", "bb5", "own-record", "first-write", "examples:", "exit codes:"):
+        assert text in done.stdout
+
+
+def test_importing_the_package_is_cheap() -> None:
+    code = "import sys, constructions.turing; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,294 @@
+"""The table of architectures and tasks: it says what the ledger says, and what the ledger does not say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verify import ledger, table
+from verify.claim import Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness
+from verify.options import Options
+from verify.replay import Replay, run
+
+RNN, TRANSFORMER, SEARCHES, HYBRID = table.ARCHITECTURES
+RETRIEVAL = {"Index": "index", "associative recall": "recall", "c-gram retrieval": "ngram", "Counting": "counting"}
+
+
+def needed() -> dict[tuple[str, str], tuple[str, ...]]:
+    """What each cell needs, spelled out once more."""
+    cells: dict[tuple[str, str], tuple[str, ...]] = {}
+    for task, name in RETRIEVAL.items():
+        cells[task, RNN] = (f"4.6/lower-{name}",)
+        for architecture, theorem in ((TRANSFORMER, "4.6"), (SEARCHES, "5.2"), (HYBRID, "5.6")):
+            stem = f"{theorem}/{name}"
+            cells[task, architecture] = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision")
+    cells["IsTree", RNN] = ("4.7/lower-istree",)
+    cells["IsTree", TRANSFORMER] = ("4.7/repaired", "4.7/small-paper", "4.7/size", "4.7/precision", "C.29")
+    stem = "5.3/istree"
+    cells["IsTree", SEARCHES] = (stem, f"{stem}-small", f"{stem}-length", f"{stem}-size", f"{stem}-precision")
+    cells["IsTree", HYBRID] = ("5.7", "5.7/small", "5.7/length", "5.7/size", "5.7/precision")
+    cells["Turing machines", RNN] = ("5.4/lower-turing",)
+    cells["Turing machines", SEARCHES] = ("5.4", "5.4/every-run", "5.4/size", "5.4/cost")
+    cells["Turing machines", HYBRID] = ("5.8", "5.8/every-run", "5.8/size", "5.8/cost")
+    cells["… on log n cells", RNN] = ("4.1", "4.1/every-run", "4.1/size", "4.1/cost")
+    cells["Index with an oracle for recall", RNN] = ("5.1/lower-index", "5.1/oracle-simulated")
+    return cells
+
+
+NEEDED = needed()
+IDS = sorted({id for ids in NEEDED.values() for id in ids})
+
+
+def row(id: str, verdict: Verdict = Verdict.HOLDS, **changes: Any) -> Row:
+    """A row of a ledger; changes: of its claim."""
+    claim = replace(Claim(id, "Theorem", f"{id} holds"), **changes)
+    witness = Witness([1], {}, "all", 4, None, "reference", 0) if verdict is Verdict.REFUTED else None
+    kind = Certified if table.is_cost(id) else Exhaustive if "small" in id else Sampled
+    return Row(claim, verdict, (kind("all", "", 3, 1234, witness is not None),), witness, "reference", 0.1)
+
+
+def everything() -> dict[str, Row]:
+    return {id: row(id) for id in IDS}
+
+
+@pytest.fixture
+def show(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command on these rows: its exit status and what it prints."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def shown(rows: Sequence[Row], *options: str) -> tuple[int, str]:
+        path = tmp_path / "ledger.json"
+        ledger.write(path, rows, Options())
+        code = table.main([str(path), *options])
+        output = capsys.readouterr()
+        assert output.err == ""
+        return code, output.out
+
+    return shown
+
+
+def verdicts(rows: Mapping[str, Row] | Sequence[Row]) -> dict[tuple[str, str], str]:
+    values = list(rows.values()) if isinstance(rows, Mapping) else list(rows)
+    return {(cell.task, cell.architecture): str(cell.outcome) for cell in table.cells(values)}
+
+
+def test_everything_is_settled(show: Any) -> None:
+    expected = {
+        place: "impossible" if all("lower-" in id or "oracle" in id for id in ids) else "solved"
+        for place, ids in NEEDED.items()
+    }
+    assert verdicts(everything()) == expected
+    code, text = show(list(everything().values()))
+    assert code == 0
+    assert "18 solved, 7 impossible, 0 not settled, 0 refuted" in text
+    assert "exhaustive to 1,234" in text
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_missing_claim_unsettles_its_cells_and_no_others(id: str, show: Any) -> None:
+    rows = everything()
+    del rows[id]
+    full, found = verdicts(everything()), verdicts(rows)
+    for place, ids in NEEDED.items():
+        assert found[place] == ("not settled" if id in ids else full[place])
+    code, text = show(list(rows.values()), "--markdown")
+    assert code == 3
+    assert f"missing:<br>{id}" in text
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_refuted_claim_spoils_its_cells_and_no_others(id: str, show: Any) -> None:
+    rows = everything()
+    rows[id] = row(id, Verdict.REFUTED)
+    full, found = verdicts(everything()), verdicts(rows)
+    for place, ids in NEEDED.items():
+        assert found[place] == ("refuted" if id in ids else full[place])
+    code, text = show(list(rows.values()), "--markdown")
+    assert code == 1
+    assert f"**refuted**<br>{id}" in text
+
+
+def test_an_undecided_claim_settles_nothing(show: Any) -> None:
+    rows = everything()
+    rows["4.6/index"] = row("4.6/index", Verdict.UNKNOWN)
+    code, text = show(list(rows.values()), "--markdown")
+    assert code == 3
+    assert "**not settled**<br>unknown:<br>4.6/index |" in text
+
+
+def test_an_empty_ledger_settles_nothing(show: Any) -> None:
+    code, text = show([])
+    assert code == 3
+    assert "0 solved, 0 impossible, 25 not settled, 0 refuted" in text
+
+
+def test_claims_as_printed_do_not_count() -> None:
+    """Neither for a cell nor against it."""
+    rows = list(everything().values())
+    printed = row("4.6/index/printed", Verdict.REFUTED, variant="printed", expected=Verdict.REFUTED)
+    finding = row("4.6/index/tied-head", Verdict.REFUTED, finding="tied-head", expected=Verdict.REFUTED)
+    lower = row("4.6/lower-recall/printed", Verdict.REFUTED, variant="printed", expected=Verdict.REFUTED)
+    put_back = row("4.6/index/other", Verdict.REFUTED, finding="other")
+    known_false = row("4.6/index-other", Verdict.REFUTED, expected=Verdict.REFUTED)
+    assert verdicts([*rows, printed, finding, lower, put_back, known_false]) == verdicts(rows)
+    only_printed = {**everything(), "4.6/index": row("4.6/index", variant="printed")}
+    assert verdicts(only_printed)["Index", TRANSFORMER] == "not settled"
+
+
+@pytest.mark.parametrize("id", ["4.6/index-sequential", "4.6/index-scale", "4.6/index-reduced"])
+def test_other_claims_about_the_same_weights_count(id: str) -> None:
+    rows = {**everything(), id: row(id, Verdict.REFUTED)}
+    changed = {place for place, verdict in verdicts(rows).items() if verdict == "refuted"}
+    assert changed == {("Index", TRANSFORMER)}
+
+
+@pytest.mark.parametrize("id", ["4.6/indexed", "4.60", "14.6/index", "5.70", "4.6"])
+def test_names_that_only_begin_alike_are_other_claims(id: str) -> None:
+    assert verdicts({**everything(), id: row(id, Verdict.REFUTED)}) == verdicts(everything())
+
+
+def test_every_engine_counts() -> None:
+    by_another = replace(row("5.7", Verdict.REFUTED), engine="dense")
+    assert verdicts([*everything().values(), by_another])["IsTree", HYBRID] == "refuted"
+
+
+def test_a_lower_bound_is_not_a_claim_about_weights() -> None:
+    rows = {**everything(), "4.7/lower-istree": row("4.7/lower-istree", Verdict.REFUTED)}
+    found = verdicts(rows)
+    assert (found["IsTree", RNN], found["IsTree", TRANSFORMER]) == ("refuted", "solved")
+
+
+def test_a_sample_is_not_shown_as_more() -> None:
+    rows = {**everything(), "4.6/index-small": replace(row("4.6/index-small"), evidence=row("x").evidence)}
+    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
+    assert found["Index", TRANSFORMER] == ["sampled to 1,234"]
+    assert found["Counting", TRANSFORMER] == ["exhaustive to 1,234", "sampled to 1,234"]
+
+
+def test_plain_text_fits_100_columns(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in ([], list(everything().values())):
+        _, text = show(rows)
+        assert "\x1b" not in text
+        assert max(map(len, text.splitlines())) <= 100
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, show([])[1].splitlines())) <= 60
+
+
+def test_markdown(show: Any) -> None:
+    _, text = show(list(everything().values()), "--markdown")
+    head, rule, *lines = text.splitlines()
+    assert head.split(" | ")[-4:] == [RNN, TRANSFORMER, SEARCHES, f"{HYBRID} |"]
+    assert rule == "|---|---|---|---|---|"
+    assert [line.count("|") for line in lines[:8]] == [6] * 8
+    assert "| Turing machines | **impossible**<br>needs n/2 bits<br>5.4/lower-turing<br>sampled to 1,234 | — | " in text
+
+
+def test_json(show: Any) -> None:
+    rows = everything()
+    del rows["5.8/size"]
+    code, text = show(list(rows.values()), "--json")
+    document = json.loads(text)
+    assert (code, document["schema"], document["settled"]) == (3, 1, False)
+    cells = {(cell["task"], cell["architecture"]): cell for cell in document["cells"]}
+    assert cells.keys() == NEEDED.keys()
+    cell = cells["Turing machines", HYBRID]
+    assert (cell["verdict"], cell["missing"], cell["how"]) == ("not settled", ["5.8/size"], None)
+    assert [claim["id"] for claim in cell["claims"]] == ["5.8", "5.8/cost", "5.8/every-run"]
+    assert cells["Index", TRANSFORMER]["how"] == "no chain of thought"
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["--help"]) == 0
+    assert "examples:" in capsys.readouterr().out
+
+
+NOT_LEDGERS = {
+    "no JSON": b"{",
+    "a list": b"[]",
+    "another schema": b'{"schema": 9, "options": {}, "rows": []}',
+    "no options": b'{"schema": 1, "rows": []}',
+    "rows of numbers": b'{"schema": 1, "options": {}, "rows": [1]}',
+    "rows of nothing": b'{"schema": 1, "options": {}, "rows": [{}]}',
+    "rows in a number": b'{"schema": 1, "options": {}, "rows": 3}',
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
+def test_what_is_no_ledger_is_named_in_one_line(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    assert table.main([str(path)]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
+    assert str(path) in line
+    assert "not a ledger" in line
+
+
+def test_evidence_of_another_shape_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.json"
+    document = ledger.to_json([row("4.6/index")], Options())
+    document["rows"][0]["evidence"] = ["exhaustive"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert table.main([str(path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_missing_file_says_how_to_make_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "LEDGER", tmp_path / "ledger.json")
+    for arguments in ([], [str(tmp_path / "ledger.json")]):
+        assert table.main(arguments) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"pytest verify/ --n-max 10000 --ledger {tmp_path / 'ledger.json'}" in line
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main([str(tmp_path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_both_forms_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["--json", "--markdown"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def known() -> Mapping[str, Claim]:
+    """The claims of the verifier."""
+    return run(Path(table.__file__).parent, Replay(), "--collect-only").claims
+
+
+def test_the_claims_are_those_of_the_verifier(known: Mapping[str, Claim]) -> None:
+    """A claim that is renamed would leave its cells unsettled. Theorem 4.1 may have no claims yet."""
+    judged = any(id.partition("/")[0] == "4.1" for id in known)
+    wanted = [id for id in IDS if judged or id.partition("/")[0] != "4.1"]
+    assert [id for id in wanted if id not in known] == []
+    assert [id for id in wanted if not table.is_shipped(replace(row(id), claim=known[id]))] == []
+
+
+@pytest.mark.parametrize(
+    ("architecture", "id", "figures"),
+    [
+        (TRANSFORMER, "4.7/repaired", ["2n − 1"]),
+        (SEARCHES, "5.3/istree-length", ["64n − 43", "6n − 4"]),
+        (HYBRID, "5.7/length", ["O(n log n)"]),
+    ],
+)
+def test_the_figures_are_those_of_the_claims(
+    architecture: str, id: str, figures: list[str], known: Mapping[str, Claim]
+) -> None:
+    how = {(cell.task, cell.architecture): cell.basis.how for cell in table.cells([])}["IsTree", architecture]
+    for figure in figures:
+        assert figure in how
+        assert figure in known[id].statement

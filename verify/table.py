@@ -1,0 +1,331 @@
+"""The paper's separation, task by task: `python -m verify.table [LEDGER.json] [--json | --markdown]`.
+
+Source: Theorems 4.1, 4.6, 4.7, 5.1 – 5.4 and 5.6 – 5.8.
+A cell says that an architecture solves a task, or that it cannot. What each cell rests on stands here; whether it stands is read
+from a ledger, and from nothing else: every claim that is named must be in it, and each of them, and each other claim about the same
+weights, must hold there. Claims about what is printed, and about one finding put back to print, are not counted.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from constructions.show import cli
+from verify.claim import EVIDENCE, Json, Row, Searched, Verdict
+from verify.ledger import natural, read, read_options
+
+PROG = "python -m verify.table"
+LEDGER = Path(__file__).parents[1] / "docs" / "ledger.json"
+MAKE = "pytest verify/ --n-max 10000 --ledger"
+EPILOG = f"""examples:
+  {MAKE} run.json        judge every claim
+  {PROG} run.json                       the table of that run
+  {PROG} run.json --markdown            the same for a page
+  {PROG} --json | jq '.cells[] | select(.verdict == "not settled")'
+
+exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
+WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
+COSTS = ("size", "precision", "length", "cost")  # claims about what a model costs, not about what it answers
+
+
+class Outcome(enum.StrEnum):
+    """Of a cell."""
+
+    SOLVED = "solved"
+    IMPOSSIBLE = "impossible"
+    NOT_SETTLED = "not settled"
+    REFUTED = "refuted"
+
+
+STYLES = {
+    Outcome.SOLVED: "bold green",
+    Outcome.IMPOSSIBLE: "bold blue",
+    Outcome.NOT_SETTLED: "bold yellow",
+    Outcome.REFUTED: "bold red",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a cell rests on. outcome: if all of it holds. how: in words.
+
+    required: claims that must be there. prefix: of all other claims about the same weights.
+    """
+
+    outcome: Outcome
+    how: str
+    prefix: str
+    required: tuple[str, ...] = ()
+
+    def has(self, id: str) -> bool:
+        """Whether a claim is one of this cell."""
+        behind = id.removeprefix(self.prefix)[:1]
+        same_weights = id.startswith(self.prefix) and behind in ("", "-", "/") and not is_lower_bound(id)
+        return same_weights or id in self.required
+
+    def missing(self, ids: Sequence[str]) -> list[str]:
+        """What is required and not among these claims."""
+        return [id for id in self.required if id not in ids]
+
+
+def is_cost(id: str) -> bool:
+    """Whether a claim is about cost alone."""
+    return id.replace("-", "/").rpartition("/")[2] in COSTS
+
+
+def is_lower_bound(id: str) -> bool:
+    """Whether a claim is about what recurrent models must remember."""
+    return id.partition("/")[2].startswith("lower-")
+
+
+def solved(prefix: str, how: str, *required: str) -> Basis:
+    """By weights that are wired."""
+    return Basis(Outcome.SOLVED, how, prefix, required)
+
+
+def impossible(how: str, *claims: str) -> Basis:
+    """By a reduction."""
+    return Basis(Outcome.IMPOSSIBLE, how, claims[0], claims)
+
+
+def _retrieval(theorem: str, task: str, how: str) -> Basis:
+    stem = f"{theorem}/{task}"
+    return solved(stem, how, stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision")
+
+
+def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
+    return (
+        impossible(f"needs {bits} bits", f"4.6/lower-{task}"),
+        _retrieval("4.6", task, "no chain of thought"),
+        _retrieval("5.2", task, "1 search, O(1) tokens"),
+        _retrieval("5.6", task, "no chain of thought"),
+    )
+
+
+def _turing(theorem: str, how: str) -> Basis:
+    return solved(theorem, how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost")))
+
+
+ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN + searches", "hybrid RNN")
+TASKS: Mapping[str, tuple[Basis | None, ...]] = {
+    "Index": _retrieval_row("index", "n"),
+    "associative recall": _retrieval_row("recall", "n/2"),
+    "c-gram retrieval": _retrieval_row("ngram", "n/c"),
+    "Counting": _retrieval_row("counting", "n"),
+    "IsTree": (
+        impossible("needs n − 3 bits", "4.7/lower-istree"),
+        solved(
+            "4.7", "at most 2n − 1 vertices", "4.7/repaired", "4.7/small-paper", "4.7/size", "4.7/precision", "C.29"
+        ),
+        solved(
+            "5.3",
+            "at most 64n − 43 tokens and 6n − 4 searches",
+            *(f"5.3/istree{what}" for what in ("", "-small", "-length", "-size", "-precision")),
+        ),
+        solved("5.7", "O(n log n) tokens", "5.7", "5.7/small", "5.7/length", "5.7/size", "5.7/precision"),
+    ),
+    "Turing machines": (
+        impossible("needs n/2 bits", "5.4/lower-turing"),
+        None,
+        _turing("5.4", "O(1) tokens and 1 search a step"),
+        _turing("5.8", "O(1) tokens a step"),
+    ),
+    "… on log n cells": (_turing("4.1", "O(log n) bits, O(log n) tokens a step"), None, None, None),
+    "Index with an oracle for recall": (
+        impossible("needs n/2 − 2 bits", "5.1/lower-index", "5.1/oracle-simulated"),
+        None,
+        None,
+        None,
+    ),
+}
+"""For each architecture, or None where nothing is claimed. n: tokens of the sequence, vertices, or cells of the input."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One verdict. rows: of the claims that it rests on, as they stand in the ledger."""
+
+    task: str
+    architecture: str
+    basis: Basis
+    rows: tuple[Row, ...]
+
+    @property
+    def claims(self) -> list[str]:
+        """Their ids."""
+        return list(dict.fromkeys(row.claim.id for row in self.rows))
+
+    @property
+    def missing(self) -> list[str]:
+        """What the ledger does not have."""
+        return self.basis.missing(self.claims)
+
+    def of(self, verdict: Verdict) -> list[str]:
+        """The claims with this verdict, by any engine."""
+        return list(dict.fromkeys(row.claim.id for row in self.rows if row.verdict is verdict))
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the ledger makes of it."""
+        if self.of(Verdict.REFUTED):
+            return Outcome.REFUTED
+        return Outcome.NOT_SETTLED if self.missing or self.of(Verdict.UNKNOWN) else self.basis.outcome
+
+    @property
+    def evidence(self) -> list[str]:
+        """Of the claims about answers, each kind with the largest size that it met."""
+        sizes: dict[str, int] = {}
+        for evidence in (e for row in self.rows if not is_cost(row.claim.id) for e in row.evidence):
+            size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
+            sizes[evidence.kind] = max(size, sizes.get(evidence.kind, 0))
+        return [kind + (f" to {sizes[kind]:,}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
+
+    def lines(self, *, every_claim: bool) -> list[str]:
+        """Below the verdict. every_claim: names each claim that the cell rests on, not only the first."""
+        if self.outcome is Outcome.REFUTED:
+            return self.of(Verdict.REFUTED)
+        if self.outcome is Outcome.NOT_SETTLED:
+            missing, unknown = self.missing, self.of(Verdict.UNKNOWN)
+            return [
+                line for word, ids in (("missing:", missing), ("unknown:", unknown)) if ids for line in (word, *ids)
+            ]
+        first, others = self.basis.required[0], len(self.claims) - 1
+        short = first + (f" + {others} more" if others else "")
+        return [self.basis.how, ", ".join(self.claims) if every_claim else short, *self.evidence]
+
+    def document(self) -> dict[str, Json]:
+        """For programs."""
+        return {
+            "task": self.task,
+            "architecture": self.architecture,
+            "verdict": self.outcome,
+            "how": self.basis.how if self.outcome is self.basis.outcome else None,
+            "claims": [
+                {"id": row.claim.id, "engine": row.engine, "verdict": row.verdict, "statement": row.claim.statement}
+                for row in self.rows
+            ],
+            "missing": self.missing,
+            "refuted": self.of(Verdict.REFUTED),
+            "unknown": self.of(Verdict.UNKNOWN),
+            "evidence": self.evidence,
+        }
+
+
+def cells(rows: Sequence[Row]) -> Iterator[Cell]:
+    """Every cell in which something is claimed."""
+    shipped = [row for row in rows if is_shipped(row)]
+    shipped.sort(key=lambda row: (natural(row.claim.id), row.engine))
+    for task, bases in TASKS.items():
+        for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
+            if basis is not None:
+                yield Cell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim.id)))
+
+
+def is_shipped(row: Row) -> bool:
+    """Whether a claim is about repaired weights, and meant to hold."""
+    claim = row.claim
+    return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
+
+
+def status(found: Sequence[Cell]) -> int:
+    """The exit status."""
+    outcomes = {cell.outcome for cell in found}
+    if Outcome.REFUTED in outcomes:
+        return cli.REFUTED
+    return cli.UNKNOWN if Outcome.NOT_SETTLED in outcomes else cli.HOLDS
+
+
+def totals(found: Sequence[Cell]) -> str:
+    """How many cells came out how; and what the signs mean."""
+    outcomes = [cell.outcome for cell in found]
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    return f"{counts}\nn: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
+
+
+def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:
+    """Line by line; None where nothing is claimed."""
+    places = {(cell.task, cell.architecture): cell for cell in found}
+    for task in TASKS:
+        yield task, [places.get((task, architecture)) for architecture in ARCHITECTURES]
+
+
+def table(found: Sequence[Cell], width: int) -> Table:
+    """For a terminal."""
+    shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
+    shown.add_column("", style="bold", width=TASK_WIDTH)
+    for architecture in ARCHITECTURES:
+        shown.add_column(architecture, ratio=1, overflow="fold")
+    for task, line in grid(found):
+        shown.add_row(task, *(_text(cell) for cell in line))
+    return shown
+
+
+def _text(cell: Cell | None) -> Text:
+    if cell is None:
+        return Text("—", style="dim")
+    return (
+        Text()
+        .append(cell.outcome, STYLES[cell.outcome])
+        .append("".join(f"\n{line}" for line in cell.lines(every_claim=False)))
+    )
+
+
+def markdown(found: Sequence[Cell]) -> str:
+    """For a page."""
+    lines = [f"| | {' | '.join(ARCHITECTURES)} |", "|---" * (len(ARCHITECTURES) + 1) + "|"]
+    for task, line in grid(found):
+        texts = [
+            "—" if cell is None else "<br>".join((f"**{cell.outcome}**", *cell.lines(every_claim=True)))
+            for cell in line
+        ]
+        lines.append(f"| {' | '.join([task, *(text.replace('|', chr(92) + '|') for text in texts)])} |")
+    return "\n".join(lines) + f"\n\n{totals(found)}\n"
+
+
+def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
+    """The rows and the options of a ledger. Raises CommandError."""
+    if not path.exists():
+        raise cli.CommandError(f"no ledger at {path}; `{MAKE} {path}` makes one")
+    try:
+        return read(path), read_options(path)
+    except (ValueError, AttributeError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"{path}: not a ledger: {error}"
+        raise cli.CommandError(reason) from error
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, "Which architecture solves which task, by the verdicts of a ledger.", EPILOG)
+    parser.add_argument("ledger", nargs="?", type=Path, default=None, help="what `pytest verify/ --ledger PATH` wrote")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--markdown", action="store_true", help="a table for a page")
+    arguments = parser.parse_args(argv)
+    rows, options = load(arguments.ledger or LEDGER)
+    found = list(cells(rows))
+    if arguments.json:
+        documents = [cell.document() for cell in found]
+        cli.write_json({"schema": 1, "options": options, "cells": documents, "settled": status(found) == cli.HOLDS})
+    elif arguments.markdown:
+        print(markdown(found), end="")
+    else:
+        console = cli.console()
+        console.print(table(found, min(WIDTH, console.width)))
+        console.print(totals(found))
+    return status(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

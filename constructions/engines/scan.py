@@ -4,11 +4,14 @@ Source: definition 3.4, h_t = A·h_{t−1} + B·X_t.
 Derivation: order the rows of A so that each depends on itself and on earlier ones. A row without itself is a shift of
 columns already known, one operator a position. A row with itself, coefficient 1, is a running sum; if every term is a
 multiple of the quantum and the bound of the sum stays within the format, no step rounds or saturates, so any order of
-addition gives the same bits. All other recurrences are run by definition.
+addition gives the same bits. A row with itself and another integer coefficient, or with sums that no such bound covers, is
+iterated on exact integers; as long as they stay within the format, induction over positions shows that no step has rounded or
+saturated. All other recurrences are run by definition.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -66,9 +69,28 @@ def _scan(
         elif own == 1 and exact and reach * length <= fmt.max_value:
             wide = total.bound * length >= 1 << 62
             found[register] = normalised(np.cumsum(total.m.astype(object) if wide else total.m), total.e)
+        elif own.denominator == 1 and exact:
+            # Under `sequential` each partial sum must lie within the format, and none exceeds |own|·|h| + reach.
+            fused = arithmetic.discipline is Discipline.FUSED
+            iterated = _iterated(int(own), total, fmt.max_value if fused else (fmt.max_value - reach) / abs(own))
+            if iterated is None:
+                return None
+            found[register] = iterated
         else:
             return None
     return found
+
+
+def _iterated(factor: int, inputs: Column, largest: Fraction) -> Column | None:
+    """h_t = factor·h_{t−1} + the input at t, exactly; None as soon as |h_t| exceeds `largest`."""
+    bound = math.floor(largest / Fraction(2) ** inputs.e)
+    value, values = 0, []
+    for x in inputs.m.tolist():
+        value = factor * value + x
+        if not -bound <= value <= bound:
+            return None
+        values.append(value)
+    return normalised(np.array(values, object), inputs.e)
 
 
 def _delayed(column: Column) -> Column:

@@ -83,3 +83,48 @@ def test_a_sum_that_saturates_is_run_by_definition() -> None:
     found, scanned = states({0: ({0: Fraction(1)}, {1: Fraction(1)})}, [values] * 2, 40, Arithmetic(fixed_point(9)))
     assert not scanned
     assert found[0].to_quanta(-4)[-1] == 255  # the largest element of R_9
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+@pytest.mark.parametrize("weights", [(8, 1), (-1, 1), (1, 1), (2, 3), (8, Fraction(1, 64))])
+def test_any_integer_factor_is_iterated_while_it_stays_within_the_format(
+    discipline: Discipline, weights: tuple[int, Fraction]
+) -> None:
+    """Digits enter and leave: h_t = a·h_{t−1} + b·x_t, where x takes away what would be too much."""
+    factor, weight = weights
+    inputs, h = [], Fraction(0)
+    for t in range(300):
+        inputs.append(-int(factor * h / weight) + t % 5)
+        h = factor * h + weight * inputs[-1]
+    column = normalised(np.array(inputs, object), 0)
+    fmt = fixed_point(65)
+    rows = {0: ({0: Fraction(factor)}, {1: Fraction(weight)})}
+    found, scanned = states(rows, [column] * 2, 300, Arithmetic(fmt, discipline))
+    assert scanned
+    expected, h = [], Fraction(0)
+    for x in inputs:
+        h = factor * h + weight * x
+        expected.append(h / fmt.quantum)
+    assert found[0].to_quanta(fmt.quantum_exponent) == expected
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+@pytest.mark.parametrize(("factor", "word"), [(2, 8.0), (2, 7.9375), (4, 4.0), (-1, 15.9375), (1, 15.0), (-2, 3.0)])
+def test_iteration_ends_where_a_sum_saturates(discipline: Discipline, factor: int, word: float) -> None:
+    """Words that bring the state to the end of R_9 and back."""
+    carry, feed, words = np.zeros((WIDTH, WIDTH)), np.zeros((WIDTH, WIDTH)), np.zeros((VOCABULARY, WIDTH))
+    carry[0, 0], feed[0, 1] = factor, 1.0
+    words[1, 1], words[2, 1] = word, -word
+    for tokens in ([1, 0], [1, 2, 2, 2], [1, 2, 2, 0, 1], [1, 0, 2, 1, 1, 2], [1, 2] * 8, [1, 1, 2, 2, 0, 0]):
+        same_bits(model(carry, feed, words), Arithmetic(fixed_point(9), discipline), tokens)
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+@pytest.mark.parametrize(("factor", "weight"), [(1.0, 0.75), (2.0, 0.75), (-1.0, 0.75), (0.5, 1.0)])
+def test_what_lies_between_two_elements_is_rounded_at_each_step(
+    discipline: Discipline, factor: float, weight: float
+) -> None:
+    carry, feed, words = np.zeros((WIDTH, WIDTH)), np.zeros((WIDTH, WIDTH)), np.zeros((VOCABULARY, WIDTH))
+    carry[0, 0], feed[0, 1] = factor, weight
+    words[:, 1] = [0.0625, -0.0625, 0.1875, 0.0, -0.125]  # quanta of R_9 are 1/16
+    same_bits(model(carry, feed, words), Arithmetic(fixed_point(9), discipline), [0, 0, 1, 1, 3, 2, 4, 1, 0])

@@ -162,13 +162,14 @@ def _command(argv: Sequence[str]) -> int:
     n = graph.n if graph is not None else args.n or DEFAULT_N
     try:
         decode = find_engine(args.engine)
+        cli.announce(n)
         wired = model.build(n, args.precision, layout, _findings(model, args), Discipline(args.discipline))
     except EngineMissing as error:
         raise CommandError(f"--engine: {error}") from error
     except ValueError as error:
         raise CommandError(str(error)) from error
     if args.dump_weights is not None:
-        _dump(args, model, wired, layout)
+        _dump(args, model, wired, layout, answers=graph is not None)
         if graph is not None and args.dump_weights == "":
             print()
     if graph is None:
@@ -378,7 +379,7 @@ def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
     return documents
 
 
-def _dump(args: argparse.Namespace, model: Model, wired: Wired, layout: TokenLayout) -> None:
+def _dump(args: argparse.Namespace, model: Model, wired: Wired, layout: TokenLayout, *, answers: bool) -> None:
     if args.dump_weights == "" and not args.json:
         print_dump(model.construction, wired, cli.console())
         return
@@ -388,7 +389,7 @@ def _dump(args: argparse.Namespace, model: Model, wired: Wired, layout: TokenLay
         cli.write_json(document)
         return
     written = save(wired.model, document, Path(args.dump_weights))
-    cli.say(f"wrote {' and '.join(str(path) for path in written)}")
+    cli.report_written(written, as_json=args.json and not answers)
 
 
 def _examples(model: Model, wired: Wired, layout: TokenLayout) -> list[Example]:

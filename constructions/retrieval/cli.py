@@ -127,6 +127,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
     query_length = retriever.query_length if question is None else len(question.query)
     try:
         decode = find_engine(args.engine)
+        cli.announce(n)
         wired = retriever.build(
             n,
             args.precision,
@@ -297,7 +298,7 @@ def _dump(args: argparse.Namespace, retriever: Retriever, wired: Wired, question
         cli.write_json(document)
         return
     written = save(wired.model, document, Path(args.dump_weights))
-    cli.say(f"wrote {' and '.join(str(path) for path in written)}")
+    cli.report_written(written, as_json=args.json and question is None)
 
 
 def _examples(retriever: Retriever, wired: Wired, question: Question | None) -> list[Example]:

@@ -25,6 +25,7 @@ from constructions.wired import Wired
 from constructions.wiring import BlockPlan, Embedding, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
+SATURATED = "; a score too negative for it saturates"
 COPIES = ("number", "number_squared")
 
 TIED_HEAD = Finding(
@@ -175,7 +176,7 @@ class Retriever:
         fmt = setting.format
         found = [
             Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"),
+            Derived("max", fmt.max_value, f"the largest number, 2^q − 2^−q{'' if self.searches else SATURATED}"),
         ]
         if self.searches:
             return (*found, *self.more_constants(setting))

@@ -25,6 +25,7 @@ MOST_BYTES = 1 << 28  # of an input file
 LONGEST_MESSAGE = 400
 LONGEST_NUMBER = 15  # digits
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
+LARGE = 50_000  # numbers in a vocabulary, which take more than a few seconds to wire
 WIDTH = 150  # of tables that no terminal limits
 PATIENCE_SECONDS = 0.5  # a shorter run shows no progress
 
@@ -179,8 +180,23 @@ def check_writable(path: Path, option: str) -> None:
     """Says before a long run that its result could not be written. Raises CommandError."""
     if path.is_dir():
         raise CommandError(f"{option} {path}: this is a folder, not a file")
+    if path.suffix == ".safetensors" and path.with_suffix(".json").is_dir():
+        raise CommandError(f"{option} {path}: its names go to {path.with_suffix('.json')}, which is a folder")
     if not path.absolute().parent.is_dir():
         raise CommandError(f"{option} {path}: there is no folder {path.absolute().parent}")
+
+
+def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
+    """Says which files were written; as JSON if that is all that the command has to say on stdout."""
+    say(f"wrote {' and '.join(map(str, paths))}")
+    if as_json:
+        write_json({"schema": 1, "written": [str(path) for path in paths]})
+
+
+def announce(n: int) -> None:
+    """Says that a large model takes a while to wire."""
+    if n >= LARGE:
+        say(f"wiring a vocabulary for n = {n:,}; this takes a while")
 
 
 def write_json(document: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from constructions.show.export import head_width
 from constructions.wired import Wired
 from constructions.wiring import Gadget, Head, LinearUnit, Unit
 
+MANY_NUMBERS = 3  # from so many on, consecutive numbers share their lines
 MAX_COLUMN = 60  # a longer key or query form does not push the next column away
 
 
@@ -30,7 +32,7 @@ def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
     yield from _header(construction, wired)
     yield ""
     yield "# constants"
-    yield from _constants(_derived(construction, wired))
+    yield from _constants(_derived(construction, wired), heads=any(plan.heads for plan in wired.blocks))
     yield ""
     yield "# registers: coordinate, name, first written by, meaning"
     yield from _registers(construction, wired)
@@ -95,12 +97,13 @@ def show_power(value: Fraction) -> str:
     return show_number(value)
 
 
-def _constants(derived: Sequence[Derived]) -> Iterator[str]:
+def _constants(derived: Sequence[Derived], *, heads: bool) -> Iterator[str]:
     values = [show_power(item.value) for item in derived]
     width, symbols = max(map(len, values)), max(len(item.symbol) for item in derived)
     for item, value in zip(derived, values, strict=True):
         yield f"  {item.symbol:<{symbols}} = {value:<{width}}  {item.derivation}"
-    yield "  A head splits such a factor into a key's and a query's share, S = 2^⌊s/2⌋·2^⌈s/2⌉ for S = 2^s."
+    if heads:
+        yield "  A head splits such a factor into a key's and a query's share, S = 2^⌊s/2⌋·2^⌈s/2⌉ for S = 2^s."
 
 
 def first_written(wired: Wired) -> dict[str, str]:
@@ -131,19 +134,57 @@ def _registers(construction: Construction, wired: Wired) -> Iterator[str]:
 def _embedding(wired: Wired) -> Iterator[str]:
     words = wired.model.words
     slope = [wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]]
-    n = wired.n
-    names = [wired.registers[i] for i in range(wired.model.width) if words[:n, i].any()]
-    noun = "vertex" if "vertex" in names else "number"
-    powers = {0: "1", 1: "v", 2: "v²"}
-    for name in names:
-        column = words[:n, wired.registers.index(name)]
-        power = next((text for k, text in powers.items() if all(column[v - 1] == v**k for v in range(1, n + 1))), "…")
-        yield f"  {noun} v, for v = 1 … {n}: {name} += {power}"
-    for token in range(n, len(wired.vocabulary)):
-        terms = {name: Fraction(float(words[token, i])) for i, name in enumerate(wired.registers) if words[token, i]}
-        added = ", ".join(f"{k} += {show_number(v)}" for k, v in terms.items())
-        yield f"  {wired.vocabulary[token]}: {added or 'nothing'}"
+    first = 0
+    while first < len(wired.vocabulary):
+        last = _end_of_numbers(wired, first)
+        if last - first >= MANY_NUMBERS:
+            yield from _numbers(wired, first, last)
+        else:
+            last = first + 1
+            terms = {
+                name: Fraction(float(words[first, i])) for i, name in enumerate(wired.registers) if words[first, i]
+            }
+            added = ", ".join(f"{k} += {show_number(v)}" for k, v in terms.items())
+            yield f"  {wired.vocabulary[first]}: {added or 'nothing'}"
+        first = last
     yield f"  at position l: {', '.join(slope)} += l"
+
+
+def _number(word: str) -> int | None:
+    """The number that a token spells, if it spells one."""
+    found = re.findall(r"-?[0-9]+", word)
+    return int(found[0]) if len(found) == 1 else None
+
+
+def _spelled(word: str, number: int) -> str:
+    return word.replace(str(number), "v")
+
+
+def _end_of_numbers(wired: Wired, first: int) -> int:
+    """Behind the longest run of tokens from `first` that spell consecutive numbers in the same way."""
+    number = _number(wired.vocabulary[first])
+    if number is None:
+        return first + 1
+    text = _spelled(wired.vocabulary[first], number)
+    last = first + 1
+    while last < len(wired.vocabulary) and wired.vocabulary[last] == text.replace("v", str(number + last - first)):
+        last += 1
+    return last
+
+
+def _numbers(wired: Wired, first: int, last: int) -> Iterator[str]:
+    """One line for each register that these numbers fill."""
+    low = _number(wired.vocabulary[first]) or 0
+    high = low + last - first - 1
+    rows = wired.model.words[first:last]
+    text = _spelled(wired.vocabulary[first], low)
+    noun = ("vertex v" if "vertex" in wired.registers else "number v") if text == "v" else text
+    powers: Mapping[str, Callable[[int], int]] = {"1": lambda v: 1, "v": lambda v: v, "v²": lambda v: v * v}
+    for i, name in enumerate(wired.registers):
+        if rows[:, i].any():
+            values = rows[:, i].tolist()
+            fits = (t for t, power in powers.items() if values == [power(v) for v in range(low, high + 1)])
+            yield f"  {noun}, for v = {low} … {high}: {name} += {next(fits, '…')}".replace("= -", "= −")
 
 
 def _head(index: int, head: Head) -> Iterator[str]:

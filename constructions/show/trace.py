@@ -161,7 +161,13 @@ class Trace:
 
 
 def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
-    return any(_value(unit.gate, values) > 0 and _value(unit.up, values) for unit in gadget.units)
+    """Whether its units together add anything; those of an indicator cancel where it is 0."""
+    added: dict[str, Fraction] = {}
+    for unit in gadget.units:
+        product = max(_value(unit.gate, values), Fraction(0)) * _value(unit.up, values)
+        for name, weight in unit.into.items():
+            added[name] = added.get(name, Fraction(0)) + weight * product
+    return any(added.values())
 
 
 def is_plain(name: str) -> bool:
@@ -280,7 +286,7 @@ def print_trace(
         Text(
             "\nIn each step below, a head's line names the position it attends to (and the token there), why, and what it writes."
             "\nWhy: key register there = value = query register here. A line `feed-forward` names what the block computes then."
-            "\nA line `recurrence` shows what is kept that is not 0: `x-2` is register x of 2 tokens before.",
+            "\nA line `recurrence` shows what is kept of earlier tokens and is not 0: `x-2` is register x of 2 tokens before.",
             style="dim",
         ),
         soft_wrap=True,

@@ -331,7 +331,7 @@ def _dump(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: M
         cli.write_json(document)
         return
     written = save(wired.model, document, Path(args.dump_weights))
-    cli.say(f"wrote {' and '.join(str(path) for path in written)}")
+    cli.report_written(written, as_json=args.json)
 
 
 def _example(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Example:

@@ -245,3 +245,27 @@ def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--help")
     for word in ("examples:", "exit codes:", "number them from 0", *FINDING_IDS):
         assert word in text
+
+
+def test_the_trace_names_only_what_fires(capsys: pytest.CaptureFixture[str]) -> None:
+    """An indicator's units may be unequal to 0 where they cancel."""
+    assert main(("--model", "hybrid", "--edges", "1-2", "--trace")) == 0
+    target = next(line for line in capsys.readouterr().out.splitlines() if "at a target" in line)
+    assert "a next record" in target
+    assert "it leads to the father" not in target
+
+
+@pytest.mark.parametrize("model", ["transformer", "rag", "hybrid"])
+def test_json_beside_written_weights_is_one_document(
+    model: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.npz"
+    assert main(("--model", model, "--n", "3", "--json", "--dump-weights", str(path))) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "written": [str(path)]}
+
+
+def test_a_sidecar_that_cannot_be_written_is_seen_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "w.json").mkdir()
+    assert main(("--n", "3", "--dump-weights", str(tmp_path / "w.safetensors"))) == 2
+    assert "which is a folder" in capsys.readouterr().err
+    assert not (tmp_path / "w.safetensors").exists()

@@ -133,9 +133,10 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
 
     orders = "in every order and orientation of its edges"
     exhaust(itertools.chain.from_iterable(map(every_input, (1, 2, 3))), 3, f"every graph {orders}")
-    if fused:
+    wide = fused and engine != "reference"  # the reference takes minutes; the dense engine covers more in 4.7/small
+    if wide:
         exhaust(every_input(4, [3]), 4, f"every graph with 3 edges on 4 vertices {orders}")
-    largest = 5 if fused else 4
+    largest = 5 if wide else 4
     exhaust(
         itertools.chain.from_iterable(map(every_labelled_graph, range(1, largest + 1))), largest, "every labelled graph"
     )

@@ -3,7 +3,7 @@
 The logit of token t is Σ_i x_i·W[t, i]. Vocabularies hold families of numbers, alike but for a number and its square, and special
 words. So tokens are split into parts that agree in every register of few values; within a part, the winner is found as the
 winner of a softmax column is (nearest.py), or is the only token there. The exact logits of the parts' winners are then compared. A
-position at which some part has no certified winner, or two of them are too close, is left to be computed by definition.
+position at which some part has no certified winner, or the best of which has a rival, is left to be computed by definition.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def find_argmax(
     leader: _Leader | None = None
     for part in parts:
         if len(part) == 1:
+            alone = np.ones(positions, bool)
             winner = np.full(positions, part[0])
             terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, rows, strict=True)]
         else:
@@ -48,13 +49,13 @@ def find_argmax(
             found = find_winners(keys, [wishes[i] for i in numbers], (), len(part), visible, lead, largest)
             if found is None:
                 return none
-            certified &= found.certified & (found.number == 1)
+            certified &= found.certified
+            alone = found.number == 1
             winner = part[found.one_of_them]
             terms = [(Fraction(1), multiply(w, row.take(winner))) for w, row in zip(wishes, rows, strict=True)]
         logit = combine(terms, Fraction(0), positions)
-        leader = (
-            _Leader(winner, logit, np.ones(positions, bool)) if leader is None else _race(leader, winner, logit, lead)
-        )
+        candidate = _Leader(winner, logit, alone)
+        leader = candidate if leader is None else _race(leader, candidate, lead)
     if leader is None:
         return none
     certified &= leader.clear & at_most(leader.logit, largest) & ~at_most(leader.logit, lead - largest)
@@ -78,15 +79,16 @@ class _Leader(NamedTuple):
     clear: Array
 
 
-def _race(leader: _Leader, token: Array, logit: Column, lead: Fraction) -> _Leader:
-    """The leader after one more token at each position."""
-    e = min(leader.logit.e, logit.e)
-    old, new = leader.logit.scaled_to(e), logit.scaled_to(e)
+def _race(leader: _Leader, candidate: _Leader, lead: Fraction) -> _Leader:
+    """The leader after the best of one more part at each position."""
+    e = min(leader.logit.e, candidate.logit.e)
+    old, new = leader.logit.scaled_to(e), candidate.logit.scaled_to(e)
     step = lead / Fraction(2) ** e
     margin = -(-step.numerator // step.denominator)
     higher = np.asarray(new > old, bool)
     apart = np.asarray(np.where(higher, new - old, old - new) >= margin, bool)
-    bound = max(leader.logit.bound << (leader.logit.e - e), logit.bound << (logit.e - e))
+    bound = max(one.logit.bound << (one.logit.e - e) for one in (leader, candidate))
     # Whoever was too close to an earlier leader is as far behind the new one as that leader is.
-    clear = apart & (higher | leader.clear)
-    return _Leader(np.where(higher, token, leader.token), Column(np.where(higher, new, old), e, bound), clear)
+    clear = apart & np.where(higher, candidate.clear, leader.clear)
+    token = np.where(higher, candidate.token, leader.token)
+    return _Leader(token, Column(np.where(higher, new, old), e, bound), clear)

@@ -120,3 +120,10 @@ def test_a_broken_certificate_is_noticed(mutant: str, monkeypatch: pytest.Monkey
         monkeypatch.setattr(output_head, "at_most", lambda column, limit: np.full(len(column), limit > 0))
         wish = (0, -1, 0, 0, 5000, 6000)
     assert wrong(numbers_and_words(), [[Fraction(w) for w in wish]]) == (1, 1)
+
+
+def test_a_tie_among_losers_costs_nothing() -> None:
+    """A model that writes no number at all: the numbers tie, far below the word that wins."""
+    words = [[ZERO, ZERO, ZERO, ZERO, ONE, HALF], [ZERO, ZERO, ZERO, ZERO, -ONE, HALF]]
+    assert wrong(numbers_and_words(), words) == (2, 0)
+    assert wrong(numbers_and_words(), [[ZERO, ZERO, ZERO, ZERO, -ONE, -ONE]]) == (0, 0)

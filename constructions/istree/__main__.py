@@ -29,7 +29,8 @@ from constructions.show import cli
 from constructions.show.cli import CommandError, Parser, Undecided
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
-from constructions.show.trace import Trace, name_site, print_trace, trace_document
+from constructions.show.flags import flag_documents
+from constructions.show.trace import Trace, print_trace, trace_document
 from constructions.show.trace_html import html_page
 from constructions.wired import Wired
 from precision.format import Discipline
@@ -341,7 +342,7 @@ def _report(args: argparse.Namespace, wired: Wired, run: _Run) -> None:
             "input": list(run.prompt),
             "chain_of_thought": chain,
             "answer": verdict,
-            "flags": _flags(run.flags, wired),
+            "flags": flag_documents(run.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)
@@ -355,28 +356,6 @@ def _report(args: argparse.Namespace, wired: Wired, run: _Run) -> None:
     if chain:
         print(*chain)
     print(verdict or "no verdict")
-
-
-def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
-    """Flags as JSON: what, how often, where first, and what the place is called. An engine that records none says so."""
-    if flags is None:
-        unknown = dict.fromkeys(("layer", "position", "count", "site", "register", "part"))
-        return [{"kind": "not recorded", **unknown}]
-    documents: list[dict[str, object]] = []
-    for site, count in flags.counts.items():
-        register, part = name_site(site, wired)
-        documents.append(
-            {
-                "kind": site.kind,
-                "layer": site.block,
-                "position": flags.first_position[site],
-                "count": count,
-                "site": site.site,
-                "register": register,
-                "part": part,
-            }
-        )
-    return documents
 
 
 def _dump(args: argparse.Namespace, model: Model, wired: Wired, layout: TokenLayout, *, answers: bool) -> None:

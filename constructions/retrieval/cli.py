@@ -17,7 +17,8 @@ from constructions.show import cli
 from constructions.show.cli import CommandError, Parser, Undecided
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
-from constructions.show.trace import Trace, name_site, print_trace, trace_document
+from constructions.show.flags import flag_documents
+from constructions.show.trace import Trace, print_trace, trace_document
 from constructions.wired import Wired
 from precision.format import Discipline
 
@@ -249,7 +250,7 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _R
             "input": list(run.words),
             "chain_of_thought": chain,
             "answer": answer,
-            "flags": _flags(run.flags, wired),
+            "flags": flag_documents(run.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)
@@ -263,28 +264,6 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _R
     if chain:
         print(*chain)
     print(answer)
-
-
-def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
-    """Flags as JSON: what, how often, where first, and what the place is called. An engine that records none says so."""
-    if flags is None:
-        unknown = dict.fromkeys(("layer", "position", "count", "site", "register", "part"))
-        return [{"kind": "not recorded", **unknown}]
-    documents: list[dict[str, object]] = []
-    for site, count in flags.counts.items():
-        register, part = name_site(site, wired)
-        documents.append(
-            {
-                "kind": site.kind,
-                "layer": site.block,
-                "position": flags.first_position[site],
-                "count": count,
-                "site": site.site,
-                "register": register,
-                "part": part,
-            }
-        )
-    return documents
 
 
 def _dump(args: argparse.Namespace, retriever: Retriever, wired: Wired, question: Question | None) -> None:

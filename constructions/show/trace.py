@@ -5,7 +5,6 @@ Source of the facts: the steps of the reference engine. Source of the names: the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.affine import Affine
-from constructions.engines.reference import FlagSite, Step
+from constructions.engines.reference import Step
 from constructions.wired import Wired
 from constructions.wiring import Component, Gadget
 
@@ -384,26 +383,3 @@ def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str]
             }
         )
     return entries
-
-
-_INDEXED = re.compile(r"(?P<place>[a-z.0-9]+)\[(?P<index>\d+)\]")
-
-
-def name_site(site: FlagSite, wired: Wired) -> tuple[str | None, str | None]:
-    """The register, and the head or gadget, that a flag's site such as "ffn.residual[7]" belongs to; None where it has none."""
-    found = _INDEXED.fullmatch(site.site)
-    place, index = (found["place"], int(found["index"])) if found else (site.site, None)
-    plan = wired.blocks[site.block - 1] if 1 <= site.block <= len(wired.blocks) else None
-    if index is not None and place in ("embedding", "attn.out", "attn.residual", "ffn.down", "ffn.residual"):
-        return wired.registers[index], None
-    if plan is None:
-        return None, None
-    if place in ("ffn.gate", "ffn.up", "ffn.product") and index is not None:
-        owners = [gadget.name for gadget in plan.gadgets for _ in gadget.units]
-        return None, owners[index]
-    pieces = place.split(".")
-    if pieces[0] == "attn" and len(pieces) == 3:
-        head = plan.heads[int(pieces[1])]
-        register = list(head.reads)[index] if index is not None and pieces[2] in ("sum", "value") else None
-        return register, head.name
-    return None, None

@@ -17,7 +17,7 @@ from constructions.show import cli
 from constructions.show.cli import CommandError, Parser, Undecided
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
-from constructions.show.trace import name_site
+from constructions.show.flags import flag_documents
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_machine
 from constructions.turing.protocol import MODELS, TuringModel, find_model, left_the_space, surroundings, there
@@ -283,7 +283,7 @@ def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Ru
             "input": run.prompt,
             "chain_of_thought": chain,
             "answer": run.produced[-1] if run.halted else None,
-            "flags": _flags(run.flags, wired),
+            "flags": flag_documents(run.flags, wired),
             "halted": end.halted,
             "steps": end.steps,
             "state": end.state,
@@ -302,19 +302,6 @@ def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Ru
     if len(run.produced) > MOST_WORDS:
         print(f"… {len(run.produced) - MOST_WORDS:,} more words")
     print(outcome(end))
-
-
-def _flags(flags: Flags | None, wired: Wired) -> list[dict[str, object]]:
-    """Flags as JSON: what, how often, where first, and what the place is called. An engine that records none says so."""
-    if flags is None:
-        unknown = dict.fromkeys(("layer", "position", "count", "site", "register", "part"))
-        return [{"kind": "not recorded", **unknown}]
-    documents: list[dict[str, object]] = []
-    for site, count in flags.counts.items():
-        register, part = name_site(site, wired)
-        place = {"layer": site.block, "position": flags.first_position[site], "count": count, "site": site.site}
-        documents.append({"kind": site.kind, **place, "register": register, "part": part})
-    return documents
 
 
 def _dump(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> None:

@@ -111,6 +111,12 @@ class Check:
         """Each case is one (n, p), and the predicate covers all inputs of it by a certificate, not by a sample."""
         self._walk(Certified, cases, predicate, range, size, precision)
 
+    def chosen(
+        self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
+    ) -> None:
+        """Cases that were picked from more that the claim, or its reader, has in mind: a sample, though no random one."""
+        self._walk(Sampled, cases, predicate, range, size, precision)
+
     def sampled(
         self,
         strategy: SearchStrategy[T],

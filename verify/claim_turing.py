@@ -308,7 +308,7 @@ def test_busy_beavers(check: Check, about: About) -> None:
             return Counterexample(expected=(named.steps, named.nonblank), simulated=(end.steps, end.nonblank))
         return wrong
 
-    check.exhaustive(
+    check.chosen(
         [name for name in CHAMPIONS if find(name).steps <= check.n_max],
         known,
         range="steps and score of BB(2), BB(3), BB(4) and BB(2, 3): 6, 21, 107, 38 steps (indexed)",
@@ -327,7 +327,7 @@ def test_at_scale(check: Check, about: About) -> None:
     def right(case: Case) -> Counterexample | None:
         return run(about, case, "indexed") if about.of_class == LINEAR_RNN else certified(about, case)
 
-    check.exhaustive(
+    check.chosen(
         [Case(code, "", n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
         right,
         range="the run of the five-state champion, each word of it, and each softmax column by certificate (indexed)",
@@ -439,7 +439,7 @@ def test_cost(check: Check, about: About) -> None:
 
     powers = sorted({2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6})
     check.certified(powers, within, range="bits at n = 2^e, 2^e ± 1, 10^6 steps", size=lambda n: n, precision=PRECISION)
-    check.exhaustive([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
+    check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
 
 
 # As printed

@@ -213,7 +213,7 @@ def test_every_neighbourhood(check: Check) -> None:
                 return Counterexample(neighbourhood=" ".join(triple), expected=word, enters=enters)
         return None
 
-    check.exhaustive(
+    check.chosen(
         ["bb2", "bb3", "bb2x4", "palindrome"],
         right,
         range="every three words with one head at most, for four machines (indexed)",
@@ -286,7 +286,7 @@ def test_busy_beavers(check: Check) -> None:
             return Counterexample(expected=(named.steps, named.nonblank), simulated=(end.steps, end.nonblank))
         return wrong
 
-    check.exhaustive(
+    check.chosen(
         [name for name in CHAMPIONS if find(name).steps <= check.n_max],
         known,
         range=f"steps and score of BB(2), BB(3), BB(4) and BB(2, 3): 6, 21, 107, 38 steps, in {CHAMPIONS_SPACE} cells (indexed)",
@@ -306,7 +306,7 @@ def test_at_scale(check: Check) -> None:
     def right(case: Case) -> Counterexample | None:
         return run(case)
 
-    check.exhaustive(
+    check.chosen(
         [counter(n) for n in check.sizes(10, cap=max(MOST_STEPS, 10), ratio=10)],
         right,
         range="the run of a binary counter, each word of it (indexed)",
@@ -383,4 +383,4 @@ def test_cost(check: Check) -> None:
         range="β ≤ 1 + log2((B + 3)·k + 3) for machines that halt in up to 2 letters",
         precision=PRECISION,
     )
-    check.exhaustive([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells", size=lambda n: n)
+    check.chosen([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells", size=lambda n: n)

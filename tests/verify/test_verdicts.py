@@ -126,3 +126,12 @@ def test_a_test_that_takes_no_check_fails(paper: Paper) -> None:
     result = paper.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(["V: its test does not take `check`*"])
+
+
+def test_picked_cases_are_called_a_sample(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.chosen([5, 7], below_100, range="two numbers")')
+    row = paper.rows()["V"]
+    assert [(e["kind"], e["cases"]) for e in row["evidence"]] == [("sampled", 2)]
+    paper.write(CLAIM + 'check.chosen([5, 700], below_100, range="two numbers")')
+    row = paper.rows()["V"]
+    assert (row["verdict"], row["witness"]["case"]) == ("refuted", 700)

@@ -7,7 +7,7 @@ move into the exponent: scores scaled by 2^50 cost no digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -102,6 +102,26 @@ def dyadic(value: Fraction) -> tuple[int, int]:
         raise ValueError(f"{value} is not a dyadic rational")
     up = (value.numerator & -value.numerator).bit_length() - 1
     return value.numerator >> up, up - down
+
+
+def concatenated(a: Column, b: Column) -> Column:
+    """The values of one column, then those of another."""
+    if a.is_zero and b.is_zero:
+        return zeros(len(a) + len(b))
+    e = min(column.e for column in (a, b) if not column.is_zero)
+    parts = [column.m if column.is_zero else column.scaled_to(e) for column in (a, b)]
+    bound = max(column.bound << (column.e - e) for column in (a, b) if not column.is_zero)
+    return Column(np.concatenate(parts), e, bound)
+
+
+def classes(columns: Iterable[Column], length: int) -> Array:
+    """A number for each place; places where all columns agree have the same one, from 0 on without gaps."""
+    found = np.zeros(length, np.int64)
+    for column in columns:
+        if len(column) and np.any(column.m != column.m[0]):
+            values, value = np.unique(column.m, return_inverse=True)
+            _, found = np.unique(found * len(values) + value, return_inverse=True)
+    return found
 
 
 def from_floats(values: NDArray[np.float64]) -> Column:

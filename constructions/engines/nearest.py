@@ -35,7 +35,8 @@ class Winners:
     """The winning keys of each query, where certified; elsewhere the entries mean nothing.
 
     certified: (queries,) bool. order: the ordinary keys, sorted by group. low, high: the winners are order[low:high], empty if only
-    special keys win. special: the special keys; special_wins: (special, queries) bool.
+    special keys win. special: the special keys; special_wins: (special, queries) bool. preference: which of the registers are
+    the root and the square by which the winner is searched; None if none are, or the root is none of them.
     """
 
     certified: Array
@@ -44,6 +45,7 @@ class Winners:
     high: Array
     special: Array
     special_wins: Array
+    preference: tuple[int, int] | None = None
 
     @property
     def number(self) -> Array:
@@ -62,8 +64,13 @@ class Winners:
 
 @dataclass(frozen=True)
 class _Dimension:
-    """Keys at 2S·x, queries at Q: the distance costs (2S·x − Q)²/(4S). defect: x_s − x², 0 where x_s is the exact square."""
+    """Keys at 2S·x, queries at Q: the distance costs (2S·x − Q)²/(4S). defect: x_s − x², 0 where x_s is the exact square.
 
+    root, square: which of the registers x and x_s are; −1 for a root that is none of them.
+    """
+
+    root: int
+    square: int
     scale: Fraction
     keys: Column
     queries: Column
@@ -140,7 +147,20 @@ def find_winners(
     certified &= groups.representable & _within_range(total, unit * lead, unit * largest)
     certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
     low, high = _join(ranges, wins)
-    return Winners(certified, groups.order, low, high, special, wins[len(ranges) :])
+    searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
+    return Winners(certified, groups.order, low, high, special, wins[len(ranges) :], searched)
+
+
+def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[int]:
+    """Which columns of the pool may be the root of a square among the registers, as far as these keys tell."""
+    length = len(registers[0]) if registers else 0
+    _, special = _split_special(registers, length)
+    ordinary = np.setdiff1d(np.arange(length), special)
+    return [
+        place
+        for place, root in enumerate(pool)
+        if any(_square_defect(root, square, ordinary) is not None for square in registers)
+    ]
 
 
 def _split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:
@@ -169,6 +189,8 @@ def _complete_squares(
     roots: dict[int, tuple[Column, Column, Fraction, int]] = {}
     for s in varying:
         coefficient = coefficients[s]
+        if any(j == s for *_, j in roots.values()):
+            continue  # 0 and 1 are squares of each other
         if not np.all(coefficient.m == coefficient.m[0]) or coefficient.m[0] >= 0:
             continue
         candidates = [(registers[j], j) for j in varying if j != s] + [(column, -1) for column in pool]
@@ -180,13 +202,13 @@ def _complete_squares(
     linear = [i for i in varying if i not in roots]
     dimensions = []
     used: set[int] = set()
-    for root, defect, scale, j in roots.values():
+    for s, (root, defect, scale, j) in roots.items():
         if j in used or j in roots:
             return None
         if j >= 0:
             used.add(j)
         keys = combine([(2 * scale, root)], Fraction(0), len(root))
-        dimensions.append(_Dimension(scale, keys, coefficients[j] if j >= 0 else zeros(queries), defect))
+        dimensions.append(_Dimension(j, s, scale, keys, coefficients[j] if j >= 0 else zeros(queries), defect))
     if any(i not in used and not coefficients[i].is_zero for i in linear):
         return None
     return dimensions

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.column import Array, Column, combine, multiply
+from constructions.engines.column import Array, Column, classes, combine, multiply
 from constructions.engines.nearest import at_most, find_winners
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
@@ -64,10 +64,7 @@ def find_argmax(
 
 def _parts(kinds: Sequence[Column], size: int) -> list[Array]:
     """The tokens that agree in all of these registers, part by part."""
-    part = np.zeros(size, np.int64)
-    for row in kinds:
-        _, value = np.unique(row.m, return_inverse=True)
-        _, part = np.unique(part * FEW_VALUES + value, return_inverse=True)
+    part = classes(kinds, size)
     return [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
 
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines.column import Array, Column, combine, normalised, rounded, zeros
+from constructions.engines.column import SMALL, Array, Column, combine, dyadic, normalised, rounded, zeros
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_shifted
 
@@ -25,14 +25,20 @@ Rows = Mapping[int, tuple[Mapping[int, Fraction], Mapping[int, Fraction]]]
 """State register → its weights over the state before, and over the registers now."""
 
 
-def states(rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic) -> tuple[dict[int, Column], bool]:
-    """h_1 … h_length of each state register, and whether a scan gave them."""
-    order = _order(rows)
+def states(
+    rows: Rows,
+    stream: Sequence[Column],
+    length: int,
+    arithmetic: Arithmetic,
+    held: Mapping[int, Fraction] | None = None,
+) -> tuple[dict[int, Column], bool]:
+    """h_1 … h_length of each state register, and whether a scan gave them. held: h_0, where it is not 0."""
+    order, before = _order(rows), held or {}
     if order is not None:
-        found = _scan(order, rows, stream, length, arithmetic)
+        found = _scan(order, rows, stream, length, arithmetic, before)
         if found is not None:
             return found, True
-    return _step_by_step(rows, stream, length, arithmetic), False
+    return _step_by_step(rows, stream, length, arithmetic, before), False
 
 
 def _order(rows: Rows) -> list[int] | None:
@@ -49,14 +55,21 @@ def _order(rows: Rows) -> list[int] | None:
 
 
 def _scan(
-    order: Sequence[int], rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic
+    order: Sequence[int],
+    rows: Rows,
+    stream: Sequence[Column],
+    length: int,
+    arithmetic: Arithmetic,
+    held: Mapping[int, Fraction],
 ) -> dict[int, Column] | None:
     fmt = arithmetic.format
     found: dict[int, Column] = {}
     for register in order:
         carry, feed = rows[register]
-        own = carry.get(register, Fraction(0))
-        terms = [(w, _delayed(found[j])) for j, w in carry.items() if j != register and j in found]
+        own, before = carry.get(register, Fraction(0)), held.get(register, Fraction(0))
+        terms = [
+            (w, _delayed(found[j], held.get(j, Fraction(0)))) for j, w in carry.items() if j != register and j in found
+        ]
         terms += [(w, stream[j]) for j, w in feed.items()]
         total = combine(terms, Fraction(0), length)
         reach = sum((abs(w) * column.bound * Fraction(2) ** column.e for w, column in terms), Fraction(0))
@@ -66,13 +79,14 @@ def _scan(
             if not (exact and reach <= fmt.max_value) and arithmetic.discipline is Discipline.SEQUENTIAL:
                 return None
             found[register] = rounded(total, arithmetic)[0]
-        elif own == 1 and exact and reach * length <= fmt.max_value:
-            wide = total.bound * length >= 1 << 62
-            found[register] = normalised(np.cumsum(total.m.astype(object) if wide else total.m), total.e)
+        elif own == 1 and exact and abs(before) + reach * length <= fmt.max_value:
+            found[register] = _running_sum(total, before)
         elif own.denominator == 1 and exact:
             # Under `sequential` each partial sum must lie within the format, and none exceeds |own|·|h| + reach.
             fused = arithmetic.discipline is Discipline.FUSED
-            iterated = _iterated(int(own), total, fmt.max_value if fused else (fmt.max_value - reach) / abs(own))
+            iterated = _iterated(
+                int(own), total, before, fmt.max_value if fused else (fmt.max_value - reach) / abs(own)
+            )
             if iterated is None:
                 return None
             found[register] = iterated
@@ -81,27 +95,50 @@ def _scan(
     return found
 
 
-def _iterated(factor: int, inputs: Column, largest: Fraction) -> Column | None:
+def _running_sum(inputs: Column, before: Fraction) -> Column:
+    """h_t = h_{t−1} + the input at t, exactly."""
+    first, m, bound, e = _aligned(before, inputs)
+    wide = abs(first) + bound * len(m) >= SMALL
+    return normalised(np.cumsum(m.astype(object) if wide else m) + first, e)
+
+
+def _iterated(factor: int, inputs: Column, before: Fraction, largest: Fraction) -> Column | None:
     """h_t = factor·h_{t−1} + the input at t, exactly; None as soon as |h_t| exceeds `largest`."""
-    bound = math.floor(largest / Fraction(2) ** inputs.e)
-    value, values = 0, []
-    for x in inputs.m.tolist():
+    value, m, _, e = _aligned(before, inputs)
+    bound = math.floor(largest / Fraction(2) ** e)
+    values = []
+    for x in m.tolist():
         value = factor * value + x
         if not -bound <= value <= bound:
             return None
         values.append(value)
-    return normalised(np.array(values, object), inputs.e)
+    return normalised(np.array(values, object), e)
 
 
-def _delayed(column: Column) -> Column:
-    """The column one position later, 0 first."""
+def _delayed(column: Column, before: Fraction) -> Column:
+    """The column one position later, `before` first."""
     if not len(column):
         return column
-    first: Array = np.zeros(1, column.m.dtype)
-    return Column(np.concatenate([first, column.m[:-1]]), column.e, column.bound)
+    first, m, bound, e = _aligned(before, column)
+    wide = m.dtype == object or abs(first) >= SMALL
+    shifted = np.concatenate([np.array([first], object if wide else np.int64), m[:-1]])
+    return Column(shifted, e, max(abs(first), bound))
 
 
-def _step_by_step(rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic) -> dict[int, Column]:
+def _aligned(before: Fraction, column: Column) -> tuple[int, Array, int, int]:
+    """The mantissa of a dyadic value, those of a column, a bound of these, and the exponent that serves both."""
+    mantissa, e = dyadic(before)
+    if not mantissa:
+        return 0, column.m, column.bound, column.e
+    if column.is_zero:
+        return mantissa, column.m, 0, e
+    low = min(e, column.e)
+    return mantissa << (e - low), column.scaled_to(low), column.bound << (column.e - low), low
+
+
+def _step_by_step(
+    rows: Rows, stream: Sequence[Column], length: int, arithmetic: Arithmetic, held: Mapping[int, Fraction]
+) -> dict[int, Column]:
     """By definition, on integers in quanta."""
     fmt, rounding = arithmetic.format, arithmetic.rounding
     shift, fused = -fmt.quantum_exponent, arithmetic.discipline is Discipline.FUSED
@@ -115,7 +152,7 @@ def _step_by_step(rows: Rows, stream: Sequence[Column], length: int, arithmetic:
     }
     used = {j for _, feed in rows.values() for j in feed}
     inputs = {j: stream[j].to_quanta(fmt.quantum_exponent) for j in used}
-    state = dict.fromkeys(rows, 0)
+    state = {register: int(held.get(register, 0) / scale) for register in rows}
     history: dict[int, list[int]] = {r: [] for r in rows}
     for t in range(length):
         new = {}

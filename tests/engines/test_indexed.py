@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.affine import Affine, Number, reg
-from constructions.engines import indexed, nearest
+from constructions.engines import indexed_head, nearest
 from constructions.engines.indexed import Columns, first_mismatch, run
+from constructions.engines.indexed_operators import Operators
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.gadgets.indicator import indicator
 from constructions.gadgets.product import square
@@ -579,8 +580,8 @@ def test_the_corpus_agrees_and_takes_both_ways():
     assert sequential > 100
 
 
-def _share_without_losers(self: indexed._Run, winners: int, *, losers: bool) -> int:
-    return round_fraction(Fraction(1, winners), self.arithmetic.format, self.arithmetic.rounding).quanta
+def _share_without_losers(operators: Operators, winners: int, *, losers: bool) -> int:
+    return round_fraction(Fraction(1, winners), operators.arithmetic.format, operators.arithmetic.rounding).quanta
 
 
 def _seeing(shift: int) -> Callable[..., object]:
@@ -616,10 +617,10 @@ def _two_runs(preference, groups):
 
 
 MUTANTS: Mapping[str, tuple[object, str, object]] = {
-    "any lead will do": (indexed, "vanishing_lead", lambda length, fraction_bits: Fraction(0)),
-    "scores and logits are not rounded": (indexed, "find_winners", _any_lead()),
-    "keys are seen one too early": (indexed, "find_winners", _seeing(1)),
-    "keys are seen one too late": (indexed, "find_winners", _seeing(-1)),
+    "any lead will do": (indexed_head, "vanishing_lead", lambda length, fraction_bits: Fraction(0)),
+    "scores and logits are not rounded": (indexed_head, "find_winners", _any_lead()),
+    "keys are seen one too early": (indexed_head, "find_winners", _seeing(1)),
+    "keys are seen one too late": (indexed_head, "find_winners", _seeing(-1)),
     "squares have no defect": (nearest, "_defect_reach", lambda preference: Fraction(0)),
     "equal keys score equally": (nearest, "_is_function_of", lambda column, rank: True),
     "other groups are far away": (nearest, "_outside", lambda matching, preference, unit: None),
@@ -642,9 +643,9 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "only the nearest two matter": (nearest, "_nearest_runs", _two_runs),
     "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
     "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
-    "equal scores are rounded alike": (indexed._Run, "_exact_scores", lambda self, query, key: True),
-    "keys are never rounded": (indexed._Run, "_is_linear", lambda self, *arguments: True),
-    "losers leave no trace": (indexed._Run, "_share", _share_without_losers),
+    "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query, key: True),
+    "keys are never rounded": (indexed_head.Head, "_is_linear", lambda self, *arguments: True),
+    "losers leave no trace": (indexed_head, "share", _share_without_losers),
 }
 
 
@@ -666,7 +667,7 @@ def test_careless_engines_are_caught(name, monkeypatch):
 
 @given(length=st.integers(1, 2**40), fraction_bits=st.integers(0, 127))
 def test_a_vanishing_lead_makes_a_whole_column_vanish(length, fraction_bits):
-    lead = indexed.vanishing_lead(length, fraction_bits)
+    lead = indexed_head.vanishing_lead(length, fraction_bits)
     leak = length * (flint.arb(-lead.numerator) / lead.denominator).exp()
     assert bool(leak < flint.arb((1, -fraction_bits - 2)))
 
@@ -680,14 +681,14 @@ def test_a_vanishing_lead_makes_a_whole_column_vanish(length, fraction_bits):
 )
 def test_shares_are_those_of_the_softmax(fmt, discipline, rounding, winners, losers):
     arithmetic = Arithmetic(fmt, discipline, rounding)
-    engine = indexed._Run(build(1).model, arithmetic, np.array([0]), None)
-    lead = indexed.vanishing_lead(winners + losers, engine.fraction_bits)
+    operators = Operators(arithmetic)
+    lead = indexed_head.vanishing_lead(winners + losers, operators.fraction_bits)
     gap = -(-lead // fmt.quantum)
     if gap > (2 if discipline is Discipline.FUSED else 1) * fmt.max_quanta:
         return  # no two scores are so far apart
     top = min(gap, fmt.max_quanta)
     weights = softmax([top] * winners + [int(top - gap)] * losers, arithmetic).weights
-    assert weights == [engine._share(winners, losers=losers > 0)] * winners + [0] * losers
+    assert weights == [indexed_head.share(operators, winners, losers=losers > 0)] * winners + [0] * losers
 
 
 # Decoding

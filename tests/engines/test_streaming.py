@@ -1,0 +1,351 @@
+"""The indexed engine in chunks: the same bits as in one piece, with and without forgetting keys."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.affine import reg
+from constructions.engines import forgetting, indexed
+from constructions.engines.column import Column, concatenated, normalised
+from constructions.engines.forgetting import Dropped, drop
+from constructions.engines.indexed import Columns, Indexed, first_mismatch
+from constructions.engines.indexed_head import KeysForgotten
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.product import square
+from constructions.heads.count import count
+from constructions.heads.match import TEST_PAIR, prepare
+from constructions.heads.match_close import match_close
+from constructions.istree.transformer import build
+from constructions.part import Setting
+from constructions.turing import hybrid
+from constructions.turing.library import find
+from constructions.wiring import BlockPlan, Component, Embedding, Head, constant, wire
+from precision.format import Arithmetic, Discipline, fixed_point
+from tests.engines.test_indexed import (
+    CRAFTED,
+    FIXED,
+    FLOATS,
+    NARROW,
+    ROUNDINGS,
+    Case,
+    Trace,
+    graph_tokens,
+    in_order,
+    match_like,
+    random_graph,
+    reference_trace,
+    unstructured,
+)
+
+
+def chunked_trace(case: Case, cuts: Sequence[int], *, forget: bool) -> tuple[Trace, Columns, indexed.State]:
+    """What a run over the chunks between `cuts` leaves behind."""
+    engine = Indexed(case.model, case.arithmetic)
+    e = case.arithmetic.format.quantum_exponent
+    registers: list[list[list[int]]] = []
+    following: list[int] = []
+    columns, state = Columns(), engine.start
+    for begin, end in zip([0, *cuts], [*cuts, len(case.tokens)], strict=True):
+        part: list[list[list[int]]] = []
+        state, found = engine.advance(
+            state,
+            case.tokens[begin:end],
+            observe=lambda block, sublayer, now, part=part: part.append([column.to_quanta(e) for column in now]),
+            forget=forget,
+        )
+        before = registers or [[[] for _ in rows] for rows in part]
+        registers = [
+            [old + new for old, new in zip(old_rows, new_rows, strict=True)]
+            for old_rows, new_rows in zip(before, part, strict=True)
+        ]
+        following += found.next_tokens.tolist()
+        columns.add(found.columns)
+    assert state.length == len(case.tokens)
+    return Trace(registers, following), columns, state
+
+
+def cuts_of(rng: random.Random, length: int) -> list[int]:
+    """Where to cut a sequence: at a few places, or everywhere if it is short."""
+    places = range(1, length)
+    most = rng.choice((1, 2, 3, len(places) if length <= 12 else 5))
+    return sorted(rng.sample(places, min(most, len(places))))
+
+
+def assert_same_in_chunks(case: Case, rng: random.Random, expected: Trace | None = None) -> tuple[Columns, bool]:
+    """The reference's bits with and without forgetting; how columns were decided, and whether forgetting was regretted."""
+    expected = expected or reference_trace(case)
+    cuts = cuts_of(rng, len(case.tokens))
+    found, columns, _ = chunked_trace(case, cuts, forget=False)
+    assert found == expected
+    heads = sum(len(block.heads) for block in case.model.blocks)
+    assert columns.certified + columns.dense == heads * len(case.tokens)
+    try:
+        assert chunked_trace(case, cuts, forget=True)[0] == expected
+    except KeysForgotten:
+        return columns, True
+    return columns, False
+
+
+# Any model
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_crafted_cases_agree(name):
+    for seed in range(4):
+        assert_same_in_chunks(CRAFTED[name](), random.Random(seed))
+
+
+@given(rng=st.randoms(use_true_random=False))
+@settings(max_examples=50, deadline=None)
+def test_match_like_models_agree(rng):
+    assert_same_in_chunks(match_like(rng), rng)
+
+
+@given(
+    rng=st.randoms(use_true_random=False),
+    fmt=st.sampled_from((*FIXED[1:5], *FLOATS, *NARROW[1:])),
+    discipline=st.sampled_from(Discipline),
+    rounding=st.sampled_from(ROUNDINGS),
+)
+@settings(max_examples=60, deadline=None)
+def test_models_without_structure_agree(rng, fmt, discipline, rounding):
+    assert_same_in_chunks(unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline), rng)
+
+
+@given(rng=st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_rounded_squares_of_rising_keys_agree(rng):
+    assert_same_in_chunks(in_order(rng), rng)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_istree_agrees_and_hardly_needs_a_fallback(discipline):
+    rng = random.Random(discipline.value)
+    for n in (2, 6):
+        wired = build(n, discipline=discipline)
+        case = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
+        columns, _ = assert_same_in_chunks(case, rng)
+        assert columns.dense <= 2
+
+
+# Forgetting
+
+
+def latest_of(kinds: int, length: int, discipline: Discipline = Discipline.FUSED) -> Case:
+    """Reads the payload of the last token of a kind that the query names."""
+    rng = random.Random(length)
+    words = [{"key": rng.randint(0, kinds), "query": rng.randint(1, kinds), "payload": i} for i in range(3 * kinds)]
+    words[0]["key"] = 0
+    setting = Setting(3 * kinds, length, fixed_point(95))
+    head = match_close("the last of a kind", (TEST_PAIR,), {"found": reg("payload")}, setting)
+    embedding = Embedding(tuple(map(str, range(len(words)))), tuple(words), "position")
+    model, _ = wire(embedding, (BlockPlan((), prepare()), BlockPlan((head,), ())), embedding.words, setting.format)
+    return Case(
+        model, Arithmetic(setting.format, discipline), [0, *(rng.randrange(1, len(words)) for _ in range(1, length))]
+    )
+
+
+def fickle(length: int) -> Case:
+    """A head that asks for the key nearest to a wish of its own: a late one at first, an early one in the end."""
+    setting, scale = Setting(4, length, fixed_point(75)), 64
+    nearest = (
+        Component(reg("position"), 2 * scale * reg("wish"), "+2S·x·v"),
+        Component(reg("position_squared"), -scale * reg("one"), "−S·x²"),
+    )
+    head = Head("the nearest position", nearest, {"found": reg("payload")}, "")
+    before = BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), "position_squared")))
+    words = ({"wish": 200, "payload": 1}, {"wish": 199, "payload": 2}, {"wish": 3, "payload": 3})
+    embedding = Embedding(("late", "later", "early"), words, "position")
+    model, _ = wire(embedding, (before, BlockPlan((head,), ())), embedding.words, setting.format)
+    return Case(model, Arithmetic(setting.format), [*(i % 2 for i in range(length - 5)), *[2] * 5])
+
+
+def a_run(steps: int, tape: str = "") -> Case:
+    """The hybrid RNN that runs the four-state busy beaver."""
+    machine = find("bb4").machine
+    wired = hybrid.build(machine, steps=steps, tape=tape)
+    words = [
+        *hybrid.prompt(machine, steps=steps, tape=tape),
+        *hybrid.expected_sequence(machine, steps=steps, tape=tape),
+    ]
+    return Case(wired.model, wired.arithmetic, wired.tokens(words))
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_head_that_wants_the_latest_keeps_one_key_of_each_kind(discipline):
+    case, cuts = latest_of(5, 120, discipline), [40, 41, 80]
+    found, columns, state = chunked_trace(case, cuts, forget=True)
+    assert found == reference_trace(case)
+    assert columns.dense == 0
+    memory = state.heads[1][0]
+    assert memory.count == 120
+    assert memory.dropped is not None
+    assert memory.kept <= 7  # the kinds 0 … 5, and the special first key
+    assert chunked_trace(case, cuts, forget=False)[2].heads[1][0].kept == 120
+
+
+@pytest.mark.parametrize("tape", ["", "0110"])
+def test_a_machine_remembers_its_tape_alone(tape):
+    case = a_run(107, tape)
+    found, columns, state = chunked_trace(case, list(range(50, len(case.tokens), 50)), forget=True)
+    assert found == reference_trace(case)
+    assert columns.dense == 0
+    assert state.heads[1][0].kept <= 14 + len(tape) + 2  # cells, the token that is no record, position 1
+
+
+def test_a_head_that_counts_keeps_every_key():
+    setting = Setting(3, 64, fixed_point(65))
+    head = count("how many", reg("key"), reg("key_squared"), "share", setting)
+    one, first = constant("1", {"one": 1}), indicator(reg("position"), 1, {"first": 1})
+    words = ({"key": 0}, {"key": 1}, {"key": 2}, {"key": 3})
+    embedding = Embedding(("<s>", "a", "b", "c"), words, "position")
+    before = BlockPlan((), (one, first, square(reg("key"), "key_squared")))
+    model, _ = wire(embedding, (before, BlockPlan((head,), ())), embedding.words, setting.format)
+    rng = random.Random(5)
+    case = Case(model, Arithmetic(setting.format), [0, *(rng.randrange(1, 4) for _ in range(63))])
+    found, columns, state = chunked_trace(case, [16, 32, 48], forget=True)
+    assert found == reference_trace(case)
+    assert columns.dense == 0
+    assert state.heads[1][0].kept == 64
+
+
+def test_a_query_that_needs_a_dropped_key_says_so_and_decoding_starts_again():
+    case = fickle(60)
+    expected = reference_trace(case)
+    assert chunked_trace(case, [30], forget=False)[0] == expected
+    with pytest.raises(KeysForgotten, match=r"head 2.attn.0 at position \d+ has no certificate"):
+        chunked_trace(case, [30], forget=True)
+    answer = [*expected.next_tokens[:-1]]
+    fed = [case.tokens[0], *answer]
+    right = reference_trace(case._replace(tokens=fed)).next_tokens
+    differing = [i for i, token in enumerate(answer) if right[i] != token]
+    wrong, _ = first_mismatch(case.model, case.arithmetic, fed[:1], answer, chunk=30)
+    assert wrong == (differing[0] if differing else None)
+
+
+def test_an_answer_is_followed_across_chunks():
+    machine = find("bb4").machine
+    wired = hybrid.build(machine, steps=20, tape="")
+    prompt = wired.tokens(hybrid.prompt(machine, steps=20, tape=""))
+    answer = wired.tokens(hybrid.expected_sequence(machine, steps=20, tape=""))
+    for chunk in (9, 64, len(answer), 10**6):
+        lengths: list[int] = []
+        wrong, followed = first_mismatch(
+            wired.model, wired.arithmetic, prompt, answer, chunk=chunk, tick=lengths.append
+        )
+        assert (wrong, followed.written) == (None, None)
+        assert followed.columns.certified >= len(answer) - 2  # a few keys may show no structure
+        assert lengths[-1] == len(answer)
+        for place in (0, 63, 64, 65, len(answer) - 1):
+            other = [*answer[:place], (answer[place] + 1) % len(wired.vocabulary), *answer[place + 1 :]]
+            wrong, followed = first_mismatch(wired.model, wired.arithmetic, prompt, np.array(other), chunk=chunk)
+            assert (wrong, followed.written) == (place, answer[place])
+
+
+def column(values: Sequence[int], exponent: int = 0) -> Column:
+    return normalised(np.array(values, object), exponent)
+
+
+@given(
+    keys=st.lists(st.tuples(st.integers(0, 2), st.integers(-9, 9), st.integers(-40, 40)), min_size=1, max_size=12),
+    queries=st.lists(st.tuples(st.integers(-9, 9), st.integers(-99, 99), st.integers(-6, 1)), min_size=1, max_size=6),
+    exponents=st.tuples(st.integers(-2, 2), st.integers(-3, 3)),
+    least=st.integers(1, 20),
+    squares=st.booleans(),
+)
+@settings(max_examples=400, deadline=None)
+def test_dropped_keys_lie_below_one_that_is_kept(keys, queries, exponents, least, squares):
+    """By exhaustion over the keys: scores from the definition, in rational numbers."""
+    kinds, roots = [k for k, _, _ in keys], [x for _, x, _ in keys]
+    others = [x * x for x in roots] if squares else [s for _, _, s in keys]
+    registers = {4: column(kinds), 2: column(roots, exponents[0]), 7: column(others, exponents[1])}
+    found = drop(registers, 2, 7)
+    if found is None:
+        return
+    keep, dropped = found
+    assert not keep.all()
+    coefficients = {i: column([query[place] for query in queries]) for place, i in enumerate((4, 2, 7))}
+    lead = Fraction(least, 3)
+    for place, fulfilled in enumerate(dropped.is_beaten(coefficients, lead)):
+        scores = [
+            sum((coefficients[i].at(place) * register.at(key) for i, register in registers.items()), Fraction(0))
+            for key in range(len(keys))
+        ]
+        best = max(score for score, kept in zip(scores, keep, strict=True) if kept)
+        if fulfilled:
+            assert all(score <= best - lead for score, kept in zip(scores, keep, strict=True) if not kept)
+
+
+def test_what_two_drops_ask_of_a_query_is_what_both_ask():
+    a, b = Dropped(1, 2, Fraction(3), Fraction(5)), Dropped(1, 2, Fraction(2), Fraction(9))
+    assert a.joined(b) == b.joined(a) == Dropped(1, 2, Fraction(2), Fraction(9))
+
+
+@given(
+    st.lists(st.integers(-(2**70), 2**70), max_size=4),
+    st.lists(st.integers(-9, 9), max_size=4),
+    st.integers(-70, 70),
+    st.integers(-3, 3),
+)
+def test_columns_are_concatenated_exactly(first, second, e, f):
+    a, b = column(first, e), column(second, f)
+    both = concatenated(a, b)
+    values = [*(a.at(i) for i in range(len(a))), *(b.at(i) for i in range(len(b)))]
+    assert [both.at(i) for i in range(len(both))] == values
+    assert all(abs(int(m)) <= both.bound for m in both.m)
+
+
+# Careless engines
+
+_advance = Indexed.advance
+_classes = forgetting.classes
+
+
+def _without_states(self: Indexed, state: indexed.State, tokens: Any, **options: Any) -> Any:
+    return _advance(self, indexed.State(state.length, state.heads, ({},) * len(state.recurrences)), tokens, **options)
+
+
+def _from_position_1(self: Indexed, state: indexed.State, tokens: Any, **options: Any) -> Any:
+    after, found = _advance(self, indexed.State(0, state.heads, state.recurrences), tokens, **options)
+    return indexed.State(state.length + len(tokens), after.heads, after.recurrences), found
+
+
+def _hardly_any_differ(columns: Any, length: int) -> Any:
+    """Keys are alike if they agree in what nearly all of them agree in."""
+    return _classes([column for column in columns if np.count_nonzero(column.m != column.m[-1]) <= 1], length)
+
+
+MUTANTS: dict[str, tuple[object, str, object]] = {
+    "recurrences hold nothing": (Indexed, "advance", _without_states),
+    "positions start again": (Indexed, "advance", _from_position_1),
+    "every query is beaten": (
+        Dropped,
+        "is_beaten",
+        lambda self, coefficients, lead: np.ones(len(coefficients[self.square]), bool),
+    ),
+    "keys are alike": (forgetting, "classes", _hardly_any_differ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_careless_chunks_are_caught(name, monkeypatch):
+    owner, attribute, mutant = MUTANTS[name]
+    cases = [latest_of(3, 50), fickle(50), a_run(30)]
+    expected = [reference_trace(case) for case in cases]
+    monkeypatch.setattr(owner, attribute, mutant)
+    for case, trace in zip(cases, expected, strict=True):
+        for cuts in ([1, 2, 3], [20], [17, 33]):
+            try:
+                if chunked_trace(case, cuts, forget=True)[0] != trace:
+                    return
+            except KeysForgotten:
+                pass
+    pytest.fail(f"no case tells that not: {name}")

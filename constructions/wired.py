@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constructions.layers import Transformer
 from constructions.wiring import BlockPlan
 from precision.format import Arithmetic
+
+BLOCK = 1 << 16  # token strings that are looked up at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,3 +45,32 @@ class Wired:
     def tokens(self, words: Iterable[str]) -> list[int]:
         """These token strings as numbers. Raises KeyError for one that is not in the vocabulary."""
         return [self.token[word] for word in words]
+
+    def spelled(self, tokens: Iterable[int]) -> Spelled:
+        """The token strings of these numbers."""
+        numbers = tokens if isinstance(tokens, np.ndarray) else np.array(list(tokens), np.int64)
+        return Spelled(self.vocabulary, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Spelled(Sequence[str]):
+    """Token strings that are looked up when they are asked for: a long run has hundreds of millions."""
+
+    vocabulary: tuple[str, ...]
+    tokens: NDArray[np.integer]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self.vocabulary[token] for token in self.tokens[place].tolist()]
+        return self.vocabulary[int(self.tokens[place])]
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self), BLOCK):
+            yield from self[begin : begin + BLOCK]

@@ -21,7 +21,7 @@ import numpy as np
 from constructions.engines.column import Array, Column, combine, from_floats, multiply, positive_part
 from constructions.engines.indexed_head import Head, Joined, KeysForgotten, Memory
 from constructions.engines.indexed_operators import Operators, reach
-from constructions.engines.output_head import find_argmax
+from constructions.engines.output_head import OutputHead
 from constructions.engines.scan import states
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from precision.format import Arithmetic, Rounding
@@ -183,11 +183,21 @@ class Indexed:
         return None, Followed(None, columns)
 
     @cached_property
+    def words(self) -> list[Column]:
+        """The rounded embedding of words: for each register, its value at each of them."""
+        return [Operators(self.arithmetic).round(from_floats(column), "words") for column in self.model.words.T]
+
+    @cached_property
     def vocabulary(self) -> tuple[list[int], list[Column]]:
         """The registers that the output head reads, and its rounded weights over the tokens."""
-        unembed, operators = self.model.unembed, Operators(self.arithmetic)
+        unembed = self.model.unembed
         used: list[int] = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
-        return used, [operators.round(from_floats(unembed[:, i]), "unembed") for i in used]
+        return used, [Operators(self.arithmetic).round(from_floats(unembed[:, i]), "unembed") for i in used]
+
+    @cached_property
+    def output_head(self) -> OutputHead:
+        """The same, to search for an argmax."""
+        return OutputHead(self.vocabulary[1])
 
 
 class _Chunk:
@@ -227,9 +237,8 @@ class _Chunk:
     def _embed(self) -> None:
         operators, begin, length = self.operators, self.before.length, self.length
         positions = Column(np.arange(begin + 1, begin + length + 1, dtype=np.int64), 0, begin + length)
-        words = self.model.words[self.tokens]
-        for i in range(self.model.width):
-            word = operators.round(from_floats(words[:, i]), "words")
+        for i, of_words in enumerate(self.engine.words):
+            word = of_words.take(self.tokens)
             slope = operators.weight(self.model.position[i])
             offset = combine([(slope, positions)], Fraction(0), length)
             if not operators.fused:
@@ -318,4 +327,4 @@ class _Chunk:
             if total > fmt.max_value:
                 return none
         # Any lead at all decides an argmax; ties are decided by definition: the first of equals.
-        return find_argmax(rows, wishes, (1 + 2 * operations) * fmt.quantum, fmt.max_value)
+        return self.engine.output_head.argmax(wishes, (1 + 2 * operations) * fmt.quantum, fmt.max_value)

@@ -124,7 +124,7 @@ def find_winners(
     flat, special = _split_special(registers, length)
     if len(special) > MOST_SPECIAL or len(special) == length:
         return None
-    ordinary = np.setdiff1d(np.arange(length), special)
+    ordinary = np.delete(np.arange(length), special)
     dimensions = _complete_squares(registers, coefficients, flat, pool, ordinary, len(visible))
     if dimensions is None:
         return None
@@ -155,7 +155,7 @@ def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[
     """Which columns of the pool may be the root of a square among the registers, as far as these keys tell."""
     length = len(registers[0]) if registers else 0
     _, special = _split_special(registers, length)
-    ordinary = np.setdiff1d(np.arange(length), special)
+    ordinary = np.delete(np.arange(length), special)
     return [
         place
         for place, root in enumerate(pool)

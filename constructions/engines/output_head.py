@@ -21,51 +21,49 @@ FEW_VALUES = 4  # of a register that tells kinds of tokens apart
 MOST_PARTS = 256
 
 
-def find_argmax(
-    rows: Sequence[Column], wishes: Sequence[Column], lead: Fraction, largest: Fraction
-) -> tuple[Array, Array]:
-    """Which positions are certified, and their argmax; the other entries of it mean nothing.
+class OutputHead:
+    """The rows of an output head in parts. rows: its registers over the vocabulary, at least one."""
 
-    rows: the registers of the output head over the vocabulary, at least one; wishes: the same registers over the positions.
-    lead: what an exact logit must lead by, to lead when rounded as well, not 0. largest: logits beyond ±largest saturate.
-    """
-    positions = len(wishes[0])
-    kinds = [i for i, row in enumerate(rows) if len(np.unique(row.m)) <= FEW_VALUES]
-    numbers = [i for i in range(len(rows)) if i not in kinds]
-    parts = _parts([rows[i] for i in kinds], len(rows[0]))
-    none = np.zeros(positions, bool), np.zeros(positions, np.int64)
-    if not 0 < len(parts) <= MOST_PARTS:
-        return none
-    certified = np.ones(positions, bool)
-    leader: _Leader | None = None
-    for part in parts:
-        if len(part) == 1:
-            alone = np.ones(positions, bool)
-            winner = np.full(positions, part[0])
-            terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, rows, strict=True)]
-        else:
-            keys = [rows[i].take(part) for i in numbers]
-            visible = np.full(positions, len(part))
-            found = find_winners(keys, [wishes[i] for i in numbers], (), len(part), visible, lead, largest)
-            if found is None:
-                return none
-            certified &= found.certified
-            alone = found.number == 1
-            winner = part[found.one_of_them]
-            terms = [(Fraction(1), multiply(w, row.take(winner))) for w, row in zip(wishes, rows, strict=True)]
-        logit = combine(terms, Fraction(0), positions)
-        candidate = _Leader(winner, logit, alone)
-        leader = candidate if leader is None else _race(leader, candidate, lead)
-    if leader is None:
-        return none
-    certified &= leader.clear & at_most(leader.logit, largest) & ~at_most(leader.logit, lead - largest)
-    return certified, leader.token
+    def __init__(self, rows: Sequence[Column]) -> None:
+        kinds = [row for row in rows if len(np.unique(row.m)) <= FEW_VALUES]
+        part = classes(kinds, len(rows[0]))
+        self.rows = rows
+        self.numbers = [i for i, row in enumerate(rows) if not any(row is kind for kind in kinds)]
+        few = len(part) and part.max() < MOST_PARTS
+        self.parts = [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)] if few else []
+        self.keys = [[rows[i].take(tokens) for i in self.numbers] for tokens in self.parts]
 
+    def argmax(self, wishes: Sequence[Column], lead: Fraction, largest: Fraction) -> tuple[Array, Array]:
+        """Which positions are certified, and their argmax; the other entries of it mean nothing.
 
-def _parts(kinds: Sequence[Column], size: int) -> list[Array]:
-    """The tokens that agree in all of these registers, part by part."""
-    part = classes(kinds, size)
-    return [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
+        wishes: the registers over the positions. lead: what an exact logit must lead by, to lead when rounded as well, not 0.
+        largest: logits beyond ±largest saturate.
+        """
+        positions = len(wishes[0])
+        none = np.zeros(positions, bool), np.zeros(positions, np.int64)
+        certified = np.ones(positions, bool)
+        leader: _Leader | None = None
+        for part, keys in zip(self.parts, self.keys, strict=True):
+            if len(part) == 1:
+                alone = np.ones(positions, bool)
+                winner = np.full(positions, part[0])
+                terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, self.rows, strict=True)]
+            else:
+                visible = np.full(positions, len(part))
+                found = find_winners(keys, [wishes[i] for i in self.numbers], (), len(part), visible, lead, largest)
+                if found is None:
+                    return none
+                certified &= found.certified
+                alone = found.number == 1
+                winner = part[found.one_of_them]
+                terms = [(Fraction(1), multiply(w, row.take(winner))) for w, row in zip(wishes, self.rows, strict=True)]
+            logit = combine(terms, Fraction(0), positions)
+            candidate = _Leader(winner, logit, alone)
+            leader = candidate if leader is None else _race(leader, candidate, lead)
+        if leader is None:
+            return none
+        certified &= leader.clear & at_most(leader.logit, largest) & ~at_most(leader.logit, lead - largest)
+        return certified, leader.token
 
 
 class _Leader(NamedTuple):

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from constructions.construction import Example
-from constructions.engines import ENGINES, EngineFailed, EngineMissing, find_engine
+from constructions.engines import ENGINES, EngineFailed, EngineMissing, Tick, find_engine, no_response
 from constructions.engines.reference import Flags
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
@@ -20,10 +22,19 @@ from constructions.show.export import SUFFIXES, save
 from constructions.show.flags import flag_documents
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_machine
-from constructions.turing.protocol import MODELS, TuringModel, find_model, left_the_space, surroundings, there
+from constructions.turing.protocol import (
+    MODELS,
+    Tokens,
+    TuringModel,
+    expected_tokens,
+    find_model,
+    left_the_space,
+    surroundings,
+    there,
+)
 from constructions.turing.show import outcome, print_steps
-from constructions.turing.simulator import simulate_fast
-from constructions.turing.tape_models import HALT, MOST_STEPS
+from constructions.turing.simulator import MOST_HISTORY, Configuration, simulate_fast
+from constructions.turing.tape_models import HALT
 from constructions.wired import Wired
 from precision.format import Discipline
 
@@ -70,17 +81,17 @@ Task = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Run:
-    """The prompt, the words behind it and those that the simulator expects; flags if the engine records them."""
+    """All words, the prompt's first. deviation: how they differ from what the simulator expects. flags: if recorded."""
 
-    prompt: list[str]
-    produced: list[str]
-    expected: list[str]
+    words: Sequence[str]
+    prompt: int  # how many of them are the prompt's
+    deviation: str
     flags: Flags | None
 
     @property
     def halted(self) -> bool:
         """Whether the model has stopped by itself."""
-        return self.produced[-1:] == [HALT]
+        return len(self.words) > self.prompt and self.words[-1] == HALT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,11 +114,12 @@ def _parser(prog: str) -> Parser:
     add(
         "--tape", metavar="WORD", help="symbols from the head's cell to the right (default: none; a name's own example)"
     )
-    add("--steps", type=cli.whole_number(0, MOST_STEPS), default=DEFAULT_STEPS, help=f"default: {DEFAULT_STEPS}")
+    add("--steps", type=cli.whole_number(0, MOST_HISTORY), default=DEFAULT_STEPS, help=f"default: {DEFAULT_STEPS}")
     add(
         "--cells",
-        type=cli.whole_number(1, MOST_STEPS),
-        help="only for cot: the space (default: 16 on both sides of the word)",
+        type=cli.whole_number(1, MOST_HISTORY),
+        help="for cot and hybrid: the space, with the word in its middle (default: for cot, 16 on both sides of the word; "
+        "for hybrid, as far as the steps reach)",
     )
     add("--model", choices=tuple(models), default="hybrid", help="default: hybrid")
     add(
@@ -168,11 +180,11 @@ def _command(prog: str, argv: Sequence[str]) -> int:
         return cli.REFUTED
     except EngineFailed as error:
         raise Undecided(f"--engine {args.engine}: {error}") from error
-    _report(args, model, wired, run, machine.word(tape))
-    if wrong := _difference(args, model, wired, machine, tape, run):
+    end = _report(args, model, wired, run, machine.word(tape))
+    if wrong := run.deviation or _difference(args, model, machine, tape, run, end):
         cli.say(f"{prog}: refuted: {wrong}")
         return cli.REFUTED
-    if why := left_the_space(model, [*run.prompt, *run.produced]):
+    if why := left_the_space(model, run.words):
         raise Undecided(f"{why}; a larger one needs --cells")
     return cli.HOLDS
 
@@ -185,8 +197,8 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
     if args.dump_weights is not None and args.trace:
         raise CommandError("--trace shows a run; --dump-weights runs nothing")
-    if args.cells is not None and args.model != "cot":
-        raise CommandError(f"--cells is for the model cot; {args.model} has all cells that --steps can reach")
+    if args.cells is not None and args.model == "rag":
+        raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
     if args.dump_weights:
@@ -233,44 +245,62 @@ def _findings(model: TuringModel, args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> _Run:
-    prompt, expected = model.prompt(machine, **task), model.expected_sequence(machine, **task)
-    guess = [] if wired.printed else wired.tokens(expected)
-    stop = {wired.token[HALT]} if HALT in wired.token else set()
-    limit = len(expected)
+    prompt = wired.tokens(model.prompt(machine, **task))
+    # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
+    expected = None if wired.printed else expected_tokens(model, wired, machine, task)
+    limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
+    respond, flags = surroundings(model, wired), None
     with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
-        decoded = find_engine(args.engine)(
-            wired.model,
-            wired.arithmetic,
-            wired.tokens(prompt),
-            stop,
-            limit,
-            guess=guess,
-            respond=surroundings(model, wired),
-            tick=tick,
-        )
-    return _Run(prompt, [wired.vocabulary[token] for token in decoded.produced], expected, decoded.flags)
+        if args.engine == "indexed" and expected is not None and respond is no_response:
+            produced = _followed(wired, prompt, expected, tick)
+        else:
+            guess = [] if expected is None else expected.tolist()
+            stop = {wired.token[HALT]} if HALT in wired.token else set()
+            decode = find_engine(args.engine)
+            decoded = decode(
+                wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
+            )
+            produced, flags = np.array(decoded.produced, np.int64), decoded.flags
+    words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
+    deviation = "" if expected is None else _deviation(wired, produced, expected)
+    return _Run(words, len(prompt), deviation, flags)
+
+
+def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:
+    """What the model writes, as far as it is what is expected, and the first other token. A run may be of any length."""
+    from constructions.engines import indexed
+
+    first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
+    return expected if followed.written is None else np.append(expected[:first], followed.written)
+
+
+def _deviation(wired: Wired, produced: Tokens, expected: Tokens) -> str:
+    if produced is expected:
+        return ""
+    both = min(len(produced), len(expected))
+    wrong = np.flatnonzero(produced[:both] != expected[:both])
+    if len(wrong):
+        word, right = (wired.vocabulary[tokens[wrong[0]]] for tokens in (produced, expected))
+        return f"word {wrong[0] + 1} behind the prompt is {word}; the machine's run has {right}"
+    if len(produced) != len(expected):
+        return f"the model wrote {len(produced)} words behind the prompt; the machine's run has {len(expected)}"
+    return ""
 
 
 def _difference(
-    args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, tape: str, run: _Run
+    args: argparse.Namespace, model: TuringModel, machine: Machine, tape: str, run: _Run, said: Configuration
 ) -> str:
-    """How the run differs from the machine's, in a sentence; "" if it does not. Searches as printed are other words: no matter."""
-    if not wired.printed and run.produced != run.expected:
-        for place, (word, right) in enumerate(zip(run.produced, run.expected, strict=False), start=1):
-            if word != right:
-                return f"word {place} behind the prompt is {word}; the machine's run has {right}"
-        return f"the model wrote {len(run.produced)} words behind the prompt; the machine's run has {len(run.expected)}"
-    words = [*run.prompt, *run.produced]
-    said = model.read(words)
-    is_so = simulate_fast(machine, tape, said.steps if left_the_space(model, words) else args.steps)
+    """How what the words say differs from where the machine is, in a sentence; "" if it does not."""
+    is_so = simulate_fast(machine, tape, said.steps if left_the_space(model, run.words) else args.steps)
     return "" if said == is_so else f"the words say: {outcome(said)}; the machine: {outcome(is_so)}"
 
 
-def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Run, word: Sequence[int]) -> None:
-    words = [*run.prompt, *run.produced]
-    end = model.read(words)
+def _report(
+    args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Run, word: Sequence[int]
+) -> Configuration:
+    """Prints the run; returns where it ends, as its words say."""
+    end = model.read(run.words)
     if args.json:
-        chain = run.produced[:-1] if run.halted else run.produced
         document: dict[str, object] = {
             "schema": 1,
             "construction": wired.construction,
@@ -280,9 +310,9 @@ def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Ru
             "engine": args.engine,
             "n": wired.n,
             "precision_bits": wired.arithmetic.format.significand_bits + 1,
-            "input": run.prompt,
-            "chain_of_thought": chain,
-            "answer": run.produced[-1] if run.halted else None,
+            "input": run.words[: run.prompt],
+            "chain_of_thought": run.words[run.prompt : len(run.words) - run.halted],
+            "answer": HALT if run.halted else None,
             "flags": flag_documents(run.flags, wired),
             "halted": end.halted,
             "steps": end.steps,
@@ -294,14 +324,14 @@ def _report(args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Ru
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)
         cli.write_json(document)
-        return
-    if args.trace:
-        print_steps(cli.console(), word, model.read_steps(words), end)
-        return
-    print(*run.produced[:MOST_WORDS])
-    if len(run.produced) > MOST_WORDS:
-        print(f"… {len(run.produced) - MOST_WORDS:,} more words")
-    print(outcome(end))
+    elif args.trace:
+        print_steps(cli.console(), word, model.read_steps(run.words), end)
+    else:
+        print(*run.words[run.prompt : run.prompt + MOST_WORDS])
+        if (more := len(run.words) - run.prompt - MOST_WORDS) > 0:
+            print(f"… {more:,} more words")
+        print(outcome(end))
+    return end
 
 
 def _dump(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> None:

@@ -15,12 +15,13 @@ from functools import cached_property
 
 from constructions.program import Family, Words
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
-from constructions.turing.simulator import MOST_HISTORY, Configuration, Step, history
+from constructions.turing.simulator import Configuration, Step, history
 
 BLANK, CELL, HEAD, HALTED, TURN, OUTSIDE = "blank", "cell", "head", "halted", "turn", "outside"
 START, RUN, HALT = "<s>", ":", "HALT"
 NEVER, BAR, OUT = "_", "|", "OUT"
 MARGIN = 16  # blank cells on both sides of the word, where the space is not given
+MOST_STEPS = 10**7  # their words are made in Python
 MOST_BITS = 2000  # β·m: the smallest weight is about 2^(−βm/2), and float64 ends at 2^−1022
 
 
@@ -35,8 +36,8 @@ class Task:
 
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
-        if not 0 <= self.steps <= MOST_HISTORY:
-            raise MachineError(f"this model is wired for 0 … {MOST_HISTORY:,} steps, not {self.steps}")
+        if not 0 <= self.steps <= MOST_STEPS:
+            raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
         most = MOST_BITS // Code(self.machine).bits
         if not 1 <= self.cells <= most:
             raise MachineError(f"space: this machine can be wired for 1 … {most} cells, not {self.cells}")

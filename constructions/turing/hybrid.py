@@ -6,17 +6,17 @@ of the directions so far. The head finds the last step at the pointer, or the ce
 is none, position 1 says blank. A step counts from its direction on, so all its tokens read what was there before it.
 
 Which token comes next:
-  behind the prompt, a symbol or a direction      the pointer's cell, or HALT if the state has no row
+  behind the prompt, a symbol or a direction      the pointer's cell; HALT if the state has no row; OUT if there is no such cell
   behind the first cell, the second, the state    the symbol, the state, the direction of the rule for k·state + symbol read
 
 Registers, by the block that writes them:
   embedding  number, number_squared, cell, symbol, state, one per special token, position
   1          …-j: what stood j tokens before; pointer: the sum of all directions; one, first, position_squared;
              key: the shifted cell of a record, 0 elsewhere; recorded: its symbol; pointer_squared: of the shifted pointer;
-             writes, enters: 1 at the first, the second cell of a step; row: k times the state before the step; halted
+             writes, enters: 1 at the first, the second cell of a step; row: k times the state before the step; halted; outside
   2          read: the symbol of the cell at the pointer; then the output
 
-Derivation of the keys: a record's cell c is the key c + s with s = steps + 1, so keys are positive and queries are never 0. M is
+Derivation of the keys: a record's cell c is the key c + s with s above −c, so keys are positive and queries are never 0. M is
 above every shifted number and position x, so ReLU(x + M·(g − 1)) is x where g = 1, and 0 where g ≤ 0.
 
 Size: 2 blocks, 1 head, 16 numbers of state, at most B·k units for the table; nothing else grows with the machine.
@@ -27,6 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from constructions.affine import Affine, as_affine, reg
 from constructions.construction import Construction, Derived
 from constructions.findings import Finding
@@ -34,18 +37,18 @@ from constructions.heads.copy import position_square_precision
 from constructions.heads.match import Pair, match_precision, match_scale
 from constructions.heads.match_close import match_close
 from constructions.part import Setting, least_odd_precision
-from constructions.program import NUMBER, Rule, Write, back, decide, window
+from constructions.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.turing.library import find
-from constructions.turing.machine import DIGITS, LETTERS, Machine
+from constructions.turing.machine import LEFT, LETTERS, Machine
 from constructions.turing.simulator import history
 from constructions.turing.tape_models import (
-    ARROWS,
     CELL,
     ENTERS,
     GLOSSARY,
     HALT,
+    OUT,
     POINTER,
     START,
     STATE,
@@ -75,7 +78,9 @@ __all__ = [
     "build",
     "construction",
     "expected_sequence",
+    "expected_tokens",
     "least_precision",
+    "left_the_space",
     "prompt",
     "read",
     "read_steps",
@@ -84,6 +89,7 @@ __all__ = [
 SOURCE = "Theorem 5.8"
 STATEMENT = "A hybrid RNN of two blocks with one head runs any Turing machine, with five tokens for each step."
 STEP = 5  # tokens
+Tokens = NDArray[np.int32]
 
 OWN_RECORD = Finding(
     id="own-record",
@@ -96,14 +102,18 @@ CELL_ZERO = Finding(
     id="cell-zero",
     source="Theorem 5.8 with Lemma C.16",
     printed="MatchClose on the pointer, a number of Z",
-    used="on the pointer plus steps + 1, which is positive",
+    used="on the pointer plus a number that makes every cell positive",
     why="tokens that are no record have the key 0, so at cell 0 the last token is found, which holds no symbol",
 )
 FINDINGS: tuple[Finding, ...] = (OWN_RECORD, CELL_ZERO)
 
 
+def _words(task: Task) -> Words:
+    return words(task, specials=(OUT,))
+
+
 def _shift(task: Task, printed: frozenset[str]) -> int:
-    return 0 if CELL_ZERO.id in printed else task.steps + 1
+    return 0 if CELL_ZERO.id in printed else 1 - task.cells[0]
 
 
 def sequence_length(task: Task) -> int:
@@ -113,7 +123,7 @@ def sequence_length(task: Task) -> int:
 
 def _beyond(task: Task) -> int:
     """M: above every position and number, shifted."""
-    return sequence_length(task) + task.last_cell + len(LETTERS) + task.steps + 1
+    return sequence_length(task) + 2 * task.last_cell + len(LETTERS) + 1
 
 
 def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
@@ -156,6 +166,13 @@ def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> 
             ),
         ),
         halted(task),
+        Gadget(
+            "has the head left the space",
+            (
+                Unit(reg(POINTER) - task.cells[-1], arrow(), {"outside": 1}),
+                Unit(task.cells[0] - reg(POINTER), arrow(), {"outside": 1}),
+            ),
+        ),
     )
     units: tuple[LinearUnit, ...] = window([BlockPlan((), gadgets), attention])
     pointer = running_sum("the pointer", reg(TO_RIGHT) - reg(TO_LEFT), POINTER)
@@ -167,22 +184,29 @@ def _blocks(task: Task, setting: Setting, printed: frozenset[str]) -> tuple[Bloc
     pair = Pair(reg("key"), query, reg("key_squared"), reg("pointer_squared"))
     head = match_close("the cell at the pointer", (pair,), {"read": reg("recorded")}, setting)
     rules = (
-        Rule("the pointer's cell", (reg(SYMBOL) + reg(START) + arrow() - reg("halted"),), Write(reg(POINTER), CELL)),
+        Rule(
+            "the pointer's cell",
+            (reg(SYMBOL) + reg(START) + arrow() - reg("halted") - reg("outside"),),
+            Write(reg(POINTER), CELL),
+        ),
         Rule(f"{HALT} where the state has no row", (reg("halted"),), HALT),
+        Rule(f"{OUT} where the tape has no such cell", (reg("outside") - reg("halted"),), OUT),
     )
-    output = (*decide(rules, words(task)), kinds(), table(task, reg("row") + reg("read")))
+    output = (*decide(rules, _words(task)), kinds(), table(task, reg("row") + reg("read")))
     attention = BlockPlan((head,), output)
     return _linear_block(task, attention, printed), attention
 
 
-def least_precision(machine: Machine, *, steps: int, tape: str, discipline: Discipline = Discipline.FUSED) -> int:
+def least_precision(
+    machine: Machine, *, steps: int, tape: str, cells: int | None = None, discipline: Discipline = Discipline.FUSED
+) -> int:
     """The least p of R_p for which the derivation of the weights holds.
 
-    The head matches keys up to 2·steps + 1 over the whole sequence, which takes O(log steps) bits; the logits 2c·i of cells, the
+    The head matches keys as large as there are cells over the whole sequence: O(log steps) bits; the logits 2c·i of cells, the
     products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but small numbers.
     """
-    task = Task(machine, steps, tape)
-    length, largest = sequence_length(task), task.last_cell + _shift(task, frozenset())
+    task = Task(machine, steps, tape, cells)
+    length, largest = sequence_length(task), task.cells[-1] + _shift(task, frozenset())
     own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
     fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
     if discipline is Discipline.FUSED:
@@ -196,46 +220,76 @@ def build(
     *,
     steps: int,
     tape: str,
+    cells: int | None = None,
     precision_bits: int | None = None,
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
 ) -> Wired:
     """The wired hybrid RNN for one machine and word, for runs of at most `steps` steps.
 
+    cells: how many there are, the word in their middle; by default, as many as the steps can reach.
     printed: ids of findings to put back to print; all of them give the variant `printed`.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
-    task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
-    fmt = format_of(least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, steps)
+    task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
+    least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
+    fmt = format_of(least, precision_bits, steps)
     blocks = _blocks(task, Setting(max(steps, 1), sequence_length(task), fmt), chosen)
-    return wired_of(SOURCE, FINDINGS, chosen, steps, words(task), blocks, Arithmetic(fmt, discipline))
+    return wired_of(SOURCE, FINDINGS, chosen, steps, _words(task), blocks, Arithmetic(fmt, discipline))
 
 
-def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:
+def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
     """<s> and the tape word."""
-    return Task(machine, steps, tape).prompt()
+    return Task(machine, steps, tape, cells).prompt()
 
 
-def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
-    """Every token behind the prompt, by the simulator; the last is HALT, or the cell of the step that is not made any more."""
-    run = history(machine, Task(machine, steps, tape).tape, steps)
-    text = [""] * (STEP * len(run.head))
-    text[0::STEP] = text[2::STEP] = [f"@{cell}" for cell in run.head.tolist()]
-    text[1::STEP] = [DIGITS[symbol] for symbol in run.written.tolist()]
-    text[3::STEP] = [LETTERS[state] for state in run.next_state.tolist()]
-    text[4::STEP] = [ARROWS[move] for move in run.move.tolist()]
-    return [*text, HALT if run.final.halted else f"@{run.final.head}"]
+def expected_tokens(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> Tokens:
+    """Every token behind the prompt, by the simulator.
+
+    The last one is HALT, or OUT, or the cell of the step that is not made any more.
+    """
+    task = Task(machine, steps, tape, cells)
+    known, run = _words(task), history(machine, tape, steps)
+    after = np.append(run.head[1:], run.final.head)
+    outside = np.flatnonzero((after < task.cells[0]) | (after > task.cells[-1]))
+    made = int(outside[0]) + 1 if len(outside) else len(run.head)
+    tokens = np.empty(STEP * made + 1, np.int32)
+    behind = tokens[:-1]
+    behind[0::STEP] = behind[2::STEP] = run.head[:made] + known.number(CELL, 0)
+    behind[1::STEP] = run.written[:made] + np.int32(known.number(SYMBOL, 0))
+    behind[3::STEP] = run.next_state[:made] + np.int32(known.number(STATE, 0))
+    behind[4::STEP] = np.where(run.move[:made] == LEFT, known.special(TO_LEFT), known.special(TO_RIGHT))
+    if made == len(run.head) and run.final.halted:
+        tokens[-1] = known.special(HALT)
+    else:
+        tokens[-1] = known.special(OUT) if len(outside) else known.number(CELL, run.final.head)
+    return tokens
 
 
-def construction(machine: Machine, tape: str) -> Construction:
-    """This construction for one machine and word; n is the number of steps."""
+def expected_sequence(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
+    """The same as words."""
+    vocabulary = _words(Task(machine, steps, tape, cells)).vocabulary
+    return [vocabulary[token] for token in expected_tokens(machine, steps=steps, tape=tape, cells=cells).tolist()]
+
+
+def left_the_space(words: Sequence[str]) -> str:
+    """The line for a run that ends because there is no cell for the head; "" if it does not. words: the prompt's as well."""
+    if words[-1] != OUT:
+        return ""
+    at = read(words)
+    return f"space: the head would be on cell {at.head} after {at.steps} steps, and the tape has no such cell"
+
+
+def construction(machine: Machine, tape: str, cells: int | None = None) -> Construction:
+    """This construction for one machine, word and space; n is the number of steps."""
 
     def setting(n: int, fmt: Format) -> Setting:
-        return Setting(max(n, 1), sequence_length(Task(machine, n, tape)), fmt)
+        return Setting(max(n, 1), sequence_length(Task(machine, n, tape, cells)), fmt)
 
     def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         scale = match_scale(setting, False)
         fmt = setting.format
+        shift = Fraction(_shift(Task(machine, setting.n, tape, cells), frozenset()))
         return (
             Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
             Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
@@ -243,7 +297,7 @@ def construction(machine: Machine, tape: str) -> Construction:
             Derived("G", Fraction(setting.gap), "power of two; l·e^−(G−2) < 2^−(q+2)"),
             Derived("S", Fraction(scale.mismatch), "4GL²: what a unit of distance between cells costs"),
             Derived("D", Fraction(scale.default), "2GL²: what position 1 costs, the blank"),
-            Derived("s", Fraction(setting.n + 1), "steps + 1: added to a cell, so that keys are positive"),
+            Derived("s", shift, "added to a cell, so that keys are positive: 1 for the first cell"),
         )
 
     return Construction(
@@ -253,9 +307,9 @@ def construction(machine: Machine, tape: str) -> Construction:
         model="hybrid",
         variants=("repaired", "printed"),
         findings=FINDINGS,
-        build=lambda n, findings: build(machine, steps=n, tape=tape, printed=findings),
+        build=lambda n, findings: build(machine, steps=n, tape=tape, cells=cells, printed=findings),
         precision="p = 2q + 1 with q = O(log n) digits for keys up to 2n + 1 at positions up to 5n",
-        least_precision=lambda n: least_precision(machine, steps=n, tape=tape),
+        least_precision=lambda n: least_precision(machine, steps=n, tape=tape, cells=cells),
         setting=setting,
         constants=constants,
         blocks={
@@ -270,6 +324,7 @@ def construction(machine: Machine, tape: str) -> Construction:
             "recorded": "the symbol that is recorded, else 0",
             "row": "k times the state before the step",
             "read": "the symbol of the cell at the pointer",
+            "outside": "1 at a direction behind which the pointer is no cell of the tape",
         },
     )
 

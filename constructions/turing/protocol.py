@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constructions.construction import Construction
 from constructions.engines import Respond, no_response
@@ -20,13 +23,15 @@ from constructions.wired import Wired
 from precision.format import Discipline
 
 MODELS = ("cot", "rag", "hybrid")
+Tokens = NDArray[np.integer]
 
 
 class TuringModel(Protocol):
     """A module of this package.
 
     One whose model searches has `surroundings(wired)` as well. One that is wired for a space takes `cells`, how many, as a keyword
-    wherever it takes `steps`, and has `left_the_space(words)`: what to say of a run that ends there, "" otherwise.
+    wherever it takes `steps`, and has `left_the_space(words)`: what to say of a run that ends there, "" otherwise. One that is
+    made for long runs has `expected_tokens`, the words of `expected_sequence` as an array of their numbers.
     """
 
     FINDINGS: tuple[Finding, ...]
@@ -78,6 +83,14 @@ def left_the_space(model: TuringModel, words: Sequence[str]) -> str:
     """Why a run ended early, in a line, if the model is wired for a space and the head would leave it; "" otherwise."""
     found: Callable[[Sequence[str]], str] | None = getattr(model, "left_the_space", None)
     return "" if found is None else found(words)
+
+
+def expected_tokens(model: TuringModel, wired: Wired, machine: Machine, task: Mapping[str, Any]) -> Tokens:
+    """The expected sequence in the numbers of a repaired model's vocabulary. task: its keywords."""
+    found: Callable[..., Tokens] | None = getattr(model, "expected_tokens", None)
+    if found is not None:
+        return found(machine, **task)
+    return np.array(wired.tokens(model.expected_sequence(machine, **task)), np.int64)
 
 
 def there(model: str) -> bool:

@@ -20,7 +20,7 @@ from constructions.turing.machine import DIGITS, LETTERS, Machine, MachineError
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.int8]
 MOST_STEPS = 1 << 62
-MOST_HISTORY = 10**7  # steps; 13 bytes each
+MOST_HISTORY = 10**8  # steps; 13 bytes each
 FIRST_MARGIN = 1 << 12  # blank cells on both sides of the word; doubled when the head leaves them
 
 HEAD, STATE, STEPS, LOW, HIGH = range(5)  # where a run stands

@@ -3,7 +3,8 @@
 Source: Theorems 5.4 and 5.8; Lemma C.4.
 Notation: B states, k symbols. A cell c is the word @c, a symbol its digit, a state its letter, a direction an arrow. A prompt is
 <s> and the symbols of the tape word, from cell 0 to the right. A step is written as the paper prints it: the cell, the symbol that
-is left there, the cell again, the new state, the direction. Behind a step into a state without a row stands HALT.
+is left there, the cell again, the new state, the direction. Behind a step into a state without a row stands HALT, and behind one
+that leaves the space OUT.
 """
 
 from __future__ import annotations
@@ -11,43 +12,63 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from constructions.affine import Affine, as_affine, reg, total
 from constructions.findings import Finding
 from constructions.program import NUMBER, Family, Words, back
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
-from constructions.turing.simulator import Configuration, Step
+from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
 from constructions.wired import Wired
 from constructions.wiring import BlockPlan, Gadget, Unit, wire
 from precision.format import Arithmetic, Format, fixed_point
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
-START, HALT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "←", "→"
+START, HALT, OUT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "OUT", "←", "→"
 POINTER = "pointer"
 WRITES, ENTERS = "writes", "enters"
 ARROWS: Mapping[int, str] = {LEFT: TO_LEFT, RIGHT: TO_RIGHT}
-MOST_STEPS = 2_000_000
+MOST_CELLS = 4_000_001
+STEP_LENGTH = 5  # words
+PIECE = 1 << 16  # words
 _STEP = re.compile(rf"@(-?\d+) (\d) @\1 ([A-Z]) ({TO_LEFT}|{TO_RIGHT})(?= |$)")
 
 
 @dataclass(frozen=True)
 class Task:
-    """A machine, a word on its tape, and the most steps. Raises MachineError."""
+    """A machine, a word on its tape, the most steps, and the space. Raises MachineError.
+
+    space: how many cells there are, with the word in the middle; by default as many as the steps can reach.
+    """
 
     machine: Machine
     steps: int
     tape: str
+    space: int | None = None
 
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
-        if not 0 <= self.steps <= MOST_STEPS:
-            raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
+        if not 0 <= self.steps <= MOST_HISTORY:
+            raise MachineError(f"this model is wired for 0 … {MOST_HISTORY:,} steps, not {self.steps}")
+        if self.space is not None and self.space < max(len(self.tape), 1):
+            raise MachineError(f"space: {self.space} cells do not hold the {len(self.tape)} symbols of the tape word")
+        if len(self.cells) > MOST_CELLS:
+            reason = "" if self.space is not None else f", and {self.steps} steps may reach {len(self.cells):,}"
+            raise MachineError(f"space: this model can be wired for {MOST_CELLS:,} cells at most{reason}")
+
+    @property
+    def cells(self) -> range:
+        """All cells that there are. If the space is not given, a run never leaves them."""
+        if self.space is None:
+            reach = max(self.steps, len(self.tape) - 1, 1)
+            return range(-reach, reach + 1)
+        left = (self.space - max(len(self.tape), 1)) // 2
+        return range(-left, self.space - left)
 
     @property
     def last_cell(self) -> int:
-        """No cell that is read, or belongs to the word, lies further to the right; or, negated, to the left."""
-        return max(self.steps, len(self.tape) - 1)
+        """At least the distance of every cell from cell 0."""
+        return max(-self.cells[0], self.cells[-1])
 
     @property
     def table_bits(self) -> int:
@@ -61,11 +82,10 @@ class Task:
 
 
 def words(task: Task, families: Sequence[Family] = (), specials: Sequence[str] = ()) -> Words:
-    """The vocabulary: cells as far as the steps reach, symbols, states, and special words."""
-    reach = max(task.last_cell, 1)
+    """The vocabulary: cells, symbols, states, and special words."""
     return Words(
         (
-            Family(CELL, -reach, reach, lambda c: f"@{c}"),
+            Family(CELL, task.cells[0], task.cells[-1], lambda c: f"@{c}"),
             Family(SYMBOL, 0, task.machine.symbols - 1, DIGITS.__getitem__),
             Family(STATE, 0, len(LETTERS) - 1, LETTERS.__getitem__),
             *families,
@@ -174,15 +194,26 @@ def read_steps(words: Sequence[str]) -> Iterator[Step]:
     """Every step that is written in full. What a step has read is what the steps before it have left."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
     state = "A"
-    for number, (cell, symbol, following, direction) in enumerate(_STEP.findall(" ".join(words)), start=1):
+    for number, (cell, symbol, following, direction) in enumerate(_written_steps(words), start=1):
         move = LEFT if direction == TO_LEFT else RIGHT
         head = int(cell)
         yield Step(number, state, head, cells.get(head, 0), int(symbol), move, following)
         cells[head], state = int(symbol), following
 
 
+def _written_steps(words: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Cell, symbol, state and direction, read a piece of the text at a time: all of it may be very long."""
+    rest = ""
+    for begin in range(0, len(words), PIECE):
+        text, end = " ".join((rest, *words[begin : begin + PIECE])), 0
+        for found in _STEP.finditer(text):
+            yield found.groups()  # type: ignore[misc]
+            end = found.end()
+        rest = " ".join(text[end:].split(" ")[-STEP_LENGTH:])  # a step may go on in the next piece
+
+
 def _prompt_of(words: Sequence[str]) -> list[str]:
-    return list(takewhile(str.isdigit, words[1:])) if words[:1] == [START] else []
+    return list(takewhile(str.isdigit, islice(words, 1, None))) if words and words[0] == START else []
 
 
 def read(words: Sequence[str]) -> Configuration:
@@ -208,6 +239,7 @@ GLOSSARY: Mapping[str, str] = {
     TO_LEFT: "1 at the direction to the left",
     TO_RIGHT: "1 at the direction to the right",
     HALT: "1 at the end of a run that halts",
+    OUT: "1 at the end of a run that leaves the space",
     POINTER: "the head's cell: the sum of all directions so far",
     WRITES: "1 at the first cell of a step",
     ENTERS: "1 at the second cell of a step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from constructions.engines import output_head
 from constructions.engines.column import Column, normalised
-from constructions.engines.output_head import find_argmax
+from constructions.engines.output_head import OutputHead
 from precision.format import Format, fixed_point
 from precision.rounding import round_fraction
 
@@ -59,7 +60,7 @@ def wrong(rows: list[list[int]], positions: list[list[Fraction]]) -> tuple[int, 
     """How many positions are certified, and how many of those have another argmax."""
     by_register = [column([Fraction(row[i]) for row in rows]) for i in range(len(rows[0]))]
     wishes = [column([wish[i] for wish in positions]) for i in range(len(rows[0]))]
-    certified, tokens = find_argmax(by_register, wishes, LEAD, FORMAT.max_value)
+    certified, tokens = OutputHead(by_register).argmax(wishes, LEAD, FORMAT.max_value)
     bad = 0
     for k, wish in enumerate(positions):
         logits = [definition(row, wish, FORMAT) for row in rows]
@@ -106,15 +107,24 @@ def test_a_certificate_without_lead_is_noticed() -> None:
     wishes = [column([w]) for w in wish[:5]] + [normalised(np.array([2**12 + 1]), -12)]
     logits = [definition(row, wish, FORMAT) for row in rows]
     for lead, certain in ((LEAD, False), (FORMAT.quantum / 8, True)):
-        certified, tokens = find_argmax(by_register, wishes, lead, FORMAT.max_value)
+        certified, tokens = OutputHead(by_register).argmax(wishes, lead, FORMAT.max_value)
         assert bool(certified[0]) == certain
     assert logits.index(max(logits)) != tokens[0]
+
+
+_init = OutputHead.__init__
+
+
+def _without_most_words(self: OutputHead, rows: Sequence[Column]) -> None:
+    _init(self, rows)
+    self.parts = [np.arange(25), np.array([len(rows[0]) - 2])]
+    self.keys = [[rows[i].take(part) for i in self.numbers] for part in self.parts]
 
 
 @pytest.mark.parametrize("mutant", ["parts", "saturation"])
 def test_a_broken_certificate_is_noticed(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if mutant == "parts":
-        monkeypatch.setattr(output_head, "_parts", lambda kinds, size: [np.arange(25), np.array([size - 2])])
+        monkeypatch.setattr(OutputHead, "__init__", _without_most_words)
         wish = (8, -1, 0, 1, 0, 0)
     else:
         monkeypatch.setattr(output_head, "at_most", lambda column, limit: np.full(len(column), limit > 0))

@@ -1,0 +1,165 @@
+"""The hybrid RNN on a tape that ends: `cells`, OUT, and runs that are too long to be kept as words."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import find_engine
+from constructions.engines.indexed import first_mismatch
+from constructions.turing import hybrid, tape_models
+from constructions.turing.__main__ import main
+from constructions.turing.library import find
+from constructions.turing.machine import MachineError, parse_standard
+from constructions.turing.protocol import expected_tokens, find_model
+from constructions.turing.simulator import MOST_HISTORY
+from constructions.wired import BLOCK, Spelled
+from precision.format import Discipline
+from tests.turing.machines import machines_with_tapes, run_on_stacks
+
+BB2 = "1RB1LB_1LA1RZ"
+
+
+def written(
+    code: str, tape: str, steps: int, cells: int, engine: str = "indexed", discipline: Discipline = Discipline.FUSED
+) -> list[str]:
+    """The prompt and what the model writes, up to HALT, OUT or the last step's cell."""
+    machine = parse_standard(code)
+    wired = hybrid.build(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
+    prompt = hybrid.prompt(machine, steps=steps, tape=tape, cells=cells)
+    stop = {wired.token["HALT"], wired.token["OUT"]}
+    guess = wired.tokens(hybrid.expected_sequence(machine, steps=steps, tape=tape, cells=cells))
+    decoded = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(prompt), stop, 5 * steps + 1, guess=guess)
+    return [*prompt, *wired.spelled(decoded.produced)]
+
+
+def until_it_leaves(code: str, tape: str, steps: int, cells: int) -> int:
+    """After how many steps the head is outside, by the machine of two stacks; −1 if it never is."""
+    left = (cells - max(len(tape), 1)) // 2
+    for n in range(1, steps + 1):
+        end = run_on_stacks(code, tape, n)
+        if end.steps < n:
+            break
+        if not -left <= end.head < cells - left and not end.halted:
+            return n
+    return -1
+
+
+@given(st.data())
+@settings(max_examples=20, deadline=None)
+def test_a_run_goes_on_up_to_the_end_of_the_tape(data: st.DataObject) -> None:
+    code, _, tape = data.draw(machines_with_tapes())
+    steps = data.draw(st.integers(0, 25))
+    cells = max(len(tape), 1) + data.draw(st.integers(0, 6))
+    discipline = data.draw(st.sampled_from(Discipline))
+    words = written(code, tape, steps, cells, "indexed", discipline)
+    last = until_it_leaves(code, tape, steps, cells)
+    assert (words[-1] == "OUT") == (last >= 0)
+    assert hybrid.read(words) == run_on_stacks(code, tape, last if last >= 0 else steps)
+    machine = parse_standard(code)
+    prompt = hybrid.prompt(machine, steps=steps, tape=tape, cells=cells)
+    assert words == [*prompt, *hybrid.expected_sequence(machine, steps=steps, tape=tape, cells=cells)]
+
+
+@pytest.mark.parametrize("engine", ["reference", "dense", "indexed"])
+def test_engines_write_out(engine: str) -> None:
+    words = written(BB2, "", 10, 3, engine)
+    assert words[-6:] == ["@-1", "1", "@-1", "A", "←", "OUT"]
+    assert hybrid.left_the_space(words) == (
+        "space: the head would be on cell -2 after 4 steps, and the tape has no such cell"
+    )
+    assert hybrid.left_the_space(words[:-1]) == ""
+
+
+def test_a_run_in_a_space_that_is_large_enough_is_the_same() -> None:
+    machine = find("bb4").machine
+    free = hybrid.expected_sequence(machine, steps=107, tape="")
+    for cells in (21, 22, 1000):
+        wired = hybrid.build(machine, steps=107, tape="", cells=cells)
+        assert len(wired.vocabulary) == cells + len(hybrid.build(machine, steps=0, tape="").vocabulary) - 3
+        assert first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), wired.tokens(free))[0] is None
+
+
+def test_a_step_that_halts_outside_halts() -> None:
+    assert written("1RZ---", "", 5, 1)[1:] == ["@0", "1", "@0", "Z", "→", "HALT"]
+
+
+def test_what_is_expected_in_numbers() -> None:
+    for model in ("cot", "rag", "hybrid"):
+        for steps, cells in ((0, 5), (3, 5), (6, 9)):
+            task = {"steps": steps, "tape": "1"} | ({} if model == "rag" else {"cells": cells})
+            module, machine = find_model(model), parse_standard(BB2)
+            wired = module.build(machine, **task)  # type: ignore[arg-type]
+            tokens = expected_tokens(module, wired, machine, task)
+            assert list(wired.spelled(tokens)) == module.expected_sequence(machine, **task)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(0, 2), max_size=9), st.slices(9))
+def test_spelled_words_are_a_sequence(tokens: list[int], part: slice) -> None:
+    words = Spelled(("a", "b", "c"), np.array(tokens, np.int32))
+    plain = ["abc"[token] for token in tokens]
+    assert (len(words), list(words), words[part]) == (len(plain), plain, plain[part])
+    assert [words[i] for i in range(-len(plain), len(plain))] == plain * 2
+
+
+def test_spelled_words_beyond_a_block() -> None:
+    tokens = np.arange(2 * BLOCK + 3) % 3
+    assert "".join(Spelled(("a", "b", "c"), tokens)) == ("abc" * BLOCK)[: len(tokens)]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 4, 5, 7, 11, 1000])
+def test_reading_a_piece_at_a_time(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = find("bb3").machine
+    words = ["<s>", *hybrid.expected_sequence(machine, steps=25, tape="")]
+    torn = [*words[:13], "@5", "1", "@5", *words[13:30], "@0", *words[30:]]
+    expected = [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in (words, torn)]
+    assert [len(steps) for steps, _ in expected] == [21, 19]
+    monkeypatch.setattr(tape_models, "PIECE", piece)
+    assert [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in (words, torn)] == expected
+
+
+def test_bounds() -> None:
+    machine = parse_standard(BB2)
+    with pytest.raises(MachineError, match="3 cells do not hold the 4 symbols"):
+        hybrid.build(machine, steps=3, tape="0110", cells=3)
+    with pytest.raises(MachineError, match=r"4,000,001 cells at most, and 2000001 steps may reach 4,000,003"):
+        hybrid.prompt(machine, steps=2_000_001, tape="")
+    with pytest.raises(MachineError, match=r"4,000,001 cells at most$"):
+        hybrid.prompt(machine, steps=3, tape="", cells=4_000_002)
+    assert hybrid.prompt(machine, steps=MOST_HISTORY, tape="1", cells=5) == ["<s>", "1"]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--machine", BB2, "--cells", "3", "--json"]) == 3
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["halted"], document["steps"], document["answer"]) == (False, 4, None)
+    assert document["chain_of_thought"][-1] == "OUT"
+    assert "the head would be on cell -2 after 4 steps" in said.err
+    assert said.err.count("\n") == 1
+    assert main(["--machine", BB2, "--cells", "5"]) == 0
+    assert "halted in state Z after 6 steps" in capsys.readouterr().out
+    assert main(["--machine", BB2, "--cells", "3", "--dump-weights"]) == 0
+    assert "outside" in capsys.readouterr().out
+
+
+def test_a_run_that_deviates_is_refuted_where_it_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oracle is broken here, not the model: what differs first is named."""
+    whole = hybrid.expected_tokens
+
+    def broken(machine: object, **task: object) -> object:
+        tokens = whole(machine, **task).copy()  # type: ignore[arg-type]
+        tokens[7] += 1
+        return tokens
+
+    monkeypatch.setattr(hybrid, "expected_tokens", broken)
+    assert main(["--machine", BB2, "--steps", "6"]) == 1
+    said = capsys.readouterr()
+    assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err
+    assert said.out.splitlines()[0] == "@0 1 @0 B → @1 1 @1"

@@ -11,9 +11,11 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from constructions.engines.dense import DenseRun
     from constructions.engines.reference import Flags, Step
     from constructions.layers import Transformer
     from precision.format import Arithmetic
@@ -36,11 +38,19 @@ class EngineFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """Greedy decoding. produced: the tokens after the prompt, responses included. flags: None if the engine records none."""
+    """Greedy decoding. produced: the tokens after the prompt, responses included.
+
+    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none.
+    """
 
     produced: list[int]
-    flags: Flags | None
+    recorded: Flags | Callable[[], Flags] | None
     steps: list[Step] = field(default_factory=list)
+
+    @cached_property
+    def flags(self) -> Flags | None:
+        """What was recorded. May raise EngineFailed, as finding it may take another run."""
+        return self.recorded() if callable(self.recorded) else self.recorded
 
 
 class Decode(Protocol):
@@ -82,7 +92,9 @@ def find_engine(name: str) -> Decode:
         raise EngineMissing(f"engine {name!r} cannot be loaded: {error}") from error
     if name == "incremental":
         return decode_by_incremental
-    forward = _dense if name == "dense" else _indexed
+    if name == "dense":
+        return decode_by_dense
+    forward = _indexed
 
     def decode(
         model: Transformer,
@@ -154,6 +166,39 @@ def decode_by_incremental(
     return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None)
 
 
+def decode_by_dense(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> Decoded:
+    """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for."""
+    before = behind = 0  # the length of the sequence before and behind the last response
+
+    def follow(sequence: Sequence[int]) -> Sequence[int]:
+        nonlocal before, behind
+        response = respond(sequence)
+        before, behind = len(sequence), len(sequence) + len(response)
+        return response
+
+    produced = decode_by_forward(_dense, model, arithmetic, prompt, stop, limit, guess, follow, tick)
+    sequence = [*prompt, *produced]
+    # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
+    fed = sequence[: before - 1] if len(sequence) == behind else sequence[:-1]
+
+    def flags() -> Flags:
+        found = _run_dense(model, arithmetic, fed, flags=True).flags
+        assert found is not None
+        return found[0]
+
+    return Decoded(produced, flags)
+
+
 def decode_by_forward(
     forward: Forward,
     model: Transformer,
@@ -186,10 +231,14 @@ def decode_by_forward(
 
 
 def _dense(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Sequence[int]:
+    return [int(token) for token in _run_dense(model, arithmetic, tokens).next_tokens[0]]
+
+
+def _run_dense(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int], *, flags: bool = False) -> DenseRun:
     from constructions.engines import dense
 
     try:
-        return [int(token) for token in dense.run(model, arithmetic, [tokens]).next_tokens[0]]
+        return dense.run(model, arithmetic, [tokens], flags=flags)
     except dense.EngineError as error:
         raise EngineFailed(str(error)) from error
 

@@ -3,7 +3,8 @@
 Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
 
 Numbers are columns of exact integers (`dense_column`); scores are screened in float64 and decided exactly
-(`dense_attention`); a linear recurrence is a guess that is checked, or run position by position (`dense_recurrence`).
+(`dense_attention`); a linear recurrence is a guess that is checked, or run position by position (`dense_recurrence`);
+flags are noted where results are rounded (`dense_flags`).
 Results do not depend on the device, the number of threads, the tile or what else is in the batch.
 """
 
@@ -19,11 +20,13 @@ import torch
 from constructions.engines.dense_attention import Attention
 from constructions.engines.dense_batch import Batch, batch
 from constructions.engines.dense_column import Column, Objects, Weight
+from constructions.engines.dense_flags import NOWHERE, Recorder, Site, copy_of, in_order
 from constructions.engines.dense_logits import first_argmax
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_recurrence import states
-from constructions.engines.dense_weights import BlockWeights, ModelWeights, load
+from constructions.engines.dense_weights import BlockWeights, ModelWeights, load, weight_flags
 from constructions.engines.dense_workers import Workers, workers
+from constructions.engines.reference import Flags
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
@@ -44,11 +47,13 @@ class DenseRun:
     registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
         first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
     logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
+    flags: None unless asked for; those of the reference engine that was fed this sequence.
     """
 
     next_tokens: tuple[npt.NDArray[np.int64], ...]
     registers: tuple[tuple[Objects, ...], ...] | None
     logits: tuple[Objects, ...] | None
+    flags: tuple[Flags, ...] | None
 
 
 def run(
@@ -59,11 +64,15 @@ def run(
     device: str = "cpu",
     tile: int = DEFAULT_TILE,
     keep_registers: bool = False,
+    flags: bool = False,
 ) -> DenseRun:
     """Runs every sequence from its first token.
 
     tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted.
     keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
+    flags: whether to note flags, exactly those of the reference engine. This takes two to three times as long under FUSED
+        (repaired IsTree, up to 5,000 tokens). Scores that bounds do not decide are computed exactly one by one; where digits
+        of scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes 16 times as long at 1,500 tokens.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
     """
@@ -77,9 +86,10 @@ def run(
     try:
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), load(model, arithmetic)
-            traces = [_nothing(weights)] * len(sequences)
+            at_load = weight_flags(model, arithmetic) if flags else None
+            traces = [_nothing(weights, at_load) for _ in sequences]
             for members in _portions(sequences, _TOKENS[place.type]):
-                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers)
+                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
                 for i, trace in zip(members, portion.traces(), strict=True):
                     traces[i] = trace
     except (MemoryError, torch.OutOfMemoryError) as error:
@@ -92,6 +102,7 @@ def run(
         next_tokens=tuple(trace.next_tokens for trace in traces),
         registers=tuple(tuple(trace.registers) for trace in traces) if keep_registers else None,
         logits=tuple(trace.logits for trace in traces if trace.logits is not None) if keep_registers else None,
+        flags=tuple(trace.flags for trace in traces if trace.flags is not None) if flags else None,
     )
 
 
@@ -130,12 +141,14 @@ class _Trace:
     next_tokens: npt.NDArray[np.int64]
     registers: list[Objects]
     logits: Objects | None
+    flags: Flags | None
 
 
-def _nothing(weights: ModelWeights) -> _Trace:
-    """The trace of a sequence without tokens."""
+def _nothing(weights: ModelWeights, at_load: Flags | None) -> _Trace:
+    """The trace of a sequence without tokens. at_load: the flags of the weights."""
     registers = [np.zeros((0, weights.width), dtype=object)] * (2 * len(weights.blocks) + 1)
-    return _Trace(np.zeros(0, dtype=np.int64), registers, np.zeros((0, weights.vocabulary), dtype=object))
+    logits = np.zeros((0, weights.vocabulary), dtype=object)
+    return _Trace(np.zeros(0, dtype=np.int64), registers, logits, None if at_load is None else copy_of(at_load))
 
 
 def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
@@ -164,6 +177,7 @@ class _Run:
         crew: Workers,
         tile: int,
         keep_registers: bool,
+        at_load: Flags | None,
     ) -> None:
         self.operators = operators
         self.numbers = operators.numbers
@@ -172,6 +186,7 @@ class _Run:
         self.attention = Attention(operators, self.batch, tile * tile, crew)
         self.tile = tile
         self.keep_registers = keep_registers
+        self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
         self.spans = [self.batch.span(i) for i in range(len(sequences))]
 
     def traces(self) -> list[_Trace]:
@@ -183,26 +198,36 @@ class _Run:
             if self.keep_registers:
                 kept.append(_table(stream))
         unembed = self.weights.unembed
-        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile).cpu().numpy()
+        site = self._site(len(self.weights.blocks) + 1, "logit")
+        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
         if self.keep_registers:
-            logits = _table(self.operators.rows([(row, _NO_BIAS) for row in unembed], stream, self.batch.size))
+            logits = _table(self.operators.rows([(row, _NO_BIAS) for row in unembed], stream, self.batch.size, NOWHERE))
         return [
-            _Trace(following[span], [table[span] for table in kept], None if logits is None else logits[span])
-            for span in self.spans
+            _Trace(
+                next_tokens=following[span],
+                registers=[table[span] for table in kept],
+                logits=None if logits is None else logits[span],
+                flags=None if self.recorder is None else in_order(self.recorder.flags[i]),
+            )
+            for i, span in enumerate(self.spans)
         ]
+
+    def _site(self, block: int, place: str) -> Site:
+        return NOWHERE if self.recorder is None else Site(self.recorder, block, (place,))
 
     def _sublayers(self) -> Iterator[list[Column]]:
         """The residual stream after the embedding and after each sublayer."""
         stream = self._embed()
         yield stream
-        for block in self.weights.blocks:
-            stream = self._recur(block, stream) if block.recurrence else self._attend(block, stream)
+        for number, block in enumerate(self.weights.blocks, start=1):
+            sublayer = self._recur if block.recurrence else self._attend
+            stream = sublayer(number, block, stream)
             yield stream
-            stream = self._feed_forward(block, stream)
+            stream = self._feed_forward(number, block, stream)
             yield stream
 
     def _embed(self) -> list[Column]:
-        numbers, size = self.numbers, self.batch.size
+        numbers, size, site = self.numbers, self.batch.size, self._site(0, "embedding")
         stream = [numbers.zero(size) for _ in range(self.weights.width)]
         for register, words in self.weights.words.items():
             table = numbers.from_objects(np.array(words, dtype=object))
@@ -211,42 +236,50 @@ class _Run:
         for register, slope in self.weights.position.items():
             offset = numbers.multiply(position, numbers.constant(slope, size))  # position counts, so this is in quanta
             if not self.operators.fused:
-                offset = numbers.round(offset)
-            stream[register] = self.operators.sum(stream[register], offset)
+                offset = self.operators.round(offset, site[register])
+            stream[register] = self.operators.sum(stream[register], offset, site[register])
         return stream
 
-    def _attend(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _attend(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
         size = self.batch.size
         outputs: list[Column] = []
-        for head in block.heads:
+        for i, head in enumerate(block.heads):
             query, key, value = (
-                self.operators.rows([(row, _NO_BIAS) for row in rows], stream, size)
-                for rows in (head.query, head.key, head.value)
+                self.operators.rows(
+                    [(row, _NO_BIAS) for row in rows], stream, size, self._site(number, f"attn.{i}.{name}")
+                )
+                for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
             )
-            outputs += self.attention.read(query, key, value)
+            scores, sums = self._site(number, f"attn.{i}.score"), self._site(number, f"attn.{i}.sum")
+            outputs += self.attention.read(query, key, value, scores, sums)
         result = list(stream)
+        out, residual = self._site(number, "attn.out"), self._site(number, "attn.residual")
         for register, row in block.out:
-            change = self.operators.row(row, _NO_BIAS, outputs, size)
-            result[register] = self.operators.sum(stream[register], change)
+            change = self.operators.row(row, _NO_BIAS, outputs, size, out[register])
+            result[register] = self.operators.sum(stream[register], change, residual[register])
         return result
 
-    def _recur(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _recur(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
         result = list(stream)
-        for register, state in states(self.operators, self.batch, block.recurrence, stream).items():
-            result[register] = self.operators.sum(stream[register], state)
+        site, residual = self._site(number, "state"), self._site(number, "recurrence.residual")
+        for register, state in states(self.operators, self.batch, block.recurrence, stream, site).items():
+            result[register] = self.operators.sum(stream[register], state, residual[register])
         return result
 
-    def _feed_forward(self, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+    def _feed_forward(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
         size = self.batch.size
-        gates = self.operators.rows(block.gate, stream, size)
-        ups = self.operators.rows(block.up, stream, size)
+        gates = self.operators.rows(block.gate, stream, size, self._site(number, "ffn.gate"))
+        ups = self.operators.rows(block.up, stream, size, self._site(number, "ffn.up"))
+        products = self._site(number, "ffn.product")
         hidden = [
-            self.operators.product(self.numbers.positive_part(gate), up) for gate, up in zip(gates, ups, strict=True)
+            self.operators.product(self.numbers.positive_part(gate), up, products[i])
+            for i, (gate, up) in enumerate(zip(gates, ups, strict=True))
         ]
         result = list(stream)
+        down, residual = self._site(number, "ffn.down"), self._site(number, "ffn.residual")
         for register, row, bias in block.down:
-            change = self.operators.row(row, bias, hidden, size)
-            result[register] = self.operators.sum(stream[register], change)
+            change = self.operators.row(row, bias, hidden, size, down[register])
+            result[register] = self.operators.sum(stream[register], change, residual[register])
         return result
 
 

@@ -11,6 +11,7 @@ Per query, with scores s and m winners:
    softmax of precision/.
 
 Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
+Flags of scores are no business of these steps, but of `dense_score_flags`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from torch import Tensor
 
 from constructions.engines.dense_batch import Batch
 from constructions.engines.dense_column import Column
+from constructions.engines.dense_flags import NOWHERE, Site
 from constructions.engines.dense_limits import counts_exactly, decisive_gap, float64_holds
 from constructions.engines.dense_operators import Operators
+from constructions.engines.dense_score_flags import note_scores
 from constructions.engines.dense_screen import Screen
 from constructions.engines.dense_workers import Workers
 from precision.enclosure import round_beside_reciprocal
@@ -69,18 +72,23 @@ class Attention:
         self._columns: dict[tuple[int, ...], list[int]] = {}
         self._float64 = float64_holds(operators)
 
-    def read(self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column]) -> list[Column]:
-        """What every token reads: one column per column of `value`."""
+    def read(
+        self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column], scores: Site, sums: Site
+    ) -> list[Column]:
+        """What every token reads: one column per column of `value`. scores, sums: the sites of both."""
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
         self._kinds = None
+        if scores.records:
+            note_scores(self.operators, self.batch, pairs, scores, self.area, self.workers)
         queries: list[Tensor] = []
         results: list[list[Column]] = []
         for pattern in self._patterns(pairs):
             if not len(pattern.queries):
                 continue
             queries.append(pattern.queries)
-            results.append([self._weigh(pattern, column) for column in value])
+            here = sums.at(pattern.queries)
+            results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
         everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
         joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
         if not bool((everyone[1:] > everyone[:-1]).all()):
@@ -89,7 +97,7 @@ class Attention:
             joined = [self.numbers.gather(column, place) for column in joined]
         return joined
 
-    def _weigh(self, pattern: Pattern, value: Column) -> Column:
+    def _weigh(self, pattern: Pattern, value: Column, site: Site) -> Column:
         segments = len(pattern.queries)
         if value.bound == 0:
             return self.numbers.zero(segments)
@@ -97,10 +105,10 @@ class Attention:
         weight = pattern.weight
         if pattern.uniform and self.operators.fused:
             total = self.numbers.segment_sum(entries, pattern.segment, segments, pattern.largest)
-            return self.operators.product(weight, total)
+            return self.operators.product(weight, total, site)
         if pattern.uniform:
             weight = self.numbers.gather(weight, pattern.segment)
-        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest)
+        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
 
     def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
         """Patterns that together contain every query once; each is forgotten before the next one is made."""
@@ -217,12 +225,12 @@ class Attention:
 
     def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
         gather = self.numbers.gather
-        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query))
+        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query), NOWHERE)
 
     def _uniform_weight(self, winners: int, losers: bool) -> int:
         """The weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
         if (winners, losers) not in self._uniform:
-            fmt, rounding = self.numbers.format, self.numbers.rounding
+            fmt, rounding = self.numbers.format, self.operators.arithmetic.rounding
             if self.operators.fused and losers:
                 weight = round_beside_reciprocal(winners, -1, fmt, rounding).quanta
             elif self.operators.fused or counts_exactly(winners, self.operators):

@@ -1,6 +1,6 @@
 """Exact arithmetic on columns of integers: what the dense engine computes with.
 
-Source: appendix A.2 and precision/rounding.py, the definition that `Numbers.round` repeats for whole columns.
+Source: appendix A.2; `dense_rounding` rounds the results.
 
 A *column* is one coordinate at many positions. Most coordinates of a construction are small integers times one power of two, so a
 column is an int64 tensor of mantissas, one exponent and a bound on the mantissas. An operation whose result provably fits in 62
@@ -18,8 +18,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from precision.format import Format, Rounding
-from precision.rounding import round_shifted
+from precision.format import Format
 
 Objects = npt.NDArray[np.object_]
 
@@ -93,13 +92,10 @@ ONE = Weight(1, 0)
 
 
 class Numbers:
-    """The operators on columns, for one format, rounding mode and device."""
+    """The exact operators on columns, for one format and device."""
 
-    def __init__(self, fmt: Format, rounding: Rounding, device: torch.device) -> None:
-        if rounding is Rounding.STOCHASTIC:
-            raise ValueError("the engines round deterministically; stochastic rounding needs random numbers")
+    def __init__(self, fmt: Format, device: torch.device) -> None:
         self.format = fmt
-        self.rounding = rounding
         self.device = device
         self._zeros: dict[int, Tensor] = {}
 
@@ -357,114 +353,6 @@ class Numbers:
             return column.narrow.to(torch.float64) * 2.0**exponent
         values = np.ldexp(column.objects(column.exponent).astype(np.float64), exponent)
         return torch.from_numpy(values).to(self.device)
-
-    # Rounding
-
-    def round(self, column: Column) -> Column:
-        """The elements of the format that the numbers round to; the twin of `round_shifted`."""
-        if self._is_exact(column):
-            return column
-        column = self.tighten(column)
-        if self._is_exact(column):
-            return column
-        if column.narrow is None:
-            return self._round_wide(column)
-        rounded = self._round_narrow(column.narrow, column)
-        if rounded.bound << rounded.exponent <= self.format.max_quanta:
-            return rounded
-        rounded = self.tighten(rounded)
-        if rounded.bound << rounded.exponent <= self.format.max_quanta:
-            return rounded
-        return self._clamp(rounded)
-
-    def _is_exact(self, column: Column) -> bool:
-        """Whether the bound shows that the column holds elements of the format."""
-        if column.bound == 0:
-            return True
-        fmt = self.format
-        if column.exponent < 0 or column.bound << column.exponent > fmt.max_quanta:
-            return False
-        return fmt.is_fixed_point or column.bound.bit_length() <= fmt.significand_bits
-
-    def _round_narrow(self, data: Tensor, column: Column) -> Column:
-        """Rounds to the digits of the format, without its largest element."""
-        fmt, exponent = self.format, column.exponent
-        surplus = max(0, column.bound.bit_length() + exponent - fmt.significand_bits)
-        if fmt.is_fixed_point or surplus == 0:
-            # All steps are one quantum. (In fixed point a larger number saturates, whatever its digits.)
-            if exponent >= 0:
-                return column
-            if -exponent > 62:
-                return self.zero(len(data))  # below 2^62 / 2^63
-            rounded = self._drop(data, -exponent)
-            return Column(rounded, 0, (column.bound >> -exponent) + 1)
-        # Floating point: the number of digits to drop is the position's own.
-        magnitude = data.abs()
-        _, length = torch.frexp(magnitude.to(torch.float64))
-        length = length.to(torch.int64)
-        length -= ((magnitude >> (length - 1).clamp_min(0)) == 0).to(torch.int64)  # where the float was rounded up
-        step = (length + (exponent - fmt.significand_bits)).clamp_min(0)  # in quanta, log2
-        drop = step - exponent
-        out_exponent = max(exponent, 0)
-        kept = self._drop(data, drop.clamp(0, 62)) << (step - out_exponent).clamp_min(0)
-        kept = torch.where(drop > 62, 0, kept)
-        rounded = torch.where(drop <= 0, data, kept) if exponent >= 0 else kept
-        # Rounding upwards at most doubles a number.
-        bound = 2 * column.bound if exponent >= 0 else ((column.bound >> -exponent) + 1) * 2
-        return Column(rounded, out_exponent, bound)
-
-    def _drop(self, data: Tensor, digits: int | Tensor) -> Tensor:
-        """data / 2^digits rounded to integers in the rounding mode; digits from 0 to 62."""
-        if isinstance(digits, int) and digits == 0:
-            return data
-        magnitude = data.abs()
-        whole = magnitude >> digits
-        rest = magnitude - (whole << digits)
-        if self.rounding is not Rounding.TOWARD_ZERO:
-            denominator = 1 << digits if isinstance(digits, int) else torch.ones_like(data) << digits
-            # rest against half the denominator, without doubling what may be 2^62.
-            other = denominator - rest
-            up = rest > other
-            if self.rounding is Rounding.NEAREST_EVEN:
-                up |= (rest == other) & (whole & 1 == 1)
-            else:
-                up |= rest == other
-            whole = whole + up
-        return torch.where(data < 0, -whole, whole)
-
-    def _clamp(self, column: Column) -> Column:
-        """Saturates a column of integers."""
-        largest = self.format.max_quanta
-        if largest < NARROW and column.bound << column.exponent < NARROW:
-            assert column.narrow is not None
-            data = (column.narrow << column.exponent).clamp(-largest, largest)
-            return Column(data, 0, largest)
-        return self.from_objects(np.clip(column.objects(0), -largest, largest))
-
-    def _round_wide(self, column: Column) -> Column:
-        """Rounds Python integers: by shifts in fixed point, otherwise by the definition, equal ones once."""
-        shift, left = max(0, -column.exponent), max(0, column.exponent)
-        numbers = column.objects(column.exponent)
-        fmt = self.format
-        if fmt.is_fixed_point and self.rounding is Rounding.NEAREST_EVEN:
-            if shift:
-                # Ties to even: half a step less one unit, and one more if the whole part is odd, carries when it should.
-                odd = (numbers >> shift) & 1
-                numbers = (numbers + ((1 << (shift - 1)) - 1) + odd) >> shift
-            elif left:
-                numbers = numbers << left
-            if column.bound << left > fmt.max_quanta << shift:
-                numbers = np.clip(numbers, -fmt.max_quanta, fmt.max_quanta)
-            return self.from_objects(numbers)
-        known: dict[int, int] = {}
-        rounded = []
-        for number in numbers.tolist():
-            quanta = known.get(number)
-            if quanta is None:
-                quanta = round_shifted(number << left, shift, fmt, self.rounding).quanta
-                known[number] = quanta
-            rounded.append(quanta)
-        return self.from_objects(np.array(rounded, dtype=object))
 
 
 def _span(terms: Sequence[tuple[Weight, Column]], constant: Weight) -> tuple[int, int]:

@@ -12,22 +12,25 @@ import torch
 from torch import Tensor
 
 from constructions.engines.dense_column import NARROW, Column, Weight
+from constructions.engines.dense_flags import Site
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_weights import Row, coordinates
 
 _NO_BIAS = Weight(0, 0)
 
 
-def first_argmax(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], area: int) -> Tensor:
+def first_argmax(
+    operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], area: int, site: Site
+) -> Tensor:
     """(token,): the first vocabulary entry of the highest logit. area: how many logits may be held at a time."""
     length = len(stream[0]) if stream else 0
     blocks = _integer_blocks(operators, unembed, stream)
     if blocks is None:
-        return _one_by_one(operators, unembed, stream, length)
+        return _one_by_one(operators, unembed, stream, length, site)
     columns = max(1, area // max(1, len(unembed)))
     device = operators.numbers.device
     number = torch.arange(len(unembed), device=device)[:, None]
-    parts = []
+    parts, ties = [], []
     for begin in range(0, length, columns):
         part = slice(begin, begin + columns)
         logits = torch.zeros((len(unembed), min(columns, length - begin)), dtype=torch.int64, device=device)
@@ -37,7 +40,12 @@ def first_argmax(operators: Operators, unembed: Sequence[Row], stream: Sequence[
                 total += factors[:, None] * data[None, part]
             logits[block.rows] = total
         top = logits.amax(dim=0)
-        parts.append(torch.where(logits == top, number, len(unembed)).amin(dim=0))
+        highest = logits == top
+        parts.append(torch.where(highest, number, len(unembed)).amin(dim=0))
+        if site.records:
+            ties.append(highest.sum(dim=0) > 1)
+    if ties:
+        site.mark("logit tie", torch.cat(ties))
     return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.int64, device=device)
 
 
@@ -86,16 +94,23 @@ def _integer_blocks(operators: Operators, unembed: Sequence[Row], stream: Sequen
     return blocks
 
 
-def _one_by_one(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], length: int) -> Tensor:
+def _one_by_one(
+    operators: Operators, unembed: Sequence[Row], stream: Sequence[Column], length: int, site: Site
+) -> Tensor:
     numbers = operators.numbers
     best = numbers.zero(length)
     choice = torch.zeros(length, dtype=torch.int64, device=numbers.device)
+    tie = torch.zeros(length, dtype=torch.bool, device=numbers.device)
     for token, row in enumerate(unembed):
-        logit = operators.row(row, _NO_BIAS, stream, length)
+        logit = operators.row(row, _NO_BIAS, stream, length, site[token])
         if token == 0:
             best = logit
             continue
-        higher = numbers.at_least(numbers.subtract(logit, best), 1)
+        lead = numbers.subtract(logit, best)
+        higher = numbers.at_least(lead, 1)
+        if site.records:
+            tie = ~higher & (tie | numbers.at_least(lead, 0))
         best = numbers.choose(higher, logit, best)
         choice = torch.where(higher, token, choice)
+    site.mark("logit tie", tie)
     return choice

@@ -17,21 +17,24 @@ import torch
 
 from constructions.engines.dense_batch import Batch
 from constructions.engines.dense_column import NARROW, Column, Weight
+from constructions.engines.dense_flags import Site
 from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_weights import Row, StateRow
 
 _NO_BIAS = Weight(0, 0)
 
 
-def states(operators: Operators, batch: Batch, rows: Sequence[StateRow], stream: Sequence[Column]) -> dict[int, Column]:
-    """The state after each token, by register."""
+def states(
+    operators: Operators, batch: Batch, rows: Sequence[StateRow], stream: Sequence[Column], site: Site
+) -> dict[int, Column]:
+    """The state after each token, by register. site: that of all states together."""
     numbers, width = operators.numbers, len(stream)
     before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
     found: dict[int, Column] = {}
     for group in _groups(rows):
-        known = _at_once(operators, batch, group, [*before, *stream])
+        known = _at_once(operators, batch, group, [*before, *stream], site)
         if known is None:
-            known = _by_position(operators, batch, group, [*before, *stream])
+            known = _by_position(operators, batch, group, [*before, *stream], site)
         found |= known
         for register, column in known.items():
             before[register] = _delayed(operators, batch, column)
@@ -63,7 +66,7 @@ def _needed(register: int, waiting: dict[int, StateRow]) -> set[int]:
 
 
 def _at_once(
-    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column]
+    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
 ) -> dict[int, Column] | None:
     """The states of the group as whole columns; None where they are not known to be right."""
     if len(group) > 1:
@@ -71,7 +74,7 @@ def _at_once(
     (register, row), size = group[0], batch.size
     own = dict(row).get(register)
     if own is None:
-        return {register: operators.row(row, _NO_BIAS, columns, size)}
+        return {register: operators.row(row, _NO_BIAS, columns, size, site[register])}
     if own != Weight(1, operators.shift):
         return None
     rest: Row = tuple((j, weight) for j, weight in row if j != register)
@@ -79,8 +82,11 @@ def _at_once(
     guess = _running_sum(operators, batch, terms.shifted(-operators.shift))
     given = list(columns)
     given[register] = _delayed(operators, batch, guess)
-    step = operators.row(row, _NO_BIAS, given, size)
-    return {register: step} if operators.numbers.equal(step, guess) else None
+    step = operators.row(row, _NO_BIAS, given, size, site[register])
+    if operators.numbers.equal(step, guess):
+        return {register: step}
+    site[register].forget()
+    return None
 
 
 def _running_sum(operators: Operators, batch: Batch, terms: Column) -> Column:
@@ -108,7 +114,7 @@ def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:
 
 
 def _by_position(
-    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column]
+    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
 ) -> dict[int, Column]:
     """The states of the group by definition. columns: the states known before each token, then the registers."""
     numbers = operators.numbers
@@ -120,6 +126,7 @@ def _by_position(
     history: dict[int, list[Column]] = {row.register: [] for row in group}
     begin = 0
     for count in counts:
+        here = site.at(order[begin : begin + count])
         for j, column in inputs.items():
             given[j] = numbers.part(column, slice(begin, begin + count))
         for register, past in history.items():
@@ -128,7 +135,7 @@ def _by_position(
                 numbers.part(past[-1], slice(len(past[-1]) - count, None)) if past else numbers.zero(count)
             )
         for row in group:
-            new = numbers.tighten(operators.row(row.row, _NO_BIAS, given, count))
+            new = numbers.tighten(operators.row(row.row, _NO_BIAS, given, count, here[row.register]))
             history[row.register].append(new)
         begin += count
     place = torch.empty_like(order)

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from constructions.engines.dense_batch import Batch, Tile
-from constructions.engines.dense_column import Column
+from constructions.engines.dense_column import Column, Numbers
 from constructions.engines.dense_operators import Operators
 
 _NOTHING = -1.7e308  # below every score, above −∞
@@ -46,33 +46,28 @@ class Screen:
         self.batch = batch
         self.device = numbers.device
         self._known: dict[int, _Operands] = {}  # by group; two workers may both compute the same
-        floats = [(numbers.floats(q), numbers.floats(k)) for q, k in pairs]
-        queries = [q for q, _ in floats if q is not None]
-        keys = [k for _, k in floats if k is not None]
-        in_range = fmt.quantum_exponent >= -1074 and fmt.max_quanta.bit_length() + fmt.quantum_exponent <= 1024
-        self.usable = in_range and len(queries) == len(keys) == len(pairs)
-        if not self.usable:
-            return
-        nothing = torch.zeros((batch.size, 0), dtype=torch.float64, device=self.device)
         coarse = _coarse([(numbers.tighten(q), numbers.tighten(k)) for q, k in pairs])
         order = [*coarse, *(i for i in range(len(pairs)) if i not in coarse)]
         self.coarse = len(coarse)  # components, in front
-        self.query = torch.stack([queries[i] for i in order], dim=1) if queries else nothing  # (token, component)
-        self.key = torch.stack([keys[i] for i in order], dim=1) if keys else nothing
+        operands = float64_operands(numbers, [pairs[i] for i in order], batch.size)
+        self.usable = operands is not None
+        if operands is None:
+            return
+        self.query, self.key = operands  # (token, component)
 
         # A bound on Σ|k_j||q_j| for each query, over all keys, and on the part of it that may be off; then on the distance
         # of screened from exact scores, but for what is relative to the score.
         size = torch.zeros(batch.size, dtype=torch.float64, device=self.device)
         fine = torch.zeros_like(size)
-        for i, (q, k) in enumerate(zip(queries, keys, strict=True)):
+        for place, (q, k) in enumerate(zip(self.query.unbind(1), self.key.unbind(1), strict=True)):
             terms = q.abs() * float(k.abs().max())
             size += terms
-            if i not in coarse:
+            if place >= self.coarse:
                 fine += terms
         size *= 1.0 + 2.0**-40
         fine *= 1.0 + 2.0**-40
         width = len(pairs)
-        self.relative = (width + 16) * 2.0**-52
+        self.relative = relative_error(width)
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
         excess = max(0, fmt.max_quanta.bit_length() - 53)
         largest = math.ldexp(float(fmt.max_quanta >> excess), fmt.quantum_exponent + excess)  # from below
@@ -113,16 +108,7 @@ class Screen:
         threshold.masked_fill_(operands.left_out[:, first:stop], math.inf)
         chosen = workspace.flags(shape)
         torch.ge(scores, threshold[:, :, None], out=chosen)
-        found = _flat_nonzero(chosen)
-        row = torch.div(found, stop, rounding_mode="floor")  # over all sequences
-        place = found - row * stop
-        if len(tile.start) == 1:
-            start = tile.start
-        else:
-            sequence = torch.div(row, stop - first, rounding_mode="floor")
-            row -= sequence * (stop - first)
-            start = tile.start[sequence]
-        return row + (start + first), place + start, tile.tokens[:, first:stop][operands.blind[:, first:stop]]
+        return *pairs_chosen(chosen, tile), tile.tokens[:, first:stop][operands.blind[:, first:stop]]
 
     def _operands(self, tile: Tile) -> _Operands:
         known = self._known.get(tile.group)
@@ -138,6 +124,43 @@ class Screen:
             )
             self._known[tile.group] = known
         return known
+
+
+def float64_operands(
+    numbers: Numbers, pairs: Sequence[tuple[Column, Column]], size: int
+) -> tuple[Tensor, Tensor] | None:
+    """Queries and keys, each (token, component); None if they, or the format, have a size that float64 cannot bear."""
+    fmt = numbers.format
+    if fmt.quantum_exponent < -1074 or fmt.max_quanta.bit_length() + fmt.quantum_exponent > 1024:
+        return None
+    operands = []
+    for columns in ([q for q, _ in pairs], [k for _, k in pairs]):
+        floats = [values for values in map(numbers.floats, columns) if values is not None]
+        if len(floats) < len(pairs):
+            return None
+        nothing = torch.zeros((size, 0), dtype=torch.float64, device=numbers.device)
+        operands.append(torch.stack(floats, dim=1) if floats else nothing)
+    return operands[0], operands[1]
+
+
+def relative_error(width: int) -> float:
+    """What a score of `width` components in float64 is off by at most, as a part of Σ|k_j||q_j|."""
+    return (width + 16) * 2.0**-52
+
+
+def pairs_chosen(chosen: Tensor, tile: Tile) -> tuple[Tensor, Tensor]:
+    """Flat queries and keys where `chosen`, (sequence, query, key), holds."""
+    first, stop = tile.first, tile.stop
+    found = _flat_nonzero(chosen)
+    row = torch.div(found, stop, rounding_mode="floor")  # over all sequences
+    place = found - row * stop
+    if len(tile.start) == 1:
+        start = tile.start
+    else:
+        sequence = torch.div(row, stop - first, rounding_mode="floor")
+        row -= sequence * (stop - first)
+        start = tile.start[sequence]
+    return row + (start + first), place + start
 
 
 def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:

@@ -11,8 +11,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from constructions.construction import Example
-from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
-from constructions.engines.reference import Flags, Step
+from constructions.engines import (
+    ENGINES,
+    Decode,
+    Decoded,
+    EngineMissing,
+    decode_by_reference,
+    find_engine,
+)
+from constructions.engines.reference import Step
 from constructions.istree.graphs import (
     LAYOUTS,
     Graph,
@@ -26,7 +33,7 @@ from constructions.istree.graphs import (
 from constructions.istree.models import MODELS, TRANSFORMER, Model
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
-from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.cli import CommandError, Parser
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
 from constructions.show.flags import flag_documents
@@ -87,14 +94,14 @@ exit codes:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the model answered. flags if the engine records them; steps if asked for."""
+    """What the model answered, how it was decoded, and steps if asked for."""
 
     model: Model
     graph: Graph
     layout: TokenLayout
     prompt: tuple[str, ...]
     produced: tuple[str, ...]
-    flags: Flags | None
+    decoded: Decoded
     steps: tuple[Step, ...]
 
 
@@ -175,13 +182,7 @@ def _command(argv: Sequence[str]) -> int:
             print()
     if graph is None:
         return cli.HOLDS
-    try:
-        run = _run(model, wired, graph, layout, decode, keep=args.trace or args.html is not None)
-    except SearchError as error:
-        cli.say(f"{PROG}: refuted: {error}")
-        return cli.REFUTED
-    except EngineFailed as error:
-        raise Undecided(f"--engine {args.engine}: {error}") from error
+    run = _run(model, wired, graph, layout, decode, keep=args.trace or args.html is not None)
     complaint = _judge(run, wired)
     _report(args, wired, run)
     if complaint:
@@ -276,7 +277,7 @@ def _run(model: Model, wired: Wired, graph: Graph, layout: TokenLayout, decode: 
             sequence = [*prompt, *decoded.produced[:-1]]
             steps = decode_by_reference(weights, arithmetic, sequence, stop, 1, tick=tick, keep_steps=True).steps
     before, after = (tuple(wired.vocabulary[token] for token in tokens) for tokens in (prompt, decoded.produced))
-    return _Run(model, graph, layout, before, after, decoded.flags, tuple(steps))
+    return _Run(model, graph, layout, before, after, decoded, tuple(steps))
 
 
 def _prompt(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
@@ -342,7 +343,7 @@ def _report(args: argparse.Namespace, wired: Wired, run: _Run) -> None:
             "input": list(run.prompt),
             "chain_of_thought": chain,
             "answer": verdict,
-            "flags": flag_documents(run.flags, wired),
+            "flags": flag_documents(run.decoded.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)

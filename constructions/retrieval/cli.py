@@ -8,13 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constructions.construction import Construction, Example
-from constructions.engines import ENGINES, Decode, EngineFailed, EngineMissing, decode_by_reference, find_engine
-from constructions.engines.reference import Flags, Step
+from constructions.engines import (
+    ENGINES,
+    Decode,
+    Decoded,
+    EngineMissing,
+    decode_by_reference,
+    find_engine,
+)
+from constructions.engines.reference import Step
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
-from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.cli import CommandError, Parser
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
 from constructions.show.flags import flag_documents
@@ -54,11 +61,11 @@ exit codes:
 
 @dataclass(frozen=True)
 class _Run:
-    """The prompt and what followed it, in words, the answer last; flags if the engine records them; steps if asked for."""
+    """The prompt and what followed it, in words, the answer last; how it was decoded; steps if asked for."""
 
     words: tuple[str, ...]
     produced: tuple[str, ...]
-    flags: Flags | None
+    decoded: Decoded
     steps: tuple[Step, ...]
 
 
@@ -147,13 +154,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
             print()
     if question is None:
         return cli.HOLDS
-    try:
-        run = _run(about, wired, question, decode, keep=args.trace)
-    except SearchError as error:
-        cli.say(f"{prog}: refuted: {error}")
-        return cli.REFUTED
-    except EngineFailed as error:
-        raise Undecided(f"--engine {args.engine}: {error}") from error
+    run = _run(about, wired, question, decode, keep=args.trace)
     _report(args, about.construction(), wired, run)
     expected = retriever.task.answer(question)
     if run.produced[-1] != expected:
@@ -231,7 +232,7 @@ def _run(retriever: Retriever, wired: Wired, question: Question, decode: Decode,
             fed = [*prompt, *decoded.produced[:-1]]
             steps = decode_by_reference(model, arithmetic, fed, set(), 1, tick=tick, keep_steps=True).steps
     produced = tuple(wired.vocabulary[token] for token in decoded.produced)
-    return _Run(tuple(words), produced, decoded.flags, tuple(steps))
+    return _Run(tuple(words), produced, decoded, tuple(steps))
 
 
 def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _Run) -> None:
@@ -250,7 +251,7 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: _R
             "input": list(run.words),
             "chain_of_thought": chain,
             "answer": answer,
-            "flags": flag_documents(run.flags, wired),
+            "flags": flag_documents(run.decoded.flags, wired),
         }
         if wired.printed and wired.variant != "printed":
             document["printed"] = list(wired.printed)

@@ -20,6 +20,9 @@ from typing import NoReturn
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from constructions.engines import EngineFailed
+from constructions.search import SearchError
+
 HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
 MOST_BYTES = 1 << 28  # of an input file
 LONGEST_MESSAGE = 400
@@ -75,7 +78,10 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         _drop_stdout()
         say(f"{prog}: error: {error.filename or 'output'}: {error.strerror or error}")
         return USAGE
-    except Undecided as error:
+    except SearchError as error:
+        say(f"{prog}: refuted: {error}")
+        return REFUTED
+    except (Undecided, EngineFailed) as error:
         say(f"{prog}: unknown: {error}")
         return UNKNOWN
     except MemoryError:

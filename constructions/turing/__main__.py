@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from constructions.construction import Example
-from constructions.engines import ENGINES, EngineFailed, EngineMissing, Tick, find_engine, no_response
-from constructions.engines.reference import Flags
-from constructions.search import END_SEARCH, SearchError
+from constructions.engines import ENGINES, Decoded, EngineMissing, Tick, find_engine, no_response
+from constructions.search import END_SEARCH
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser, Undecided
 from constructions.show.dump import dump_document, print_dump
@@ -81,12 +80,12 @@ Task = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Run:
-    """All words, the prompt's first. deviation: how they differ from what the simulator expects. flags: if recorded."""
+    """All words, the prompt's first. deviation: how they differ from what the simulator expects. decoded: how they came about."""
 
     words: Sequence[str]
     prompt: int  # how many of them are the prompt's
     deviation: str
-    flags: Flags | None
+    decoded: Decoded
 
     @property
     def halted(self) -> bool:
@@ -173,13 +172,7 @@ def _command(prog: str, argv: Sequence[str]) -> int:
     if args.dump_weights is not None:
         _dump(args, model, wired, machine, task)
         return cli.HOLDS
-    try:
-        run = _run(args, model, wired, machine, task)
-    except SearchError as error:
-        cli.say(f"{prog}: refuted: {error}")
-        return cli.REFUTED
-    except EngineFailed as error:
-        raise Undecided(f"--engine {args.engine}: {error}") from error
+    run = _run(args, model, wired, machine, task)
     end = _report(args, model, wired, run, machine.word(tape))
     if wrong := run.deviation or _difference(args, model, machine, tape, run, end):
         cli.say(f"{prog}: refuted: {wrong}")
@@ -249,7 +242,7 @@ def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Ma
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond, flags = surroundings(model, wired), None
+    respond, decoded = surroundings(model, wired), Decoded([], None)
     with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
         if args.engine == "indexed" and expected is not None and respond is no_response:
             produced = _followed(wired, prompt, expected, tick)
@@ -260,10 +253,10 @@ def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Ma
             decoded = decode(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
-            produced, flags = np.array(decoded.produced, np.int64), decoded.flags
+            produced = np.array(decoded.produced, np.int64)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
-    return _Run(words, len(prompt), deviation, flags)
+    return _Run(words, len(prompt), deviation, decoded)
 
 
 def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:
@@ -313,7 +306,7 @@ def _report(
             "input": run.words[: run.prompt],
             "chain_of_thought": run.words[run.prompt : len(run.words) - run.halted],
             "answer": HALT if run.halted else None,
-            "flags": flag_documents(run.flags, wired),
+            "flags": flag_documents(run.decoded.flags, wired),
             "halted": end.halted,
             "steps": end.steps,
             "state": end.state,

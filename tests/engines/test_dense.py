@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from constructions.engines import dense, dense_attention
 from constructions.engines.dense_attention import Attention
 from constructions.engines.dense_column import Numbers, weight_of
+from constructions.engines.dense_rounding import Rounder
 from constructions.engines.reference import ReferenceEngine, Step, decode
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
@@ -370,17 +371,17 @@ def test_matches_with_an_empty_answer_holds():
     rounding=st.sampled_from(ROUNDINGS),
 )
 def test_columns_round_by_the_definition(mantissas: list[int], exponent: int, fmt: Format, rounding: Rounding):
-    numbers = Numbers(fmt, rounding, torch.device("cpu"))
+    numbers = Numbers(fmt, torch.device("cpu"))
     column = numbers.from_objects(np.array(mantissas, dtype=object), exponent)
     expected = [
         round_shifted(number << max(0, exponent), max(0, -exponent), fmt, rounding).quanta for number in mantissas
     ]
-    assert numbers.round(column).quanta().tolist() == expected
+    assert Rounder(numbers, rounding).round(column).quanta().tolist() == expected
 
 
 @given(a=st.integers(-(2**130), 2**130), b=st.integers(-(2**130), 2**130), weight=st.integers(-(2**70), 2**70))
 def test_columns_add_and_multiply_exactly(a, b, weight):
-    numbers = Numbers(fixed_point(255), Rounding.NEAREST_EVEN, torch.device("cpu"))
+    numbers = Numbers(fixed_point(255), torch.device("cpu"))
     x, y = numbers.constant(a, 1), numbers.constant(b, 1)
     assert numbers.multiply(x, y).quanta().tolist() == [a * b]
     assert numbers.linear([(weight_of(weight), x), (weight_of(1), y)], weight_of(b), 1).quanta().tolist() == [

@@ -1,0 +1,459 @@
+"""Flags of the dense engine against those of the reference engine: the same sites, counts and first positions."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import EngineFailed, decode_by_reference, dense, dense_score_flags, find_engine
+from constructions.engines.dense_column import Numbers
+from constructions.engines.dense_rounding import Rounder
+from constructions.engines.reference import Flags, FlagSite, ReferenceEngine
+from constructions.istree.__main__ import main
+from constructions.istree.graphs import PAPER, Graph
+from constructions.istree.transformer import FINDING_IDS, build
+from constructions.layers import Transformer
+from constructions.registry import find_constructions
+from precision.format import (
+    BF16,
+    FP8_E4M3,
+    FP16,
+    FP32,
+    FP64,
+    Arithmetic,
+    Discipline,
+    Format,
+    Rounding,
+    fixed_point,
+)
+from precision.rounding import round_shifted
+from tests.engines.test_dense import (
+    FORMATS,
+    ROUNDINGS,
+    TOKENS,
+    VOCABULARY,
+    graph_tokens,
+    one_head,
+    random_graph,
+    random_model,
+    random_sequences,
+)
+from tests.engines.test_dense_recurrence import linear, random_linear_model
+
+
+def reference_flags(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> Flags:
+    engine = ReferenceEngine(model, arithmetic)
+    for token in tokens:
+        engine.append(token)
+    return engine.flags
+
+
+def assert_same_flags(
+    model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64
+) -> list[Flags]:
+    """For every sequence of the batch; returns the flags."""
+    found = dense.run(model, arithmetic, sequences, tile=tile, flags=True).flags
+    assert found is not None
+    expected = [reference_flags(model, arithmetic, tokens) for tokens in sequences]
+    for ours, theirs in zip(found, expected, strict=True):
+        assert set(ours.counts.items()) ^ set(theirs.counts.items()) == set()  # a difference alone is easily read
+        assert set(ours.first_position.items()) ^ set(theirs.first_position.items()) == set()
+        assert ours == theirs
+    return expected
+
+
+# Columns
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_small_numbers_and_those_around_the_largest_element_are_flagged_by_the_definition(fmt, rounding):
+    """Each quarter of a step, alone and beside the others: elements between numbers that are rounded have no flags."""
+    step = 1 << max(0, fmt.max_quanta.bit_length() - fmt.significand_bits)
+    numbers = Numbers(fmt, torch.device("cpu"))
+    for shift in (-3, 0, 1, 2, 5, 70):
+        scale, left = max(0, shift), max(0, -shift)
+        small = [*range(70), *(1 << bits for bits in range(61))]
+        large = [((4 * fmt.max_quanta + k * step) << scale) >> (2 + left) for k in range(-12, 13)]
+        for mantissas in (small, large, [*small, *large], [-mantissa for mantissa in large]):
+            column = numbers.from_objects(np.array(mantissas, dtype=object), -shift)
+            expected = [round_shifted(mantissa << left, scale, fmt, rounding) for mantissa in mantissas]
+            flagged = Rounder(numbers, rounding).flagged(column)
+            found = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
+            assert found == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), fmt=st.sampled_from(FORMATS), rounding=st.sampled_from(ROUNDINGS), shift=st.integers(-6, 70))
+def test_columns_are_flagged_by_the_definition(data, fmt: Format, rounding: Rounding, shift: int):
+    """Numbers of all sizes, many of them half-way between elements or around the largest one."""
+    step = 1 << max(0, fmt.max_quanta.bit_length() - fmt.significand_bits)
+    scale = max(0, shift)
+    around_largest = [(2 * fmt.max_quanta + step * k << scale) // 2 for k in range(-3, 4)]
+    half_way = st.builds(
+        lambda whole, places: (2 * whole + 1) << places,
+        st.integers(0, 2**fmt.significand_bits),
+        st.integers(0, max(scale - 1, fmt.max_quanta.bit_length() - fmt.significand_bits + 1)),
+    )
+    number = st.one_of(
+        st.integers(0, 70).flatmap(lambda bits: st.integers(0, 2**bits)),
+        st.sampled_from([1 << scale >> 1, fmt.max_quanta << scale, *around_largest]),
+        half_way,
+    )
+    moved = st.builds(lambda n, by, sign: sign * (n + by), number, st.integers(-1, 1), st.sampled_from((-1, 1)))
+    mantissas = data.draw(st.lists(moved, min_size=1, max_size=5))
+    numbers = Numbers(fmt, torch.device("cpu"))
+    column = numbers.from_objects(np.array(mantissas, dtype=object), -shift)
+    expected = [round_shifted(number << max(0, -shift), scale, fmt, rounding) for number in mantissas]
+    flagged = Rounder(numbers, rounding).flagged(column)
+    found = ([False] * len(mantissas),) * 2 if flagged is None else tuple(mask.tolist() for mask in flagged)
+    assert found == ([rounded.saturated for rounded in expected], [rounded.tie for rounded in expected])
+
+
+# Models without structure
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+def test_random_models_have_the_same_flags(fmt, discipline):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, fmt.significand_bits, 11])
+        make = random_linear_model if seed % 3 == 0 else random_model
+        model = make(rng, int(rng.choice((1, 2, 5, 40))), seed % 2 == 0)
+        arithmetic = Arithmetic(fmt, discipline, ROUNDINGS[seed % 3] if seed >= 4 else Rounding.NEAREST_EVEN)
+        assert_same_flags(model, arithmetic, random_sequences(rng), tile=int(rng.choice((1, 3, 8, 64))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    recurrent=st.booleans(),
+    fmt=st.sampled_from(FORMATS),
+    discipline=st.sampled_from(Discipline),
+    rounding=st.sampled_from(ROUNDINGS),
+    scale=st.integers(1, 100),
+    dyadic=st.booleans(),
+    tile=st.integers(1, 16),
+)
+def test_random_models_have_the_same_flags_under_any_arithmetic(
+    seed, recurrent, fmt, discipline, rounding, scale, dyadic, tile
+):
+    rng = np.random.default_rng(seed)
+    model = (random_linear_model if recurrent else random_model)(rng, scale, dyadic)
+    assert_same_flags(model, Arithmetic(fmt, discipline, rounding), random_sequences(rng, longest=8), tile)
+
+
+ROUNDED = (
+    *("embedding", "attn.query", "attn.key", "attn.value", "attn.score", "attn.sum", "attn.out", "attn.residual"),
+    *("state", "recurrence.residual", "ffn.gate", "ffn.up", "ffn.product", "ffn.down", "ffn.residual", "logit"),
+)
+LOADED = (
+    *("words", "position", "attn.query", "attn.key", "attn.value", "attn.out", "recurrence.carry", "recurrence.feed"),
+    *("ffn.gate", "ffn.gate_bias", "ffn.up", "ffn.up_bias", "ffn.down", "ffn.down_bias", "unembed"),
+)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_every_kind_of_flag_occurs_at_every_site_and_is_the_same(discipline):
+    """A site that is not looked at, or called by another name, shows here."""
+    seen = set()
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 5])
+        make = random_linear_model if seed % 3 == 0 else random_model
+        model = make(rng, int(rng.choice((2, 5, 40))), True)
+        arithmetic = Arithmetic((fixed_point(9), FP8_E4M3, fixed_point(5))[seed // 3 % 3], discipline)
+        for flags in assert_same_flags(model, arithmetic, random_sequences(rng)):
+            seen |= {(site.kind, re.sub(r"\.\d+|\[\d+\]", "", site.site)) for site in flags.counts}
+    wanted = {(kind, place) for kind in ("saturation", "rounding tie") for place in ROUNDED}
+    wanted |= {("weight rounded", place) for place in LOADED} | {("logit tie", "logit")}
+    assert wanted - seen == set()
+
+
+def test_equal_rows_are_each_flagged():
+    """Rows that are computed once for all of them."""
+    model = random_model(np.random.default_rng(3), 40, True)
+    ffn = model.blocks[0].feed_forward
+    same = replace(
+        ffn,
+        **{name: np.repeat(getattr(ffn, name)[:1], 3, axis=0) for name in ("gate", "gate_bias", "up", "up_bias")},
+        down=np.repeat(ffn.down[:, :1], 3, axis=1),
+    )
+    model = replace(model, blocks=(replace(model.blocks[0], feed_forward=same),), unembed=model.unembed[[0, 1, 0, 1]])
+    for discipline in Discipline:
+        (flags,) = assert_same_flags(model, Arithmetic(fixed_point(7), discipline), [[0, 1, 2, 3] * 3])
+        assert {f"ffn.up[{i}]" for i in range(3)} <= {site.site for site in flags.counts}
+
+
+# Scores, of which the engine computes few
+
+
+@pytest.mark.parametrize(
+    "fmt", [*map(fixed_point, (9, 17, 65, 129)), BF16, FP16, FP32, FP64], ids=lambda fmt: str(fmt.name)
+)
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ([[0, 1, 0]], [[-(2.0**30), 0, 0]]),
+        ([[0, 1, 0]], [[-(2.0**30), -(2.0**30), 0]]),
+        ([[0, 1, 0], [0, 1, 0]], [[2.0**20, 0, 0], [-(2.0**20), 0, 0]]),  # terms saturate, their sum does not
+        ([[0, 2.0**-4, 0]], [[1, 2.0**-6, 0]]),  # digits are rounded away
+        ([[0, 2.0**-4, 0]], [[2.0**9, 2.0**-5, 0]]),  # both
+        ([[2.0**31, 0, 0], [-(2.0**31), 0, 0]], [[2.0**31, 0, 0], [2.0**31, 2.0**-31, 0]]),  # large terms that cancel
+        ([[0, 1, 0]], [[7.9375, 0, 0]]),  # around the largest element of R_9
+        (np.zeros((0, 3)), np.zeros((0, 3))),
+    ],
+)
+def test_flags_of_scores_are_the_same(fmt, discipline, query, key):
+    for tile in (2, 64):
+        assert_same_flags(one_head(query, key), Arithmetic(fmt, discipline), TOKENS, tile)
+
+
+def around_the_largest_score(fmt: Format) -> Transformer:
+    """Scores within a few halves of a step of the largest element, which float64 alone may not place."""
+    half = max(0, fmt.max_quanta.bit_length() - fmt.significand_bits) + fmt.quantum_exponent - 1  # log2
+    query = np.array([[0, 0, 1.0], [0, 0, 2.0 ** (half - half // 2)]])
+    model = one_head(query, np.array([[0, 0, float(fmt.max_value)], [2.0 ** (half // 2), 0, 0]]))
+    words = np.array([[float(k), 0, 1] for k in range(-3, 4)])
+    return replace(model, words=words, unembed=np.eye(7, 3))
+
+
+@pytest.mark.parametrize("fmt", [*map(fixed_point, (9, 33, 51, 65)), BF16, FP32], ids=lambda fmt: str(fmt.name))
+@pytest.mark.parametrize("discipline", Discipline)
+def test_scores_around_the_largest_element_have_the_same_flags(fmt, discipline):
+    model = around_the_largest_score(fmt)
+    for rounding in ROUNDINGS:
+        assert_same_flags(model, Arithmetic(fmt, discipline, rounding), [[0, 3, 5, 6, 2, 4, 1, 3] * 2, [4] * 3])
+
+
+def test_every_way_of_telling_the_flags_of_scores_occurs(monkeypatch):
+    """Otherwise the agreement above would say little."""
+    seen = {"saturated": 0, "open": 0, "clear": 0}
+    sift = dense_score_flags._Sieve.sift
+
+    def counted(self, tile, workspace):
+        sifted = sift(self, tile, workspace)
+        seen["saturated"] += int(sifted.saturated.sum())
+        seen["open"] += len(sifted.query)
+        seen["clear"] += 16 * 17 // 2 - int(sifted.saturated.sum()) - len(sifted.query)
+        return sifted
+
+    monkeypatch.setattr(dense_score_flags._Sieve, "sift", counted)
+    fmt = fixed_point(65)
+    sequence = [[0, 3, 5, 6, 2, 4, 1, 3] * 2]
+    dense.run(around_the_largest_score(fmt), Arithmetic(fmt), sequence, tile=1024, flags=True)
+    assert seen["open"] > 5
+    seen["clear"] = 0
+    dense.run(one_head([[0, 1, 0]], [[2.0**28, 0, 0]]), Arithmetic(fmt), [TOKENS[0]], tile=1024, flags=True)
+    assert seen["saturated"] > 5
+    assert seen["clear"] > 5
+
+
+def test_scores_of_a_size_that_float64_cannot_bear_have_the_same_flags():
+    model = one_head([[0, 2.0**400, 0]], [[2.0**400, 0, 0]])
+    assert_same_flags(model, Arithmetic(FP64), TOKENS)
+    assert_same_flags(model, Arithmetic(fixed_point(255), Discipline.SEQUENTIAL), TOKENS)
+
+
+# Recurrences
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(
+    ("carry", "feed", "words"),
+    [
+        # A sum whose guess is refuted: it saturates and comes back.
+        ([[1, 0], [0, 0]], [[0, 1], [0, 0]], [[0, 5], [0, -60], [0, 4000], [0, 0]]),
+        # A sum whose guess is right though its terms are rounded, or are ties.
+        ([[1, 0], [0, 0]], [[0, 2.0**-5], [0, 0]], [[0, 2.0**-4], [0, 1], [0, -1], [0, 3]]),
+        ([[0, 1], [1, 0]], [[100, 0], [0, 0]], [[1, 0], [-1, 1], [0.5, 0], [0, 0]]),  # two registers that change places
+        ([[2, 0], [-1, 0.0625]], [[1, 0], [0, 1]], [[1, 0], [-1, 1], [0.5, 0.25], [3, 3]]),  # growth, and decay
+    ],
+)
+def test_flags_of_recurrences_are_the_same(discipline, carry, feed, words):
+    texts = [[0, 1, 2, 3] * 5, [2, 2, 1], [], [1] * 6 + [0] * 6, [3], [0] * 24, [2, 1, 0, 3, 3] * 2]
+    for fmt in (fixed_point(9), fixed_point(17), FP8_E4M3, BF16):
+        assert_same_flags(linear(carry, feed, words), Arithmetic(fmt, discipline), texts)
+
+
+# Constructions
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_istree_has_the_same_flags_repaired_and_with_every_printed_finding(discipline):
+    rng, kinds = random.Random(1), set()
+    for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
+        wired = build(5, printed=printed, discipline=discipline)
+        sequences = [graph_tokens(random_graph(5, rng), "paper") for _ in range(2)]
+        for flags in assert_same_flags(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64))):
+            kinds |= {site.kind for site in flags.counts}
+    assert "saturation" in kinds
+
+
+@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), FP16, FP8_E4M3], ids=lambda fmt: str(fmt.name))
+def test_istree_has_the_same_flags_under_formats_it_was_not_made_for(fmt):
+    wired = build(4)
+    for discipline in Discipline:
+        assert_same_flags(
+            wired.model, Arithmetic(fmt, discipline), [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
+        )
+
+
+def test_constructions_have_the_same_flags():
+    recurrent = 0
+    for construction in find_constructions():
+        for printed in ((), tuple(finding.id for finding in construction.findings)):
+            wired = construction.build(3, printed)
+            words = len(wired.model.words)
+            texts = [[(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4))]
+            assert_same_flags(wired.model, wired.arithmetic, texts)
+            recurrent += any(block.recurrence is not None for block in wired.model.blocks)
+    assert recurrent >= 8
+
+
+# Batches
+
+
+def test_flags_depend_on_neither_batch_nor_tile_nor_portion(monkeypatch):
+    rng = np.random.default_rng(8)
+    for model in (random_model(rng, 5, True), random_linear_model(rng, 5, True)):
+        arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
+        texts = [*random_sequences(rng, 7, 30), [], [1], [1]]
+        expected = assert_same_flags(model, arithmetic, texts)
+        monkeypatch.setitem(dense._TOKENS, "cpu", 10)
+        for tile, order in ((64, [4, 1, 0]), (5, [2]), (1024, [3, 3, 4, 0, 7, 9, 1, 2])):
+            found = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
+            assert found == tuple(expected[i] for i in order)
+        monkeypatch.undo()
+
+
+def test_asking_for_flags_changes_nothing_else():
+    rng = np.random.default_rng(4)
+    model, texts, arithmetic = random_model(rng, 5, True), random_sequences(rng, 5), Arithmetic(fixed_point(9))
+    plain = dense.run(model, arithmetic, texts, keep_registers=True)
+    asked = dense.run(model, arithmetic, texts, keep_registers=True, flags=True)
+    assert plain.flags is None
+    assert asked.flags == dense.run(model, arithmetic, texts, flags=True).flags  # kept logits are not flagged again
+    assert plain.registers is not None
+    assert asked.registers is not None
+    for ours, theirs in zip(asked.registers, plain.registers, strict=True):
+        assert [table.tolist() for table in ours] == [table.tolist() for table in theirs]
+    for ours, theirs in zip(asked.next_tokens, plain.next_tokens, strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_long_sequences_have_the_same_flags():
+    """Of several tiles."""
+    model = one_head([[0.0, 1, 0], [0.5, 0, 0]], [[-8.0, 0, 0], [16, 2.0**-8, 0]])
+    rng = random.Random(0)
+    texts = [[rng.randrange(VOCABULARY) for _ in range(length)] for length in (260, 290)]
+    (flags, _) = assert_same_flags(model, Arithmetic(fixed_point(17)), texts, tile=32)
+    assert FlagSite("rounding tie", 1, "attn.0.score") in flags.counts
+    assert FlagSite("saturation", 1, "attn.0.score") in flags.counts
+
+
+# Decoding
+
+
+def test_decoding_flags_what_it_feeds_and_nothing_behind():
+    broken = build(5, printed=FINDING_IDS)
+    graph = Graph(5, ((1, 2), (4, 2), (2, 3), (5, 1)))
+    tokens = graph_tokens(graph, "paper")
+    prompt, stop = PAPER.prompt(graph), {PAPER.token("YES", 5), PAPER.token("NO", 5)}
+    guesses = ((), tokens[len(prompt) :], tokens[len(prompt) :] * 3, [0] * 12)
+    for limit in (1, 2, 9, 20):
+        expected = decode_by_reference(broken.model, broken.arithmetic, prompt, stop, limit)
+        for guess in guesses:
+            found = find_engine("dense")(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess)
+            assert found.produced == expected.produced
+            assert found.flags == expected.flags
+            assert found.flags is found.flags  # found once
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    limit=st.integers(1, 8),
+    stop=st.sets(st.integers(0, VOCABULARY - 1), max_size=2),
+    every=st.integers(1, 4),
+    response=st.lists(st.integers(0, VOCABULARY - 1), max_size=3),
+    guess=st.lists(st.integers(0, VOCABULARY - 1), max_size=6),
+)
+@example(seed=0, limit=2, stop={1}, every=1, response=[1], guess=[])
+def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, response, guess):
+    rng = np.random.default_rng(seed)
+    model, arithmetic = random_model(rng, 5, True), Arithmetic(fixed_point(9))
+    prompt = rng.integers(0, VOCABULARY, size=3).tolist()
+
+    def respond(sequence: Sequence[int]) -> Sequence[int]:
+        return response if len(sequence) % every == 0 else ()
+
+    expected = decode_by_reference(model, arithmetic, prompt, stop, limit, respond=respond)
+    found = find_engine("dense")(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond)
+    assert found.produced == expected.produced
+    assert found.flags == expected.flags
+
+
+def test_flags_that_cannot_be_found_are_one_line(monkeypatch):
+    wired = build(2)
+    decoded = find_engine("dense")(wired.model, wired.arithmetic, [0, 1], set(), 1)
+
+    def exhausted(*_: object, **__: object) -> None:
+        raise dense.EngineError("out of memory on cpu")
+
+    monkeypatch.setattr(dense, "run", exhausted)
+    with pytest.raises(EngineFailed, match="out of memory on cpu"):
+        _ = decoded.flags
+
+
+@pytest.mark.parametrize("printed", [[], ["--printed", "layer-7"]])
+def test_the_command_line_shows_the_same_flags(printed, capsys):
+    shown = []
+    for engine in ("reference", "dense"):
+        main([*printed, "--edges", "1-2,3-1,1-6,1-4,5-1", "--engine", engine, "--json"])
+        shown.append(json.loads(capsys.readouterr().out)["flags"])
+    assert shown[0]
+    assert shown[1] == shown[0]
+
+
+# Cost
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize(("n", "discipline"), [(100, Discipline.FUSED), (100, Discipline.SEQUENTIAL)])
+def test_cost_of_flags(n, discipline, capsys):
+    wired = build(n, discipline=discipline)
+    tokens = graph_tokens(random_graph(n, random.Random(0)), "paper")
+    seconds = []
+    for flags in (False, True):
+        start = time.process_time()
+        dense.run(wired.model, wired.arithmetic, [tokens], flags=flags)
+        seconds.append(time.process_time() - start)
+    with capsys.disabled():
+        print(
+            f"\nIsTree n = {n}, {discipline.value}, {len(tokens)} tokens: {seconds[0]:.2f} s of processor time, "
+            f"{seconds[1]:.2f} s with flags"
+        )
+
+
+# CUDA
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_cuda_gives_the_same_flags():
+    rng = np.random.default_rng(9)
+    for make in (random_model, random_linear_model):
+        for fmt in (fixed_point(9), fixed_point(129), BF16):
+            model, texts, arithmetic = make(rng, 40, True), random_sequences(rng), Arithmetic(fmt)
+            ours = dense.run(model, arithmetic, texts, device="cuda", flags=True).flags
+            assert ours == dense.run(model, arithmetic, texts, flags=True).flags

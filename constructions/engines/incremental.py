@@ -4,15 +4,15 @@ What is compiled: fixed-point formats under `fused`, by numba. There, the model 
 (incremental_program.py), run token by token (incremental_kernel.py) on fixed-width integers (incremental_limbs.py). Each head keeps
 an index of its keys (incremental_index.py) under a structure that is guessed from the keys (incremental_structure.py)
 and checked at each of them; a softmax column is replaced by its winners where a certificate says so
-(incremental_certificate.py), and computed densely, by definition, elsewhere. Both are counted. Everything else, and a
-machine without numba, goes the plain way, that of the reference engine, with all columns dense.
+(incremental_certificate.py), and computed densely, by definition, elsewhere; likewise, a few logits stand for all
+(incremental_vocabulary.py). Both ways are counted. Everything else, and a machine without numba, goes the plain way, that
+of the reference engine, with all columns dense.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Protocol
 
 from constructions.engines import Respond, Tick, no_response
@@ -25,14 +25,14 @@ Observer = Callable[[int, str, Sequence[int]], None]
 registers in quanta."""
 
 MOST_COMPILED_BITS = 257
-PIECE = 100  # tokens of a prompt between two ticks
+PIECE = 100  # tokens between two ticks
 
 
 @dataclass
 class Columns:
     """How softmax columns were decided: by certificate, or densely.
 
-    dense_by_head: those of each head that has any. dense_logits: tokens whose argmax was taken over all logits.
+    dense_by_head: those of each head that has any. dense_logits: tokens whose argmax took all logits, for want of a certificate.
     searches: how often a structure was looked for.
     """
 
@@ -53,8 +53,11 @@ class Machine(Protocol):
     def registers(self) -> list[int]:
         """The residual stream of the latest token after the last block, in quanta."""
 
-    def feed(self, tokens: Sequence[int]) -> int:
-        """Takes tokens in, at least one; returns the argmax at the last."""
+    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
+        """Takes tokens in, at least one; returns the argmax at the last.
+
+        more: that goes in as well and the argmax there is returned, and so on, so many times, or until one is in `stop`.
+        """
 
 
 def is_compiled(arithmetic: Arithmetic) -> bool:
@@ -85,9 +88,12 @@ class PlainMachine:
         """See Machine."""
         return self._registers
 
-    def feed(self, tokens: Sequence[int]) -> int:
+    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""
-        return [self._append(token) for token in tokens][-1]
+        fresh = [[self._append(token) for token in tokens][-1]]
+        while len(fresh) <= more and fresh[-1] not in stop:
+            fresh.append(self._append(fresh[-1]))
+        return fresh
 
     def _append(self, token: int) -> int:
         step = self._engine.append(token)
@@ -142,7 +148,7 @@ class IncrementalDecoder:
     def append(self, token: int) -> int:
         """Takes a token in and returns the argmax. Raises IndexError for a token outside the vocabulary."""
         self._check([token])
-        return self._machine.feed([token])
+        return self._machine.feed([token])[0]
 
     def decode(
         self,
@@ -160,21 +166,25 @@ class IncrementalDecoder:
         if not prompt:
             raise IndexError("a prompt needs at least one token")
         self._check(prompt)
-        sequence, argmax = list(prompt), 0
-        behind = [*range(0, len(prompt), PIECE), len(prompt)]
+        sequence, fed, longest = list(prompt), 0, len(prompt) + limit
         while True:
-            for start, end in pairwise(behind):
-                argmax = self._machine.feed(sequence[start:end])
-                tick(end)
-            sequence.append(argmax)
-            if argmax in stop:
+            piece = sequence[fed : fed + PIECE]
+            fed += len(piece)
+            alone = fed == len(sequence) and respond is no_response
+            fresh = self._machine.feed(piece, max(0, min(PIECE, longest - fed - 1)) if alone else 0, stop)
+            if fed < len(sequence):
+                tick(fed)
+                continue
+            fed += len(fresh) - 1
+            tick(fed)
+            sequence.extend(fresh)
+            if fresh[-1] in stop:
                 return sequence[len(prompt) :]
             response = respond(sequence)
             self._check(response)
             sequence.extend(response)
-            if len(sequence) - len(prompt) >= limit:
+            if len(sequence) >= longest:
                 return sequence[len(prompt) :]
-            behind = [behind[-1], len(sequence)]
 
     def _check(self, tokens: Sequence[int]) -> None:
         for token in tokens:

@@ -5,6 +5,8 @@ The certificate is derived in incremental_index.py.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from constructions.engines.incremental_index import (
@@ -65,6 +67,7 @@ from constructions.engines.incremental_limbs import (
     compiled,
     equal,
     extend,
+    inlined,
     is_zero,
     less,
     magnitude,
@@ -76,7 +79,7 @@ from constructions.engines.incremental_limbs import (
 
 EXACT, FLOORED, BEYOND, UNSUITABLE = range(4)
 RUN_CANDIDATES = 4  # first and second run below the wish, first and second above it
-ABSENT = -1
+ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
 
 
 @compiled
@@ -89,7 +92,7 @@ def evaluate(code: Words, at: int, vec: Words, t: Words, into: int, limbs: int, 
     return at + 1 + 3 * count  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> None:
     """Q_i of each used register, in squared quanta."""
     at, size = ix.heads[h, COEFFICIENTS], ix.shape[1]
@@ -97,7 +100,7 @@ def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> N
         at = evaluate(code, at, vec, t, FREE + i * size, ix.shape[0], size)
 
 
-@compiled
+@inlined
 def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
     """v = Q/(2S) in quanta, S = −t[s…] > 0, rounded down, into W limbs; EXACT, FLOORED, or BEYOND: out of range and cut.
 
@@ -148,14 +151,14 @@ def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
     return FLOORED if lost else EXACT
 
 
-@compiled
+@inlined
 def most_preferred(ix: Index, h: int, coefficient: float) -> int:
     """Where the ordinary key of the best linear preference has its preferred register."""
     head = ix.heads[h]
     return key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * ix.shape[0]  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     """At least how much more than this key's an ordinary key's preference can be."""
     head, limbs, size, q = ix.heads[h], ix.shape[0], ix.shape[1], ix.shape[2]
@@ -180,7 +183,7 @@ def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     return (scale * distance * distance + 2.0 * scale * head[LOOSE] * 2.0**-q) * SLACK  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
     """At least the score of an ordinary key with all its matching registers as wished, by the best preference."""
     head, limbs, size, q = ix.heads[h], ix.shape[0], ix.shape[1], ix.shape[2]
@@ -212,7 +215,7 @@ def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
     return total + terms * (SLACK - 1.0)
 
 
-@compiled
+@inlined
 def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -> bool:
     """Whether the winners at `length` keys are certain; then they are in ix.found.
 
@@ -289,7 +292,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
     if best == ABSENT:
         return False
     # Who has it, and the lead over who has not
-    number, runs_won, specials_won, first, behind = 0, 0, 0, -1, ABSENT
+    number, runs_won, specials_won, key, behind = 0, 0, 0, ABSENT, ABSENT
     for slot in range(RUN_CANDIDATES + head[SPECIALS]):
         into = scores + slot * size
         if slot < RUN_CANDIDATES and not 0 <= places[slot] < runs_here:
@@ -311,9 +314,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             found[4 + runs_won] = found[32 + slot]
             runs_won += 1
             number += ix.runs[r + 1]
-        if first < 0 or key < first:
-            first = key
-    found[0], found[1], found[2], found[3] = number, runs_won, specials_won, first
+    found[0], found[1], found[2], found[3] = number, runs_won, specials_won, key
     if behind != ABSENT and difference(t, best, behind, size, q) < needed * SLACK * SLACK:
         return False
     # Other groups
@@ -341,7 +342,7 @@ def difference(t: Words, a: int, b: int, size: int, q: int) -> float:
     return real(t, BEST, size, -2 * q)
 
 
-@compiled
+@inlined
 def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool:
     """Writes the head's outputs, from the winners in ix.found; False if their share is not known. one: the place of 1 in vec."""
     head, limbs, size, found = ix.heads[h], ix.shape[0], ix.shape[1], ix.found

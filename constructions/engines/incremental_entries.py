@@ -22,6 +22,7 @@ from numba import types as numba_types
 from constructions.engines import incremental_index, incremental_kernel
 from constructions.engines.incremental_index import Index
 from constructions.engines.incremental_limbs import OPTIONS, Words
+from constructions.engines.incremental_vocabulary import Vocabulary
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -44,9 +45,20 @@ def load() -> Entries:
     digest = int.from_bytes(hashlib.sha256(source).digest()[:7], "little") | 1
 
     def advance(
-        code: Words, vec: Words, t: Words, ix: Index, state: Words, tokens: Words, words: tuple[Words, ...], width: int
+        code: Words,
+        vec: Words,
+        t: Words,
+        ix: Index,
+        state: Words,
+        tokens: Words,
+        stop: Words,
+        words: tuple[Words, Words, Words],
+        vocabulary: Vocabulary,
+        width: int,
     ) -> int:
-        return incremental_kernel.advance(code, vec, t, ix, state, tokens, words, width) if digest != 0 else -1
+        if digest == 0:
+            return -1
+        return incremental_kernel.advance(code, vec, t, ix, state, tokens, stop, words, vocabulary, width)
 
     def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
         return digest != 0 and incremental_index.rebuild(ix, h, keys, t)
@@ -65,11 +77,11 @@ def load() -> Entries:
         [types.int64[:, ::1], numbers, limbs, numbers, numbers, limbs, narrow, narrow, limbs, numbers, numbers, reals],
         Index,
     )
+    vocabulary = types.NamedUniTuple(numbers, len(Vocabulary._fields), Vocabulary)
+    words = types.Tuple((numbers, numbers, limbs))
     with announced():
         return Entries(
-            _cached(
-                advance, numbers, limbs, limbs, index, numbers, numbers, types.Tuple((numbers, numbers, limbs)), number
-            ),
+            _cached(advance, numbers, limbs, limbs, index, numbers, numbers, numbers, words, vocabulary, number),
             _cached(rebuild, index, number, number, limbs),
             _cached(squares_fit, index, number, number, number, number, limbs),
             _cached(dense_scores, index, number, number, limbs, limbs, limbs),

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from constructions.engines.incremental_limbs import (
-    BEST,
     DIFFERENCE,
     FREE,
     ONE,
@@ -40,8 +39,10 @@ from constructions.engines.incremental_limbs import (
     add_product,
     add_weighted,
     compiled,
+    entered,
     equal,
     extend,
+    inlined,
     is_zero,
     less,
     magnitude,
@@ -55,11 +56,11 @@ MOST_SPECIAL = 16
 MOST_EXCEPTIONS = 8  # of one register
 FIELDS = 40
 # Of a head: what it is
-USED, SCORE, VALUE, QUERY, KEYS, VALUES, OUTPUT, COEFFICIENTS, CAPACITY = range(9)
-STORE_AT, STRIDE, GROUPS_AT, RUNS_AT, SUMS_AT, TABLE_AT, TABLE_MASK, ARENA_AT, LISTS_AT = range(9, 18)
+USED, SCORE, VALUE, QUERY, KEYS, VALUES, OUTPUT, COEFFICIENTS = range(8)
+STORE_AT, STRIDE, GROUPS_AT, RUNS_AT, SUMS_AT, TABLE_AT, TABLE_MASK, ARENA_AT, LISTS_AT = range(8, 17)
 # … its structure, and what it holds
-STRUCTURED, ORDINARY, SPECIALS, MATCHING, PREFERENCE, ROOT, SQUARE, LOOSE = range(18, 26)
-GROUPS, RUNS, ARENA, LEAST, GREATEST, INEXACT, HOPELESS, NEXT_TRY, TRIES = range(26, 35)
+STRUCTURED, ORDINARY, SPECIALS, MATCHING, PREFERENCE, ROOT, SQUARE, LOOSE = range(17, 25)
+GROUPS, RUNS, ARENA, LEAST, GREATEST, INEXACT, HOPELESS, NEXT_TRY, TRIES = range(25, 34)
 NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
 # Lists of a head: six with an entry for each register, then the special and the inexact keys
 SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS = range(6)
@@ -70,7 +71,7 @@ POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, 2)])  # a look-up is muc
 
 
 class Index(NamedTuple):
-    """The heads' indices side by side. found: number of winners, runs that win, special keys that win (up to 16), first key.
+    """The heads' indices side by side. found: number of winners, runs that win, special keys that win (up to 16), one of them.
 
     store: per key the used registers, the key and the value. shares: weights of m tied winners, at 2m without and 2m +
     1 with losers. shape: W, A, fraction bits, rounding mode, how many shares there are.
@@ -90,19 +91,19 @@ class Index(NamedTuple):
     largest: Any
 
 
-@compiled
+@inlined
 def list_at(ix: Index, h: int, which: int) -> int:
     """Where one of the head's lists begins."""
     return ix.heads[h, LISTS_AT] + which * ix.heads[h, USED]  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def key_at(ix: Index, h: int, key: int) -> int:
     """Where a key is stored."""
     return ix.heads[h, STORE_AT] + key * ix.heads[h, STRIDE]  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def square_fit(ix: Index, at: int, root: int, square: int, t: Words) -> int:
     """1 if x_square = x_root² at this key, 2 if it is at most a quantum off, otherwise 0."""
     limbs, size, fraction_bits = ix.shape[0], ix.shape[1], ix.shape[2]
@@ -121,7 +122,7 @@ def square_fit(ix: Index, at: int, root: int, square: int, t: Words) -> int:
     return 0
 
 
-@compiled
+@inlined
 def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
     """The group with these values of the matching registers, −1 if there is none; and its place in the table, or a free one."""
     limbs, matching = ix.shape[0], ix.heads[h, MATCHING]
@@ -146,7 +147,7 @@ def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
         place = (place + 1) & mask
 
 
-@compiled
+@inlined
 def compare(ix: Index, h: int, at: int, other: int) -> int:
     """−1, 0 or 1: how one stored key's preference stands to another's."""
     limbs = ix.shape[0]
@@ -159,7 +160,7 @@ def compare(ix: Index, h: int, at: int, other: int) -> int:
     return 0
 
 
-@compiled
+@inlined
 def run_key(ix: Index, h: int, group: int, place: int) -> int:
     """Where the first key of a group's run is stored."""
     start = ix.groups[(ix.heads[h, GROUPS_AT] + group) * GROUP_FIELDS + 1]
@@ -167,7 +168,7 @@ def run_key(ix: Index, h: int, group: int, place: int) -> int:
     return key_at(ix, h, ix.runs[(ix.heads[h, RUNS_AT] + run) * RUN_FIELDS])
 
 
-@compiled
+@inlined
 def add_values(ix: Index, h: int, key: int, run: int, t: Words) -> None:
     """The key's values go into the sums of its run, each of W + 1 limbs."""
     limbs, head = ix.shape[0], ix.heads[h]
@@ -178,7 +179,7 @@ def add_values(ix: Index, h: int, key: int, run: int, t: Words) -> None:
         add(ix.sums, total + j * (limbs + 1), t, DIFFERENCE, limbs + 1)
 
 
-@compiled
+@inlined
 def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
     """The key joins its run in the group, or becomes a new one."""
     head = ix.heads[h]
@@ -217,7 +218,7 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
     add_values(ix, h, key, run, t)
 
 
-@compiled
+@inlined
 def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
     """Whether the key fits the structure; if so it is in the index."""
     head, limbs, at = ix.heads[h], ix.shape[0], key_at(ix, h, key)
@@ -250,7 +251,7 @@ def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
     return True
 
 
-@compiled
+@inlined
 def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     """Puts in a new key, as an ordinary or a special one; False if it breaks the structure."""
     head, limbs, at, ordinary = ix.heads[h], ix.shape[0], key_at(ix, h, key), key_at(ix, h, ix.heads[h, ORDINARY])
@@ -273,7 +274,7 @@ def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     return True
 
 
-@compiled
+@entered
 def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     """Indexes the first keys anew under the head's structure; False if one of them does not fit."""
     head = ix.heads[h]
@@ -291,7 +292,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     return True
 
 
-@compiled
+@entered
 def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) -> int:
     """The worst `square_fit` of all keys but the special ones: 0 is the worst, then 2."""
     specials, following, worst = list_at(ix, h, 6), 0, 1
@@ -306,7 +307,7 @@ def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) 
     return worst
 
 
-@compiled
+@inlined
 def score_into(ix: Index, h: int, key: int, vec: Words, t: Words, into: int) -> None:
     """The exact score of a key, in squared quanta, of A limbs."""
     limbs, size, head = ix.shape[0], ix.shape[1], ix.heads[h]
@@ -316,27 +317,13 @@ def score_into(ix: Index, h: int, key: int, vec: Words, t: Words, into: int) -> 
         add_product(t, into, size, ix.store, at + c * limbs, limbs, vec, (head[QUERY] + c) * limbs, limbs)
 
 
-@compiled
+@entered
 def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
     """The rounded score of every key, by definition."""
     limbs, size = ix.shape[0], ix.shape[1]
     for key in range(keys):
         score_into(ix, h, key, vec, t, SUM)
         round_into(t, SUM, size, ix.shape[2], ix.shape[3], scores, key * limbs, limbs)
-
-
-@compiled
-def dense_argmax(ix: Index, h: int, keys: int, vec: Words, t: Words) -> int:
-    """The first key of the largest rounded score."""
-    limbs, size, best = ix.shape[0], ix.shape[1], 0
-    for key in range(keys):
-        score_into(ix, h, key, vec, t, SUM)
-        round_into(t, SUM, size, ix.shape[2], ix.shape[3], t, DIFFERENCE, limbs)
-        if key == 0 or less(t, BEST, t, DIFFERENCE, limbs):
-            best = key
-            for i in range(limbs):
-                t[BEST + i] = t[DIFFERENCE + i]
-    return best
 
 
 @compiled

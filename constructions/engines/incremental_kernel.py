@@ -6,7 +6,6 @@ import numpy as np
 
 from constructions.engines.incremental_certificate import certify, evaluate, find_coefficients, read
 from constructions.engines.incremental_index import (
-    CAPACITY,
     HOPELESS,
     INEXACT,
     KEYS,
@@ -18,7 +17,6 @@ from constructions.engines.incremental_index import (
     VALUE,
     VALUES,
     Index,
-    dense_argmax,
     insert,
     key_at,
     list_at,
@@ -34,16 +32,19 @@ from constructions.engines.incremental_limbs import (
     add,
     add_product,
     compiled,
+    entered,
+    inlined,
     is_zero,
     less,
     negate,
     round_into,
 )
 from constructions.engines.incremental_program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
+from constructions.engines.incremental_vocabulary import Vocabulary, dense_argmax, find_argmax
 
 # The state between returns
-PLACE, LENGTH, TAKEN, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, HEAD, NEXT = range(10)
-STATE_FIELDS = 10
+PLACE, LENGTH, TAKEN, GIVEN, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, HEAD, NEXT = range(11)
+STATE_FIELDS = 11
 FRESH, QUERY, ANSWERED = range(3)  # RESUMED, within an ATTEND
 FINISHED, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(5)  # why the kernel returns
 
@@ -62,7 +63,7 @@ def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: in
         negate(vec, into, limbs)
 
 
-@compiled
+@inlined
 def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) -> None:
     """Keeps the used registers, the key and the value of the latest token."""
     head, limbs = ix.heads[h], ix.shape[0]
@@ -87,7 +88,7 @@ def lead_over(length: int, fraction_bits: int) -> float:
     return (fraction_bits + 2 + bits) / 1.4419999
 
 
-@compiled
+@inlined
 def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t: Words) -> int:
     """One column. FINISHED, or what Python has to do before the kernel is called again."""
     head, length = ix.heads[h], state[LENGTH]
@@ -118,20 +119,16 @@ def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t
     return FINISHED
 
 
-@compiled
-def logits(ix: Index, h: int, state: Words, code: Words, vec: Words, t: Words) -> None:
-    """The argmax over the vocabulary: any lead decides it, by a quantum after rounding; of equals, the first."""
-    head = ix.heads[h]
-    find_coefficients(ix, h, code, vec, t)
-    vocabulary = head[CAPACITY]
-    if head[STRUCTURED] == 1 and certify(ix, h, vocabulary, 2.0 ** -ix.shape[2], vec, t):
-        state[NEXT] = ix.found[3]
-    else:
-        state[COUNT_DENSE_LOGITS] += 1
-        state[NEXT] = dense_argmax(ix, h, vocabulary, vec, t)
+@inlined
+def is_among(tokens: Words, token: int) -> bool:
+    """Whether the token is one of these."""
+    for i in range(len(tokens)):
+        if tokens[i] == token:
+            return True
+    return False
 
 
-@compiled
+@entered
 def advance(
     code: Words,
     vec: Words,
@@ -139,10 +136,12 @@ def advance(
     ix: Index,
     state: Words,
     tokens: Words,
+    stop: Words,
     words: tuple[Words, Words, Words],
+    vocabulary: Vocabulary,
     width: int,
 ) -> int:
-    """Runs on until the tokens are done, or Python is needed."""
+    """Runs on until Python is needed, or done: `tokens` is full, those behind the GIVEN being argmaxes, or one is in `stop`."""
     limbs, size, shift, mode = ix.shape[0], ix.shape[1], ix.shape[2], ix.shape[3]
     word_at, word_slots, word_limbs = words
     one = width * limbs
@@ -177,10 +176,14 @@ def advance(
                 place += 1 + 3 * code[place]
                 continue
             round_into(t, SUM, size, shift, mode, vec, into, limbs)
-            place = evaluate(code, place, vec, t, SUM, limbs, size)
-            round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
+            up, factor, following = vec, code[place + 1] * limbs, place + 4
+            if code[place] != 1 or code[place + 2] != 1 or code[place + 3] != shift:  # more than a slot by itself
+                following = evaluate(code, place, vec, t, SUM, limbs, size)
+                round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
+                up, factor = t, DIFFERENCE
+            place = following
             t[SUM : SUM + size] = ZERO
-            add_product(t, SUM, size, vec, into, limbs, t, DIFFERENCE, limbs)
+            add_product(t, SUM, size, vec, into, limbs, up, factor, limbs)
             round_into(t, SUM, size, shift, mode, vec, into, limbs)
         elif kind == ATTEND:
             h = code[place + 1]
@@ -195,9 +198,12 @@ def advance(
                 state[PLACE], state[HEAD] = place, code[place - 1]
                 return SUBLAYER
         elif kind == EMBED:
-            if state[TAKEN] == len(tokens):
-                state[PLACE] = place
-                return FINISHED
+            if state[TAKEN] == state[GIVEN]:
+                if state[GIVEN] == len(tokens) or is_among(stop, state[NEXT]):
+                    state[PLACE] = place
+                    return FINISHED
+                tokens[state[GIVEN]] = state[NEXT]
+                state[GIVEN] += 1
             token = tokens[state[TAKEN]]
             state[TAKEN] += 1
             state[LENGTH] += 1
@@ -213,7 +219,11 @@ def advance(
                 vec[one + limbs + offset + 1] = number >> (np.uint64(64) - bits)
             place += 1
         elif kind == LOGITS:
-            logits(ix, code[place + 1], state, code, vec, t)
-            place += 2
+            best = find_argmax(vocabulary, ix.shape, vec, t)
+            if best < 0:
+                state[COUNT_DENSE_LOGITS] += 1
+                best = dense_argmax(vocabulary, ix.shape, vec, t)
+            state[NEXT] = best
+            place += 1
         else:  # END
             place = 0

@@ -18,21 +18,32 @@ from numba.extending import intrinsic  # type: ignore[import-not-found,import-un
 Words = Any  # a flat uint64 array
 Limb = Any  # a uint64
 # No memory is allocated in compiled code, and without counting references to arrays it is three times as fast.
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}  # Python must not call it: there is no way in
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 LOW_HALF, HALF_BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
-# Regions of the scratch array, in limbs; a number has at most 12 limbs, a shifted one 24.
-REGION = 24
-FACTOR, OTHER, SHIFTED, SUM, DIFFERENCE, LARGEST, PREFERRED, BEST = (REGION * i for i in range(8))
-FREE = 8 * REGION
+# Regions of the scratch array, in limbs; a number has at most 12 limbs, a shifted one 24. For each int of Python in a call, numba
+# would compile the function again, so these are of numpy.
+REGION = cast(int, np.int64(24))
+FACTOR, OTHER, SHIFTED, SUM, DIFFERENCE, LARGEST, PREFERRED, BEST, FREE = (REGION * i for i in range(9))
 NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO = 0, 1, 2
 
 
 def compiled(function: Function) -> Function:
-    """Compiled on first use; what Python calls is cached on disk, see incremental_entries.py."""
-    return cast(Function, njit(**OPTIONS)(function))
+    """Compiled on first use, for calls by compiled code alone; what Python calls is cached, see incremental_entries.py."""
+    return cast(Function, njit(**INNER)(function))
+
+
+def inlined(function: Function) -> Function:
+    """The same, copied to where it is called: an Index takes as long to hand over as a row takes to add up."""
+    return cast(Function, njit(forceinline=True, **INNER)(function))
+
+
+def entered(function: Function) -> Function:
+    """For what incremental_entries.py wraps: compiled as a part of the wrapper, not once by itself and once more there."""
+    return cast(Function, njit(inline="always", **INNER)(function))
 
 
 def _high_product(typing_context: Any, a: Any, b: Any) -> Any:
@@ -123,11 +134,13 @@ def extend(a: Words, at: int, size: int, into: Words, place: int, wide: int) -> 
 
 
 @compiled
-def add_scaled(t: Words, at: int, size: int, b: int, b_size: int, limb: Limb, offset: int, subtract: bool) -> None:
-    """t[at…] ±= limb·2^(64·offset)·t[b…], with a magnitude at b."""
+def add_scaled(
+    t: Words, at: int, size: int, b: Words, b_at: int, b_size: int, limb: Limb, offset: int, subtract: bool
+) -> None:
+    """t[at…] ±= limb·2^(64·offset)·b[b_at…], with a magnitude at b_at."""
     carry = ZERO
     for j in range(b_size):
-        factor = t[b + j]
+        factor = b[b_at + j]
         if factor == ZERO and carry == ZERO:
             continue
         low, high = limb * factor, high_product(limb, factor)
@@ -166,10 +179,16 @@ def add_product(
     """t[at…] += x·y."""
     if is_zero(x, x_at, x_size) or is_zero(y, y_at, y_size):
         return
-    subtract = magnitude(x, x_at, x_size, t, FACTOR) != magnitude(y, y_at, y_size, t, OTHER)
+    x_negative, y_negative = x[x_at + x_size - 1] >> TOP == ONE, y[y_at + y_size - 1] >> TOP == ONE
+    if x_negative:
+        magnitude(x, x_at, x_size, t, FACTOR)
+        x, x_at = t, FACTOR
+    if y_negative:
+        magnitude(y, y_at, y_size, t, OTHER)
+        y, y_at = t, OTHER
     for i in range(x_size):
-        if t[FACTOR + i] != ZERO:
-            add_scaled(t, at, size, OTHER, y_size, t[FACTOR + i], i, subtract)
+        if x[x_at + i] != ZERO:
+            add_scaled(t, at, size, y, y_at, y_size, x[x_at + i], i, x_negative != y_negative)
 
 
 @compiled
@@ -177,15 +196,18 @@ def add_weighted(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int,
     """t[at…] += mantissa·2^shift·x."""
     if is_zero(x, x_at, x_size):
         return
-    subtract = magnitude(x, x_at, x_size, t, FACTOR) != (mantissa < 0)
+    negative = x[x_at + x_size - 1] >> TOP == ONE
+    if negative:
+        magnitude(x, x_at, x_size, t, FACTOR)
+        x, x_at = t, FACTOR
     factor, offset, bits = np.uint64(abs(mantissa)), shift >> 6, np.uint64(shift & 63)
     low = factor << bits
     if low != ZERO:
-        add_scaled(t, at, size, FACTOR, x_size, low, offset, subtract)
+        add_scaled(t, at, size, x, x_at, x_size, low, offset, negative != (mantissa < 0))
     if bits != ZERO:
         high = factor >> (np.uint64(64) - bits)
         if high != ZERO:
-            add_scaled(t, at, size, FACTOR, x_size, high, offset + 1, subtract)
+            add_scaled(t, at, size, x, x_at, x_size, high, offset + 1, negative != (mantissa < 0))
 
 
 @compiled
@@ -259,10 +281,11 @@ def to_float(t: Words, at: int, size: int) -> float:
 def trailing_zeros(a: Words, at: int, size: int) -> int:
     """How often 2 divides the number; 64·size for 0."""
     for i in range(size):
-        limb, zeros = a[at + i], 0
+        limb, zeros = a[at + i], 64 * i
         if limb != ZERO:
-            while limb & ONE == ZERO:
-                limb >>= ONE
-                zeros += 1
-            return 64 * i + zeros
+            for bits in (32, 16, 8, 4, 2, 1):
+                if limb << np.uint64(64 - bits) == ZERO:
+                    limb >>= np.uint64(bits)
+                    zeros += bits
+            return zeros
     return 64 * size

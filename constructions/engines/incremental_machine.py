@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from constructions.engines.incremental_index import FIELDS, GROUP_FIELDS, MOST_S
 from constructions.engines.incremental_limbs import FREE, LARGEST, NEAREST_AWAY, NEAREST_EVEN, TOWARD_ZERO
 from constructions.engines.incremental_program import compile_model
 from constructions.engines.incremental_structure import Keys, Structure, search
+from constructions.engines.incremental_vocabulary import arrange
 from constructions.layers import Transformer
 from precision.enclosure import round_beside_reciprocal
 from precision.format import Arithmetic, Rounding
@@ -28,6 +29,7 @@ MODES = {
     Rounding.TOWARD_ZERO: TOWARD_ZERO,
 }
 FIRST_CAPACITY = 256
+GROWTH = 4  # times as many tokens: indexing anew is dearer than memory that is never touched
 FIRST_SEARCH = 3  # keys
 FREE_SEARCHES = 24  # of one head; after these, one each time the sequence has grown by an eighth
 
@@ -44,7 +46,7 @@ class CompiledMachine:
         self.size, self.fraction_bits = 2 * self.limbs + 1, -arithmetic.format.quantum_exponent
         self.code = np.array(program.code, np.int64)
         self.vec = np.zeros(program.slots * self.limbs, np.uint64)
-        most = max(len(plan.used) for plan in self.plans)
+        most = max((len(plan.used) for plan in self.plans), default=0)
         self.t = np.zeros(FREE + most * (self.size + self.limbs) + (MOST_SPECIAL + 4) * self.size, np.uint64)
         self.t[LARGEST : LARGEST + self.limbs] = self._words([arithmetic.format.max_quanta])
         self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
@@ -56,10 +58,9 @@ class CompiledMachine:
             np.array([slot for row in entries for slot, _ in row], np.int64),
             self._words([quanta for row in entries for _, quanta in row]),
         )
-        self.vocabulary, self.capacity = len(model.words), 0
+        self.vocabulary, self.capacity = arrange(program, model.unembed), 0
         self.index = self._empty_index()
         self._grow(FIRST_CAPACITY)
-        self._load_vocabulary([[program.quanta(row[i]) for i in self.plans[-1].used] for row in model.unembed])
 
     @property
     def length(self) -> int:
@@ -70,26 +71,38 @@ class CompiledMachine:
         """The residual stream."""
         return self._numbers(self.vec[: self.width * self.limbs])
 
-    def feed(self, tokens: Sequence[int]) -> int:
-        """Takes tokens in; the argmax at the last one."""
-        if self.length + len(tokens) > self.capacity:
-            self._grow(max(self.length + len(tokens), 2 * self.capacity))
-        self.state[kernel.TAKEN] = 0
-        piece = np.array(tokens, np.int64)
+    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
+        """See Machine."""
+        wanted = self.length + len(tokens) + more
+        if wanted > self.capacity:
+            self._grow(max(wanted, GROWTH * self.capacity))
+        buffer = np.zeros(len(tokens) + more, np.int64)
+        buffer[: len(tokens)] = tokens
+        ends = np.array(sorted(stop), np.int64)
+        self.state[kernel.TAKEN], self.state[kernel.GIVEN] = 0, len(tokens)
         while True:
             why = self.entries.advance(
-                self.code, self.vec, self.t, self.index, self.state, piece, self.words, self.width
+                self.code,
+                self.vec,
+                self.t,
+                self.index,
+                self.state,
+                buffer,
+                ends,
+                self.words,
+                self.vocabulary,
+                self.width,
             )
             if why == kernel.FINISHED:
                 break
             self._help(why, int(self.state[kernel.HEAD]))
         self.columns.certified = int(self.state[kernel.COUNT_CERTIFIED])
         self.columns.dense_logits = int(self.state[kernel.COUNT_DENSE_LOGITS])
-        return int(self.state[kernel.NEXT])
+        return [*buffer[len(tokens) : self.state[kernel.GIVEN]].tolist(), int(self.state[kernel.NEXT])]
 
     def _help(self, why: int, head: int) -> None:
         if why == kernel.SEARCH_STRUCTURE:
-            self._search(head, self.length, with_coefficients=True)
+            self._search(head)
         elif why == kernel.DENSE_COLUMN:
             self._dense_column(head)
         elif why == kernel.MORE_SHARES:
@@ -152,14 +165,13 @@ class CompiledMachine:
         self.capacity = capacity
         store = groups = runs = sums = table = arena = 0
         for h, plan in enumerate(self.plans):
-            keys = self.vocabulary if h == len(self.plans) - 1 else capacity
-            slots = 1 << (2 * keys).bit_length()
-            heads[h, fields.CAPACITY], heads[h, fields.TABLE_MASK] = keys, slots - 1
+            slots = 1 << (2 * capacity).bit_length()
+            heads[h, fields.TABLE_MASK] = slots - 1
             heads[h, fields.STORE_AT], heads[h, fields.GROUPS_AT], heads[h, fields.RUNS_AT] = store, groups, runs
             heads[h, fields.SUMS_AT], heads[h, fields.TABLE_AT], heads[h, fields.ARENA_AT] = sums, table, arena
-            store += keys * int(heads[h, fields.STRIDE])
-            groups, runs, table, arena = groups + keys, runs + keys, table + slots, arena + 4 * keys + 4
-            sums += keys * plan.value_width * (self.limbs + 1)
+            store += capacity * int(heads[h, fields.STRIDE])
+            groups, runs, table, arena = groups + capacity, runs + capacity, table + slots, arena + 4 * capacity + 4
+            sums += capacity * plan.value_width * (self.limbs + 1)
         self.index = old._replace(
             store=np.zeros(store, np.uint64),
             groups=np.zeros(groups * GROUP_FIELDS, np.int64),
@@ -169,33 +181,23 @@ class CompiledMachine:
             arena=np.zeros(arena, np.int32),
         )
         for h in range(len(self.plans)):
-            keys = self.vocabulary if h == len(self.plans) - 1 else self.length
-            count = min(keys, int(before[h, fields.CAPACITY])) * int(heads[h, fields.STRIDE])
+            count = self.length * int(heads[h, fields.STRIDE])
             source, target = int(before[h, fields.STORE_AT]), int(heads[h, fields.STORE_AT])
             self.index.store[target : target + count] = old.store[source : source + count]
-            if heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, keys, self.t):
+            if heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t):
                 heads[h, fields.STRUCTURED] = 0
-
-    def _load_vocabulary(self, rows: Sequence[Sequence[int]]) -> None:
-        """The vocabulary's rows are the keys of the output head; registers and key are the same."""
-        h, stride = len(self.plans) - 1, int(self.index.heads[len(self.plans) - 1, fields.STRIDE])
-        words = self._words([quanta for row in rows for quanta in (*row, *row)])
-        at = int(self.index.heads[h, fields.STORE_AT])
-        self.index.store[at : at + len(rows) * stride] = words
-        self._search(h, len(rows), with_coefficients=False)
 
     # Structures
 
-    def _search(self, h: int, keys: int, *, with_coefficients: bool) -> None:
-        head, index, used = self.index.heads[h], self.index, len(self.plans[h].used)
+    def _search(self, h: int) -> None:
+        head, index, used, keys = self.index.heads[h], self.index, len(self.plans[h].used), self.length
         head[fields.TRIES] += 1
-        if with_coefficients:
-            self.columns.searches += 1
+        self.columns.searches += 1
         stride, at = int(head[fields.STRIDE]), int(head[fields.STORE_AT])
         registers = index.store[at : at + keys * stride].reshape(keys, stride)[:, : used * self.limbs]
         specials = int(head[fields.LISTS_AT]) + 6 * used
         inexact = index.lists[specials + MOST_SPECIAL : specials + MOST_SPECIAL + int(head[fields.INEXACT])].tolist()
-        coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size) if with_coefficients else None
+        coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size)
 
         def fits(structure: Structure, root: int, square: int) -> int:
             self._set_specials(h, structure.specials)

@@ -4,7 +4,7 @@ Notation: W limbs hold an element of the format, A = 2W + 1 limbs a sum of produ
 below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any sum of fewer than 2^60 of them with its sign.
 Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
 sublayers need. Instructions, as integers: a kind, then
-  EMBED (copies the token's word), ATTEND head, LOGITS head, MARK sublayer, END
+  EMBED (copies the token's word), ATTEND head, LOGITS, MARK sublayer, END
   ROW into, how, terms      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
   COPY into, from; COPY_ADD into, from      a ROW, with STORE or KEY, or with ADD, of a single weight 1
   UNIT into, gate, up       into := ReLU(gate)·up, both given by terms
@@ -25,7 +25,7 @@ from precision.rounding import round_fraction
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD = range(9)
 STORE, ADD, KEY = range(3)
-MANTISSA_BITS = 62
+MANTISSA_BITS = 62  # fits an int64 with its sign
 LONGEST_BITS = 40  # sequences are shorter than 2^LONGEST_BITS
 
 Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
@@ -52,7 +52,7 @@ class HeadPlan:
 
 @dataclass
 class Program:
-    """code, and heads in the order of ATTEND; the last one is the output head, whose keys are the vocabulary."""
+    """code, and heads in the order of ATTEND."""
 
     width: int
     arithmetic: Arithmetic
@@ -101,7 +101,10 @@ def limbs_needed(arithmetic: Arithmetic) -> int:
 
 
 def terms(weighted: Weighted) -> list[int]:
-    """Slots with their weights, each cut into mantissas of at most MANTISSA_BITS."""
+    """Slots with their weights, each cut into mantissas of at most MANTISSA_BITS; where it is cut does not matter.
+
+    A weight comes from a float64 of 53 digits, so one mantissa is enough, unless it saturated: the largest element may be longer.
+    """
     flat: list[int] = [0]
     for slot, weight in weighted:
         rest, sign = abs(weight), 1 if weight > 0 else -1
@@ -133,13 +136,7 @@ def compile_model(model: Transformer, arithmetic: Arithmetic) -> Program:
         program.code += [MARK, 2 * number - 1]
         _feed_forward(program, block.feed_forward, one)
         program.code += [MARK, 2 * number]
-    used = tuple(np.flatnonzero(np.any(model.unembed != 0, axis=0)).tolist())
-    query = program.reserve(len(used))
-    for c, register in enumerate(used):
-        program.row(query + c, STORE, [(register, program.unit)])
-    program.code += [LOGITS, len(program.heads), END]
-    program.heads.append(HeadPlan("logits", used, len(used), 0, query, query, query, query))
-    coefficients.append([number for c in range(len(used)) for number in terms([(query + c, program.unit)])])
+    program.code += [LOGITS, END]
     for index, flat in enumerate(coefficients):
         program.heads[index] = replace(program.heads[index], coefficients=len(program.code))
         program.code += flat

@@ -7,7 +7,6 @@ present query is negative, or one may be left over as the linear preference. A w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ class Structure:
 class Keys:
     """What the search asks of the keys. Shapes: registers (keys, used, limbs), uint64."""
 
-    def __init__(self, registers: Array, coefficients: list[int] | None, inexact: list[int], fits: Any) -> None:
+    def __init__(self, registers: Array, coefficients: list[int], inexact: list[int], fits: Any) -> None:
         self.registers, self.coefficients, self.inexact, self.fits = registers, coefficients, inexact, fits
 
     @property
@@ -116,7 +115,7 @@ def _find_roots(keys: Keys, structure: Structure, varying: list[int]) -> dict[in
     roots: dict[int, tuple[int, int]] = {}
     taken: set[int] = set()
     for square in varying:
-        if square in taken or (keys.coefficients is not None and keys.coefficients[square] >= 0):
+        if square in taken or keys.coefficients[square] >= 0:
             continue
         fits = [(keys.fits(structure, root, square), root) for root in varying if root != square]
         for fit, root in sorted(pair for pair in fits if pair[0]):
@@ -127,7 +126,6 @@ def _find_roots(keys: Keys, structure: Structure, varying: list[int]) -> dict[in
     return roots
 
 
-def _mismatch(keys: Keys, pair: tuple[int, int], places: Array) -> Fraction:
+def _mismatch(keys: Keys, pair: tuple[int, int], places: Array) -> int:
     """What a least mismatch costs, up to a factor that all pairs share."""
-    scale = 1 if keys.coefficients is None else -keys.coefficients[pair[1]]
-    return Fraction(keys.granularity(pair[0], places) ** 2 * scale)
+    return -keys.coefficients[pair[1]] * keys.granularity(pair[0], places) ** 2

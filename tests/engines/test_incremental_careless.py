@@ -1,0 +1,377 @@
+"""Careless decoders: one line of the compiled code is another one, and the named case tells."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+import pytest
+
+from constructions import engines
+from constructions.engines.incremental import Columns
+from constructions.engines.reference import ReferenceEngine
+from tests.engines.test_incremental_cases import CASES
+from tests.engines.test_indexed import Case
+
+if TYPE_CHECKING:
+    from constructions.engines.incremental_machine import CompiledMachine
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+
+
+class Careless(NamedTuple):
+    """killer: the case that tells. module: which file; its text `old` becomes `new`."""
+
+    killer: str
+    module: str
+    old: str
+    new: str
+
+
+MUTANTS: Mapping[str, Careless] = {
+    "ties are not rounded away": Careless("adversarial 22", "limbs", " or mode == NEAREST_AWAY", ""),
+    "toward zero rounds to nearest": Careless("adversarial 5", "limbs", " and mode != TOWARD_ZERO", ""),
+    "lower limbs are not sticky": Careless(
+        "a_tie_but_for_the_lowest_limb", "limbs", " or not is_zero(t, at, offset)", ""
+    ),
+    "high limbs are lost": Careless(
+        "a_key_of_a_whole_limb", "limbs", "        elif limb != ZERO:\n            saturated = True\n", ""
+    ),
+    "rounding up passes the largest": Careless(
+        "adversarial 87", "limbs", "saturated = up  # of the largest element", "saturated = False"
+    ),
+    "add drops a carry": Careless("adversarial 6", "limbs", "        if two < carry:\n            over = ONE\n", ""),
+    "products drop a carry": Careless(
+        "beyond_the_second_nearest", "limbs", "while carry != ZERO and place < at + size", "while False"
+    ),
+    "any square fits loosely": Careless(
+        "late_squares_that_are_wrong", "index", "        return 2\n    return 0\n", "        return 2\n    return 2\n"
+    ),
+    "matching squares fit loosely": Careless(
+        "a_late_square_that_is_a_quantum_off", "index", "squares + d], t) != 1:", "squares + d], t) == 0:"
+    ),
+    "preferred squares are not checked": Careless(
+        "late_squares_that_are_wrong", "index", "if fit == 0 or (fit == 2 and head[LOOSE] == 0):", "if False:"
+    ),
+    "flat registers are not checked": Careless(
+        "beyond_the_second_nearest", "index", "            special = True\n            ix", "            ix"
+    ),
+    "granularity is the wish's": Careless(
+        "a larger preference outweighs",
+        "index",
+        "        ix.lists[zeros + d] = min(ix.lists[zeros + d], trailing_zeros(ix.store, x, limbs))\n",
+        "",
+    ),
+    "granularity is the keys'": Careless(
+        "wish_between_the_keys",
+        "certificate",
+        "min(lists[zeros + d], trailing_zeros(t, wish + d * limbs, limbs))",
+        "lists[zeros + d]",
+    ),
+    "the least preference is the first": Careless(
+        "a smaller preference outweighs",
+        "index",
+        "if head[LEAST] < 0 or compare(ix, h, at, key_at(ix, h, head[LEAST])) < 0:",
+        "if head[LEAST] < 0:",
+    ),
+    "the greatest preference is the first": Careless(
+        "a larger preference outweighs",
+        "index",
+        "if head[GREATEST] < 0 or compare(ix, h, at, key_at(ix, h, head[GREATEST])) > 0:",
+        "if head[GREATEST] < 0:",
+    ),
+    "runs sum their first value": Careless(
+        "wish_between_the_keys",
+        "index",
+        "            add_values(ix, h, key, run, t)\n            return",
+        "            return",
+    ),
+    "equal roots are equal keys": Careless(
+        "equal_keys_with_unequal_squares",
+        "index",
+        "for register in (ix.heads[h, ROOT], ix.heads[h, SQUARE]):",
+        "for register in (ix.heads[h, ROOT],):",
+    ),
+    "any group in the table is the right one": Careless(
+        "adversarial 152", "index", "                same = False\n                break", "                break"
+    ),
+    "new keys come last in their group": Careless(
+        "late_squares_that_are_wrong",
+        "index",
+        "            low = middle + 1\n        else:\n            high = middle\n    if count",
+        "            low = middle + 1\n        else:\n            low = middle + 1\n    if count",
+    ),
+    "preferences cost nothing": Careless(
+        "a larger preference outweighs",
+        "certificate",
+        "    if head[PREFERENCE] == NO_PREFERENCE:\n        return 0.0\n",
+        "    return 0.0\n",
+    ),
+    "a better linear preference elsewhere": Careless(
+        "a larger preference outweighs",
+        "certificate",
+        "head[LEAST] if coefficient < 0.0 else head[GREATEST]",
+        "head[GREATEST] if coefficient < 0.0 else head[LEAST]",
+    ),
+    "the centre has no flat part": Careless(
+        "a special key loses to others by what they share",
+        "certificate",
+        "if ix.lists[list_at(ix, h, FLAT) + i] == 1:",
+        "if False:",
+    ),
+    "the centre has no matching part": Careless(
+        "wish_between_the_keys",
+        "certificate",
+        "    for d in range(head[MATCHING]):\n        v = real",
+        "    for d in range(0):\n        v = real",
+    ),
+    "the centre has no linear preference": Careless(
+        "a special key loses to others by their x",
+        "certificate",
+        "term = coefficient * real(t, DIFFERENCE, limbs, -q)",
+        "term = 0.0",
+    ),
+    "the centre has no quadratic preference": Careless(
+        "a_special_key_beside_better_ones",
+        "certificate",
+        "    elif head[PREFERENCE] == QUADRATIC:\n        if wish_kind",
+        "    elif False:\n        if wish_kind",
+    ),
+    "half the lead will do": Careless(
+        "structured 13", "certificate", "needed = lead + 2.0 * quantum", "needed = 0.5 * lead + 2.0 * quantum"
+    ),
+    "squares have no defect": Careless(
+        "squares_a_quantum_off",
+        "certificate",
+        "    if head[LOOSE] == 1:\n            needed",
+        "    if False:\n            needed",
+    ),
+    "a second run may win": Careless(
+        "structured 5",
+        "certificate",
+        "        elif slot >= 2:\n            return False\n",
+        "        elif slot >= 2:\n            continue\n",
+    ),
+    "only the nearest two matter": Careless(
+        "equal_keys_with_unequal_squares",
+        "certificate",
+        "places = (low - 1, low, low - 2, low + 1)",
+        "places = (low - 1, low, -1, -1)",
+    ),
+    "only the last run matters": Careless(
+        "rising keys 0",
+        "certificate",
+        "places = (runs_here - 1, -1, runs_here - 2, -1)",
+        "places = (runs_here - 1, -1, -1, -1)",
+    ),
+    "the largest preference is the best": Careless(
+        "adversarial 202",
+        "certificate",
+        "                places = (0, -1, 1, -1)\n",
+        "                places = (runs_here - 1, -1, runs_here - 2, -1)\n",
+    ),
+    "other groups are far away": Careless(
+        "a larger preference outweighs",
+        "certificate",
+        "if not difference(t, best, run_best, size, q) + mismatch >= (short + needed) * SLACK:",
+        "if False:",
+    ),
+    "without a group, any special key wins": Careless(
+        "wish_between_the_keys", "certificate", "if not top + mismatch >= limit", "if False and limit"
+    ),
+    "no score saturates": Careless(
+        "adversarial 1",
+        "certificate",
+        "return top <= ix.largest[0] / SLACK and needed * SLACK - top <= ix.largest[0] / SLACK",
+        "return True",
+    ),
+    "low scores do not saturate": Careless(
+        "structured 2", "certificate", " and needed * SLACK - top <= ix.largest[0] / SLACK", ""
+    ),
+    "high scores do not saturate": Careless(
+        "adversarial 1", "certificate", "return top <= ix.largest[0] / SLACK and", "return"
+    ),
+    "losers need no lead": Careless(
+        "beyond_the_second_nearest",
+        "certificate",
+        "    if behind != ABSENT and difference(t, best, behind, size, q) < needed * SLACK * SLACK:\n        return False\n",
+        "",
+    ),
+    "special keys never win": Careless(
+        "beyond_the_second_nearest",
+        "certificate",
+        "    for i in range(head[SPECIALS]):\n        into = scores",
+        "    for i in range(0):\n        into = scores",
+    ),
+    "special keys have no values": Careless(
+        "wish_between_the_keys", "certificate", "for w in range(found[2]):", "for w in range(0):"
+    ),
+    "losers leave no trace": Careless("structured 4", "certificate", "(1 if length > number else 0)", "0"),
+    "a single winner weighs 1": Careless(
+        "structured 13", "certificate", "number == 1 and equal(ix.shares, share, vec, one, limbs)", "number == 1"
+    ),
+    "matching keys attract": Careless(
+        "adversarial 45", "certificate", "if t[s_at + size - 1] >> TOP != ONE or find_wish", "if find_wish"
+    ),
+    "the preferred attracts": Careless(
+        "a_query_that_flees",
+        "certificate",
+        "        if t[s_at + size - 1] >> TOP != ONE:\n            return False\n        wish_kind",
+        "        wish_kind",
+    ),
+    "keys are never rounded": Careless("adversarial 1", "kernel", " and how == KEY", " and False"),
+    "negative gates pass": Careless(
+        "adversarial 0", "kernel", "if t[SUM + size - 1] >> TOP == ONE or is_zero", "if is_zero"
+    ),
+    "residual sums are not cut": Careless(
+        "adversarial 9", "kernel", "if less(t, LARGEST, vec, into, limbs):", "if False:"
+    ),
+    "the lead does not grow with the length": Careless(
+        "adversarial 147", "kernel", "    while length >> bits:\n        bits += 1\n", ""
+    ),
+    "keys that break the structure stay": Careless(
+        "a_late_square_that_is_a_quantum_off",
+        "kernel",
+        "            head[STRUCTURED] = 0\n        if",
+        "            pass\n        if",
+    ),
+    "valleys are peaks": Careless(
+        "valleys", "vocabulary", "elif step(v, low, shape, vec, t) <= 0 and", "elif False and"
+    ),
+    "valleys have one end": Careless(
+        "valleys",
+        "vocabulary",
+        "            best = look_between(v, high - SIDE + 1, high, low, high, best, shape, vec, t)\n",
+        "",
+    ),
+    "the lower outermost token needs no lead": Careless(
+        "logits_that_rounding_makes_equal", "vocabulary", "low < entry == start or ", ""
+    ),
+    "the upper outermost token needs no lead": Careless(
+        "logits_that_rounding_makes_equal_on_the_way_down", "vocabulary", " or entry == end < high", ""
+    ),
+    "logits need no lead": Careless(
+        "logits_that_rounding_makes_equal",
+        "vocabulary",
+        "return best if less(t, OUTERMOST, t, BEST, limbs) else -1",
+        "return best",
+    ),
+    "the last of equal logits wins": Careless(
+        "slopes", "vocabulary", "min(best, token) if equal", "max(best, token) if equal"
+    ),
+    "of equal logits, the one looked at first wins": Careless(
+        "tokens_out_of_order", "vocabulary", "min(best, token) if equal", "best if equal"
+    ),
+    "later parts win": Careless(
+        "families_side_by_side", "vocabulary", "if best >= 0 and not less", "if best >= 0 and False and not less"
+    ),
+    "any bend is one way": Careless(
+        "a_family_that_is_not_bent_one_way",
+        "vocabulary",
+        "(min(turns, default=0) >= 0 or max(turns, default=0) <= 0)",
+        "True",
+    ),
+    "any number of registers may vary": Careless(
+        "a_family_of_three_registers", "vocabulary", "if len(varying) > 2:", "if False:"
+    ),
+    "kinds of tokens are alike": Careless(
+        "families_side_by_side", "vocabulary", "places[:, few], axis=0", "0 * places[:, few], axis=0"
+    ),
+    "the last of equal rows is kept": Careless(
+        "tokens_out_of_order", "vocabulary", "first.setdefault(point, token)", "first[point] = token"
+    ),
+    "weights have one mantissa": Careless("a_weight_beyond_the_largest", "program", "while rest:", "if rest:"),
+    "the second mantissa is not shifted": Careless(
+        "a_weight_beyond_the_largest",
+        "program",
+        "rest >> MANTISSA_BITS, shift + MANTISSA_BITS",
+        "rest >> MANTISSA_BITS, shift",
+    ),
+    "a carry reads what was just written": Careless(
+        "adversarial 0",
+        "program",
+        "range(state, state + program.width))\n",
+        "range(following, following + program.width))\n",
+    ),
+    "losers take nothing from the winners' shares": Careless(
+        "structured 4", "machine", "round_beside_reciprocal(m, -1, fmt, rounding)", "round_ratio(one, m, fmt, rounding)"
+    ),
+    "dense sums round to nearest": Careless(
+        "adversarial 5",
+        "machine",
+        "round_shifted(total, self.fraction_bits, fmt, rounding)",
+        "round_shifted(total, self.fraction_bits, fmt)",
+    ),
+    "growing forgets the index": Careless(
+        "equal_keys_with_unequal_squares",
+        "machine",
+        "heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t)",
+        "False",
+    ),
+    "growing forgets the keys": Careless(
+        "beyond_the_second_nearest",
+        "machine",
+        "            self.index.store[target : target + count] = old.store[source : source + count]\n",
+        "",
+    ),
+}
+
+MODULES = ("limbs", "program", "index", "certificate", "vocabulary", "kernel", "entries", "structure", "machine")
+FEW_TOKENS = 4  # after which memory grows
+
+
+def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None) -> type[CompiledMachine]:
+    """The decoder from its source, changed by the mutant, and not compiled."""
+
+    def leave(*arguments: object, **options: object) -> Callable[[object], object]:
+        return lambda function: function
+
+    def high_product(generator: object) -> Callable[[int, int], np.uint64]:
+        return lambda a, b: np.uint64(int(a) * int(b) >> 64)
+
+    monkeypatch.setattr("numba.njit", leave)
+    monkeypatch.setattr("numba.extending.intrinsic", high_product)
+    for module in MODULES:
+        name = f"{engines.__name__}.incremental_{module}"
+        path = Path(engines.__file__).parent / f"incremental_{module}.py"
+        text = path.read_text(encoding="utf-8")
+        if mutant is not None and mutant.module == module:
+            assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
+            text = text.replace(mutant.old, mutant.new)
+        loaded = ModuleType(name)
+        loaded.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, name, loaded)
+        monkeypatch.setattr(engines, f"incremental_{module}", loaded, raising=False)
+        exec(compile(text, path, "exec"), loaded.__dict__)
+    loaded.__dict__["FIRST_CAPACITY"] = FEW_TOKENS
+    return cast("type[CompiledMachine]", loaded.__dict__["CompiledMachine"])
+
+
+def agrees(machine: type[CompiledMachine], case: Case) -> bool:
+    """Whether it leaves the reference engine's registers and tokens behind."""
+    with np.errstate(all="ignore"):
+        ours, theirs = (
+            machine(case.model, case.arithmetic, Columns(), None),
+            ReferenceEngine(case.model, case.arithmetic),
+        )
+        for token in case.tokens:
+            step = theirs.append(token)
+            if ours.feed([token]) != [step.next_token] or ours.registers() != list(step.registers[-1]):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_careless_decoders_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not agrees(interpreted(monkeypatch, MUTANTS[name]), CASES[MUTANTS[name].killer]())
+
+
+def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = interpreted(monkeypatch)
+    for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
+        assert agrees(machine, CASES[name]()), name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
@@ -98,6 +98,20 @@ class Check:
             ladder.append(size)
             size *= ratio
         return (*ladder, top)
+
+    def precision_text(self, usual: str) -> str:
+        """Of --p-bits, for the ledger; else the usual one."""
+        return usual if self.p_bits is None else f"p = {self.p_bits}"
+
+    def certified_sizes(self, sizes: Sequence[int], least_precision: Callable[[int], int]) -> tuple[int, ...]:
+        """The sizes whose least precision --p-bits reaches. Leaves the claim undecided if there is none."""
+        if self.p_bits is None:
+            return tuple(sizes)
+        kept = tuple(n for n in sizes if least_precision(n) <= self.p_bits)
+        if not kept:
+            least = f"{least_precision(sizes[0])} at n = {sizes[0]}"
+            self.unknown(f"p = {self.p_bits} is below the least p that is certified, {least}")
+        return kept
 
     def exhaustive(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""

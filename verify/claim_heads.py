@@ -15,7 +15,7 @@ from constructions.heads import copy, count, match, match_close, match_nearest, 
 from constructions.part import Contract, Integer, Part, Setting, printed_precision
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
-from verify.claim_gadgets import asked, claimed_sizes, precision_text
+from verify.parts import asked, claimed_sizes, run_every, run_random
 from verify.probe import Trial, compare, run_part
 from verify.strategies import Pins, every_trial, trials
 
@@ -81,26 +81,11 @@ def test_head(check: Check, engine: str, case: HeadCase) -> None:
     if cases:
         pinned = " with a different payload at each position" if case.pins else ""
         spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in case.small if n <= check.n_max)
-        check.exhaustive(
-            itertools.chain.from_iterable(cases),
-            right,
-            range=f"all columns{pinned}: {spans}",
-            size=lambda trial: trial.n,
-            precision=precision_text(check),
-        )
+        run_every(check, itertools.chain.from_iterable(cases), right, f"all columns{pinned}: {spans}")
     for longest, examples in ((LONGEST, 120), (LONGEST_OF_ALL, 6)):
-        sizes = check.sizes()
-        if case.n_covers_length:
-            sizes = tuple(n for n in sizes if n >= 2)
-        sizes = tuple(claimed_sizes(check, part, sizes, longest))
-        check.sampled(
-            trials(part, sizes, longest, precision=asked(check), n_covers_length=case.n_covers_length),
-            right,
-            range=f"columns of up to {longest} positions",
-            size=lambda trial: trial.n,
-            precision=precision_text(check, "least p to least p + 20"),
-            max_examples=examples,
-        )
+        text = f"columns of up to {longest} positions"
+        covers = case.n_covers_length
+        run_random(check, part, right, text, longest=longest, examples=examples, n_covers_length=covers)
 
 
 # As printed
@@ -161,7 +146,7 @@ def search_printed(
         right,
         range=f"columns of up to {longest} positions, n ≥ {sizes[0]}",
         size=lambda trial: trial.n,
-        precision=precision_text(check, text),
+        precision=check.precision_text(text),
         max_examples=examples,
     )
 
@@ -261,16 +246,9 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
         right,
         range="all columns with a different payload at each position: n = 2 up to 3 positions",
         size=2,
-        precision=precision_text(check),
+        precision=check.precision_text("least p"),
     )
-    sizes = claimed_sizes(check, part, check.sizes(), LONGEST)
-    check.sampled(
-        trials(part, sizes, LONGEST, precision=asked(check)),
-        right,
-        range=f"columns of up to {LONGEST} positions",
-        size=lambda trial: trial.n,
-        precision=precision_text(check, "least p to least p + 20"),
-    )
+    run_random(check, part, right, f"columns of up to {LONGEST} positions", longest=LONGEST)
 
 
 @claim(
@@ -300,7 +278,7 @@ def test_two_nearest(check: Check, engine: str) -> None:
         one_of_the_nearest,
         range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",
         size=2,
-        precision=precision_text(check),
+        precision=check.precision_text("least p"),
     )
 
 

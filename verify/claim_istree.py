@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,13 +26,13 @@ from constructions.wired import Wired
 from precision.format import Discipline
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.istree_walks import LADDER, ORDERS, PRECISION, logarithmic, logarithmic_ladder, random_graphs
 from verify.strategies import FAMILIES, every_input, every_labelled_graph, graphs
 
 AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
 STATEMENT = (
     "A Transformer of 9 blocks decides by a chain of thought of at most 2n − 1 vertices whether a graph is a tree."
 )
-LADDER = (10, 100, 1000)
 
 
 @cache
@@ -118,41 +117,27 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
 
     top = AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4)
     sizes = check.sizes(cap=max(top, 1))
-    precision = "p = least_precision(n)"
-    if check.p_bits is not None:
-        precision = f"p = {check.p_bits}"
-        least = istree.least_precision(1, discipline)
-        sizes = tuple(n for n in sizes if istree.least_precision(n, discipline) <= check.p_bits)
-        if not sizes:
-            check.unknown(f"p = {check.p_bits} is below the least p that is certified, {least} at n = 1")
+    sizes = check.certified_sizes(sizes, lambda n: istree.least_precision(n, discipline))
+    precision = check.precision_text(PRECISION)
     biggest = sizes[-1]
 
     def exhaust(inputs: Iterable[Graph], n: int, text: str) -> None:
         if n <= biggest:
             check.exhaustive(inputs, as_algorithm_1, range=text, size=lambda graph: graph.n, precision=precision)
 
-    orders = "in every order and orientation of its edges"
-    exhaust(itertools.chain.from_iterable(map(every_input, (1, 2, 3))), 3, f"every graph {orders}")
+    exhaust(itertools.chain.from_iterable(map(every_input, (1, 2, 3))), 3, f"every graph {ORDERS}")
     wide = fused and engine != "reference"  # the reference takes minutes; the dense engine covers more in 4.7/small
     if wide:
-        exhaust(every_input(4, [3]), 4, f"every graph with 3 edges on 4 vertices {orders}")
+        exhaust(every_input(4, [3]), 4, f"every graph with 3 edges on 4 vertices {ORDERS}")
     largest = 5 if wide else 4
     exhaust(
         itertools.chain.from_iterable(map(every_labelled_graph, range(1, largest + 1))), largest, "every labelled graph"
     )
-    families = ", ".join(FAMILIES)
     small = [n for n in sizes if n <= 16]
-    large = [n for n in sizes if n > 16]
-    for some, examples in ((small, 60 if fused else 25), (large, 20)):
+    large = [n for n in sizes if n > 16]  # a few: what 4.7/scale-… runs by certificates
+    for some, examples in ((small, 60 if fused else 25), (large, 6)):
         if some:
-            check.sampled(
-                graphs(some),
-                as_algorithm_1,
-                range=f"{families}; n = {', '.join(map(str, some))}",
-                size=lambda graph: graph.n,
-                precision=precision,
-                max_examples=examples,
-            )
+            random_graphs(check, some, as_algorithm_1, examples=examples)
 
 
 # As printed
@@ -162,17 +147,19 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
 class Search:
     """Where to look for a graph that a finding spoils.
 
-    few_vertices: try every input on 2 and 3 vertices first. verdict_only: whatever the chain of thought, only the verdict counts.
+    few_vertices: try every input on 2 and 3 vertices first. four_with: then those on 4 vertices with so many edges, if any.
+    verdict_only: whatever the chain of thought, only the verdict counts.
     """
 
     sizes: Sequence[int] = (2, 3, 4, 5, 6, 7, 8)
     families: Sequence[str] = ("stars", "random recursive trees")
     few_vertices: bool = True
+    four_with: int = 0
     verdict_only: bool = False
 
 
 SEARCHES = {
-    istree.EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), verdict_only=True),
+    istree.EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), four_with=5, verdict_only=True),
     SCORE_RANGE.id: Search((8, 16), few_vertices=False),  # below, e^−n alone could be to blame
 }
 
@@ -186,11 +173,8 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Searc
         said_yes = tokens[-1] == PAPER.token(PAPER.yes, graph.n)
         return None if search.verdict_only and said_yes == is_tree(graph) else found
 
-    precision = "p = least_precision(n)"
-    if SCORE_RANGE.id in printed:
-        precision = "p = the least odd number above 10·log2 n"
-    if check.p_bits is not None:
-        precision = f"p = {check.p_bits}"
+    above = SCORE_RANGE.id in printed
+    precision = check.precision_text("p = the least odd number above 10·log2 n" if above else PRECISION)
     if search.few_vertices:
         check.exhaustive(
             itertools.chain.from_iterable(map(every_input, (2, 3))),
@@ -199,16 +183,17 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Searc
             size=lambda graph: graph.n,
             precision=precision,
         )
+    if search.four_with and check.n_max >= 4:
+        check.exhaustive(
+            every_input(4, [search.four_with]),
+            right,
+            range=f"every graph on 4 vertices with {search.four_with} edges in every order and orientation of its edges",
+            size=4,
+            precision=precision,
+        )
     sizes = [n for n in search.sizes if n <= check.n_max]
     if sizes:
-        check.sampled(
-            graphs(sizes, search.families),
-            right,
-            range=f"{', '.join(search.families)}; n = {', '.join(map(str, sizes))}",
-            size=lambda graph: graph.n,
-            precision=precision,
-            max_examples=400,
-        )
+        random_graphs(check, sizes, right, examples=400, families=search.families, precision=precision)
 
 
 @claims(
@@ -273,7 +258,7 @@ def test_constant_size(check: Check) -> None:
         as_small,
         range="matrices of both layouts at n = 10, 100, 1000",
         size=lambda size: size.n,
-        precision="p = least_precision(n)",
+        precision=PRECISION,
     )
 
 
@@ -283,21 +268,8 @@ def test_constant_size(check: Check) -> None:
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    def within(n: int) -> Counterexample | None:
-        bits = math.log2(n)
-        bounds = {
-            Discipline.FUSED: 8 * bits + 2 * math.log2(1 + bits) + 29,
-            Discipline.SEQUENTIAL: 12 * bits + 2 * math.log2(1 + bits) + 37,
-        }
-        for discipline, bound in bounds.items():
-            least = istree.least_precision(n, discipline)
-            if least > bound + 1e-9:
-                return Counterexample(discipline=discipline, least=least, bound=bound)
-        return None
-
-    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)}
-    ladder = sorted(powers | {n for e in range(120) if (n := int(1.125**e)) <= 10**6} | {10**6})
-    check.certified(ladder, within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+    within = logarithmic(istree.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
+    check.certified(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
 
 
 @claim(

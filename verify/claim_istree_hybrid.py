@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from hypothesis import strategies as st
-
-from constructions.engines import find_engine
 from constructions.findings import Finding
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
@@ -18,19 +14,29 @@ from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, measure
 from constructions.wired import Wired
 from precision.format import Discipline
+from verify.batches import Batches, first_other_tokens
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.istree_walks import (
+    LADDER,
+    ORDERS,
+    PRECISION,
+    large_graphs,
+    logarithmic,
+    logarithmic_ladder,
+    prompt,
+    random_graphs,
+    shapes_at,
+    walk,
+)
 from verify.large_graphs import LEAST, SHAPES, LargeGraph
-from verify.strategies import FAMILIES, every_input, every_labelled_graph, graphs
+from verify.strategies import every_input, every_labelled_graph
 
 AFFORDABLE = {"reference": 8, "dense": 32, "indexed": 64}  # the largest n of random graphs, for an engine's sake
 AT_SCALE = 10_000  # up to 1.2 million tokens in one pass, half a minute, and 1.7 GB
 MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to be shrunk
 CHUNK = 1024  # graphs to a batch of the dense engine
 STATE_NUMBERS = 32
-PRECISION = "p = least_precision(n)"
-ORDERS = "in every order and orientation of its edges"
-LADDER = (10, 100, 1000)
 
 
 @cache
@@ -39,22 +45,6 @@ def model(
 ) -> Wired:
     """The wired model, built once for each size."""
     return hybrid.build(n, p_bits, printed=printed, discipline=discipline)
-
-
-def prompt(wired: Wired, graph: Graph) -> list[int]:
-    """Tokenize(G) in the model's numbers."""
-    words = PAPER.vocabulary(graph.n)
-    return wired.tokens(words[token] for token in PAPER.prompt(graph))
-
-
-def walk(wired: Wired, graph: Graph, engine: str) -> list[str]:
-    """What follows the prompt."""
-    # A guess spares the engines that run whole sequences most of the work; as printed, the model says something else.
-    guess = [] if wired.printed else wired.tokens(hybrid.expected_sequence(graph))
-    stop, limit = set(wired.tokens((PAPER.yes, PAPER.no))), hybrid.limit(graph.n)
-    run = find_engine(engine)
-    found = run(wired.model, wired.arithmetic, prompt(wired, graph), stop, limit, guess=guess)
-    return [wired.vocabulary[token] for token in found.produced]
 
 
 def tour(words: Sequence[str]) -> list[str]:
@@ -85,52 +75,31 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
 # Every small graph
 
 
-@dataclass
-class Batches:
-    """Judges graphs one by one, computing them many at a time with the dense engine.
+def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
+    """For graphs of one size, the first token that is not the expected one."""
 
-    The expected tokens are fed behind the prompt. If the argmax at each position is the next one of them, induction over positions
-    shows that greedy decoding gives just these.
-    """
+    def compute(cases: list[Graph]) -> Sequence[int | None]:
+        wired = model(cases[0].n)
+        answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in cases]
+        return first_other_tokens(wired, [prompt(wired, graph) for graph in cases], answers, device)
 
-    device: str
-    mismatch: dict[Graph, int | None] = field(default_factory=dict)
-
-    def ahead(self, cases: Iterable[Graph]) -> Iterator[Graph]:
-        """The same graphs, each computed before it is handed out."""
-        rest = iter(cases)
-        while chunk := list(itertools.islice(rest, CHUNK)):
-            self._compute(chunk)
-            yield from chunk
-
-    def right(self, graph: Graph) -> Counterexample | None:
-        """The verdict on one graph; a replayed one is computed alone."""
-        if graph not in self.mismatch:
-            self._compute([graph])
-        first = self.mismatch.pop(graph)
-        if first is not None:
-            return Counterexample(expected=" ".join(hybrid.expected_sequence(graph)), first_other_token=first)
-        return judged(graph, hybrid.expected_sequence(graph))
-
-    def _compute(self, chunk: list[Graph]) -> None:
-        from constructions.engines import dense
-
-        for n, group in itertools.groupby(chunk, key=lambda graph: graph.n):
-            cases, wired = list(group), model(n)
-            prompts = [prompt(wired, graph) for graph in cases]
-            answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in cases]
-            found = dense.matches(wired.model, wired.arithmetic, prompts, answers, device=self.device)
-            self.mismatch.update(zip(cases, found, strict=True))
+    return compute
 
 
 @claim("5.7/small", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} On every small graph.")
 def test_every_small_graph(check: Check) -> None:
-    batches = Batches(check.device)
+    batches = Batches(first_others(check.device), key=lambda graph: graph.n, chunk=CHUNK)
+
+    def right(graph: Graph) -> Counterexample | None:
+        first, expected = batches.found(graph), hybrid.expected_sequence(graph)
+        if first is not None:
+            return Counterexample(expected=" ".join(expected), first_other_token=first)
+        return judged(graph, expected)
 
     def exhaust(top: int, text: str, cases: Iterable[Graph]) -> None:
         if top <= check.n_max:
             size = lambda graph: graph.n  # noqa: E731
-            check.exhaustive(batches.ahead(cases), batches.right, range=text, size=size, precision=PRECISION)
+            check.exhaustive(batches.ahead(cases), right, range=text, size=size, precision=PRECISION)
 
     exhaust(1, f"every graph on 1 vertex {ORDERS} (dense)", every_input(1))
     small = itertools.chain(every_input(2), every_input(3), every_input(4, (3,)))
@@ -159,24 +128,12 @@ def test_every_small_graph(check: Check) -> None:
 def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
     fused = discipline is Discipline.FUSED
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
-    precision = PRECISION
-    if check.p_bits is not None:
-        precision, least = f"p = {check.p_bits}", hybrid.least_precision(1, discipline)
-        sizes = tuple(n for n in sizes if hybrid.least_precision(n, discipline) <= check.p_bits)
-        if not sizes:
-            check.unknown(f"p = {check.p_bits} is below the least p that is certified, {least} at n = 1")
+    sizes = check.certified_sizes(sizes, lambda n: hybrid.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, walk(model(graph.n, (), discipline, check.p_bits), graph, engine))
+        return judged(graph, walk(hybrid, model(graph.n, (), discipline, check.p_bits), graph, engine))
 
-    check.sampled(
-        graphs(sizes),
-        right,
-        range=f"{', '.join(FAMILIES)}; n = {', '.join(map(str, sizes))}",
-        size=lambda graph: graph.n,
-        precision=precision,
-        max_examples=15 if fused else 10,
-    )
+    random_graphs(check, sizes, right, examples=15 if fused else 10)
 
 
 # At scale
@@ -184,7 +141,7 @@ def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> Non
 
 def right_by_index(graph: Graph) -> Counterexample | None:
     """By the indexed engine in one pass, every softmax column of it certified or dense."""
-    return judged(graph, walk(model(graph.n), graph, "indexed"))
+    return judged(graph, walk(hybrid, model(graph.n), graph, "indexed"))
 
 
 def right_at_scale(large: LargeGraph) -> Counterexample | None:
@@ -196,23 +153,10 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
 def test_at_scale(check: Check) -> None:
     for some in MODERATE:
         if some[-1] <= check.n_max:
-            check.sampled(
-                graphs(some),
-                right_by_index,
-                range=f"{', '.join(FAMILIES)}; n = {', '.join(map(str, some))} (indexed)",
-                size=lambda graph: graph.n,
-                precision=PRECISION,
-                max_examples=15,
-            )
+            random_graphs(check, some, right_by_index, examples=15, by="indexed")
     for n in check.sizes(10, ratio=10, cap=AT_SCALE):
-        check.sampled(
-            st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
-            right_at_scale,
-            range=f"{', '.join(SHAPES)} at n = {n:,} (indexed)" if n < 100 else f"the same at n = {n:,} (indexed)",
-            size=lambda large: large.n,
-            precision=PRECISION,
-            max_examples=10 if n <= 100 else 2 if n <= 1000 else 1,
-        )
+        examples = 10 if n <= 100 else 2 if n <= 1000 else 1
+        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, 10))
 
 
 # How long the chain of thought is
@@ -241,13 +185,8 @@ def test_length(check: Check) -> None:
         return None
 
     for n in check.sizes(LEAST, ratio=4, cap=10_000):
-        check.sampled(
-            st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
-            short,
-            range=f"{', '.join(SHAPES)}; n = {n:,}",
-            size=lambda large: large.n,
-            max_examples=20 if n <= 1000 else 4,
-        )
+        text = f"{', '.join(SHAPES)}; n = {n:,}"
+        large_graphs(check, n, short, examples=20 if n <= 1000 else 4, text=text, precision="")
 
 
 # As printed
@@ -267,14 +206,14 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], where: Where)
     """Inputs one by one. Only the verdict counts."""
 
     def right(graph: Graph) -> Counterexample | None:
-        words = walk(model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
+        words = walk(hybrid, model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
         verdict = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else "none"
         if verdict == (PAPER.yes if is_tree(graph) else PAPER.no):
             return None
         return Counterexample(is_tree=is_tree(graph), verdict=verdict, answered=" ".join(words[:100]))
 
     text, cases = where
-    precision = PRECISION if check.p_bits is None else f"p = {check.p_bits}"
+    precision = check.precision_text(PRECISION)
     affordable = (graph for graph in cases() if graph.n <= check.n_max)
     check.exhaustive(affordable, right, range=text, size=lambda graph: graph.n, precision=precision)
 
@@ -334,14 +273,5 @@ def test_constant_size(check: Check) -> None:
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    def within(n: int) -> Counterexample | None:
-        bits = math.log2(n)
-        for discipline, slope, rest in ((Discipline.FUSED, 8, 29), (Discipline.SEQUENTIAL, 12, 37)):
-            least, bound = hybrid.least_precision(n, discipline), slope * bits + 2 * math.log2(1 + bits) + rest
-            if least > bound + 1e-9:
-                return Counterexample(discipline=discipline, least=least, bound=bound)
-        return None
-
-    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)}
-    ladder = sorted(powers | {n for e in range(120) if (n := int(1.125**e)) <= 10**6} | {10**6})
-    check.certified(ladder, within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+    within = logarithmic(hybrid.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
+    check.certified(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)

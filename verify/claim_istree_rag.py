@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from hypothesis import strategies as st
-
-from constructions.engines import Forward, decode_by_forward, find_engine
+from constructions.engines import decode_by_forward
 from constructions.findings import Finding
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
-from constructions.layers import Transformer, block_arrays
+from constructions.layers import block_arrays
 from constructions.measures import LINEAR_RNN, measure
 from constructions.search import Search, SearchError
 from constructions.wired import Wired
-from precision.format import Arithmetic, Discipline
+from precision.format import Discipline
+from verify.batches import Batches, computed_ahead
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
-from verify.large_graphs import LEAST, SHAPES, LargeGraph
-from verify.strategies import FAMILIES, all_edges, every_input, every_labelled_graph, graphs
+from verify.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at, stops, walk
+from verify.large_graphs import LEAST, LargeGraph
+from verify.strategies import all_edges, every_input, every_labelled_graph
 
 AFFORDABLE = {"reference": 8, "dense": 64, "indexed": 64}  # the largest n that an engine walks in seconds
 AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
 CHUNK = 256  # graphs to a batch of the dense engine
 STATE_NUMBERS = 90
-PRECISION = "p = least_precision(n)"
-ORDERS = "in every order and orientation of its edges"
-LADDER = (10, 100, 1000)
 
 
 @cache
@@ -38,11 +35,6 @@ def model(
 ) -> Wired:
     """The wired model, built once for each size."""
     return rag.build(n, p_bits, printed=printed, discipline=discipline)
-
-
-def stops(wired: Wired) -> set[int]:
-    """The verdicts."""
-    return set(wired.tokens((PAPER.yes, PAPER.no)))
 
 
 def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
@@ -60,86 +52,48 @@ def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample 
     return None
 
 
-def walk(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
+def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
     """What follows the prompt, and how many searches were made. Raises SearchError."""
     respond = Search(wired.vocabulary)
-    # A guess spares the engines that run whole sequences most of the work; as printed, the model says something else.
-    guess = [] if wired.printed else wired.tokens(rag.expected_sequence(graph))
-    run = find_engine(engine)
-    found = run(
-        wired.model,
-        wired.arithmetic,
-        PAPER.prompt(graph),
-        stops(wired),
-        rag.limit(graph.n),
-        guess=guess,
-        respond=respond,
-    )
-    return [wired.vocabulary[token] for token in found.produced], respond.searches
+    return walk(rag, wired, graph, engine, respond), respond.searches
 
 
 # Every small graph
 
 
-class Batches:
-    """Judges graphs one by one, computing them many at a time with the dense engine. Every search is made again."""
+def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | None]]:
+    """For graphs of one size, by the dense engine; every search is made again."""
 
-    def __init__(self, device: str) -> None:
-        self.device = device
-        self.verdicts: dict[Graph, Counterexample | None] = {}
-
-    def ahead(self, cases: Iterator[Graph]) -> Iterator[Graph]:
-        """The same graphs, each judged before it is handed out."""
-        while chunk := list(itertools.islice(cases, CHUNK)):
-            self._judge(chunk)
-            yield from chunk
-
-    def right(self, graph: Graph) -> Counterexample | None:
-        """The verdict on one graph; a replayed one is computed alone."""
-        if graph not in self.verdicts:
-            self._judge([graph])
-        return self.verdicts.pop(graph)
-
-    def _judge(self, chunk: list[Graph]) -> None:
+    def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         from constructions.engines import dense
 
-        for n, group in itertools.groupby(chunk, key=lambda graph: graph.n):
-            cases, wired = list(group), model(n)
-            prompts = [PAPER.prompt(graph) for graph in cases]
-            guesses = [wired.tokens(rag.expected_sequence(graph)) for graph in cases]
-            fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
-            found = dense.run(wired.model, wired.arithmetic, fed, device=self.device).next_tokens
-            for graph, prompt, guess, argmax in zip(cases, prompts, guesses, found, strict=True):
-                respond, forward = Search(wired.vocabulary), _computed_ahead([*prompt, *guess[:-1]], argmax.tolist())
-                produced = decode_by_forward(
-                    forward, wired.model, wired.arithmetic, prompt, stops(wired), rag.limit(n), guess, respond
-                )
-                words = [wired.vocabulary[token] for token in produced]
-                self.verdicts[graph] = judged(graph, words, respond.searches)
+        n, wired = cases[0].n, model(cases[0].n)
+        prompts = [PAPER.prompt(graph) for graph in cases]
+        guesses = [wired.tokens(rag.expected_sequence(graph)) for graph in cases]
+        fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+        found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
+        for graph, prompt, guess, tokens, argmax in zip(cases, prompts, guesses, fed, found, strict=True):
+            respond, forward = Search(wired.vocabulary), computed_ahead(tokens, argmax.tolist(), device)
+            produced = decode_by_forward(
+                forward, wired.model, wired.arithmetic, prompt, stops(wired), rag.limit(n), guess, respond
+            )
+            yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
 
-
-def _computed_ahead(tokens: Sequence[int], argmax: Sequence[int]) -> Forward:
-    """The argmax where it is known, for these tokens; by the dense engine for any other sequence."""
-
-    def forward(model: Transformer, arithmetic: Arithmetic, fed: Sequence[int]) -> Sequence[int]:
-        from constructions.engines import dense
-
-        if list(fed) == list(tokens):
-            return argmax
-        return dense.run(model, arithmetic, [fed]).next_tokens[0].tolist()  # type: ignore[no-any-return]
-
-    return forward
+    return compute
 
 
 @claim("5.3/istree-small", source=rag.SOURCE, statement=f"{rag.STATEMENT} On every small graph.")
 def test_every_small_graph(check: Check) -> None:
-    batches = Batches(check.device)
+    batches = Batches(verdicts(check.device), key=lambda graph: graph.n, chunk=CHUNK)
+
+    def right(graph: Graph) -> Counterexample | None:
+        return batches.found(graph)
 
     def exhaust(top: int, text: str, cases: Iterable[Graph]) -> None:
         if top <= check.n_max:
             check.exhaustive(
-                batches.ahead(iter(cases)),
-                batches.right,
+                batches.ahead(cases),
+                right,
                 range=f"{text} (dense)",
                 size=lambda graph: graph.n,
                 precision=PRECISION,
@@ -171,31 +125,17 @@ def test_every_small_graph(check: Check) -> None:
 )
 def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max))
-    precision = PRECISION
-    if check.p_bits is not None:
-        precision = f"p = {check.p_bits}"
-        sizes = tuple(n for n in sizes if rag.least_precision(n, discipline) <= check.p_bits)
-        if not sizes:
-            check.unknown(
-                f"p = {check.p_bits} is below the least p that is certified, {rag.least_precision(1)} at n = 1"
-            )
+    sizes = check.certified_sizes(sizes, lambda n: rag.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, *walk(model(graph.n, (), discipline, check.p_bits), graph, engine))
+        return judged(graph, *searched(model(graph.n, (), discipline, check.p_bits), graph, engine))
 
-    check.sampled(
-        graphs(sizes),
-        right,
-        range=f"{', '.join(FAMILIES)}; n = {', '.join(map(str, sizes))}",
-        size=lambda graph: graph.n,
-        precision=precision,
-        max_examples=20 if discipline is Discipline.FUSED else 8,
-    )
+    random_graphs(check, sizes, right, examples=20 if discipline is Discipline.FUSED else 8)
 
 
 def right_by_indexed(graph: Graph) -> Counterexample | None:
     """Whether the indexed engine, fed the expected tokens, has the next one as its argmax wherever the model writes."""
-    return judged(graph, *walk(model(graph.n), graph, "indexed"))
+    return judged(graph, *searched(model(graph.n), graph, "indexed"))
 
 
 def right_at_scale(large: LargeGraph) -> Counterexample | None:
@@ -205,26 +145,12 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
 
 @claim("5.3/istree-scale", source=rag.SOURCE, statement=f"{rag.STATEMENT} Every search is made by Python's re.")
 def test_at_scale(check: Check) -> None:
-    families = check.sizes(cap=64)
-    check.sampled(
-        graphs(families),
-        right_by_indexed,
-        range=f"{', '.join(FAMILIES)}; n = {', '.join(map(str, families))} (indexed)",
-        size=lambda graph: graph.n,
-        precision=PRECISION,
-        max_examples=40,
-    )
+    random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=40, by="indexed")
     if check.n_max < LEAST:
         return
     for n in check.sizes(LEAST, cap=AT_SCALE, ratio=10):
-        check.sampled(
-            st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
-            right_at_scale,
-            range=f"{', '.join(SHAPES)} at n = {n} (indexed)" if n == LEAST else f"the same at n = {n} (indexed)",
-            size=lambda large: large.n,
-            precision=PRECISION,
-            max_examples=20 if n < 50 else 6 if n < 200 else 2,
-        )
+        examples = 20 if n < 50 else 6 if n < 200 else 2
+        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, LEAST))
 
 
 # As printed
@@ -251,7 +177,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
         expected = PAPER.yes if is_tree(graph) else PAPER.no
         wired = model(graph.n, printed, Discipline.FUSED, check.p_bits)
         try:
-            words, _ = walk(wired, graph, engine)
+            words, _ = searched(wired, graph, engine)
         except SearchError as error:
             return Counterexample(expected=expected, failed=str(error))
         said = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else f"no verdict within {len(words)} tokens"
@@ -268,7 +194,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
                 right,
                 range=f"every connected labelled graph on {n} vertices",
                 size=lambda graph: graph.n,
-                precision=PRECISION if check.p_bits is None else f"p = {check.p_bits}",
+                precision=check.precision_text(PRECISION),
             )
 
 
@@ -328,13 +254,8 @@ def within_length(large: LargeGraph) -> Counterexample | None:
 )
 def test_linear_length(check: Check) -> None:
     for n in check.sizes(LEAST, cap=10_000, ratio=10):
-        check.sampled(
-            st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
-            within_length,
-            range=f"{', '.join(SHAPES)} at n = {n:,}" if n == LEAST else f"the same at n = {n:,}",
-            size=lambda large: large.n,
-            max_examples=40 if n <= 1000 else 3,
-        )
+        examples, text = 40 if n <= 1000 else 3, shapes_at(n, LEAST, "")
+        large_graphs(check, n, within_length, examples=examples, text=text, precision="")
 
 
 @claim(

@@ -9,9 +9,9 @@ from constructions.part import Part
 from constructions.recurrences import first_positions, recent, recite, running_sum
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claims
-from verify.claim_gadgets import asked, claimed_sizes, precision_text
+from verify.parts import asked, claimed_sizes, run_every, run_random
 from verify.probe import Trial, compare
-from verify.strategies import every_trial, trials
+from verify.strategies import every_trial
 
 UNITS: Sequence[Part] = (recent.PART, running_sum.PART, first_positions.PART, recite.PART)
 LONGEST = 24
@@ -29,23 +29,11 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
         return compare(part, trial, engine)
 
     small = claimed_sizes(check, part, [1], 5)
-    check.exhaustive(
-        itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small),
-        right,
-        range="all columns: n = 1 up to 5 positions",
-        size=lambda trial: trial.n,
-        precision=precision_text(check),
-    )
+    every = itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small)
+    run_every(check, every, right, "all columns: n = 1 up to 5 positions")
     for longest, examples in ((LONGEST, 100), (LONGEST_OF_ALL, 6)):
-        sizes = tuple(claimed_sizes(check, part, check.sizes(), longest))
-        check.sampled(
-            trials(part, sizes, longest, precision=asked(check)),
-            right,
-            range=f"columns of up to {longest} positions",
-            size=lambda trial: trial.n,
-            precision=precision_text(check, "least p to least p + 20"),
-            max_examples=examples,
-        )
+        text = f"columns of up to {longest} positions"
+        run_random(check, part, right, text, longest=longest, examples=examples)
 
 
 @claims(
@@ -60,10 +48,5 @@ def test_linear_unit_as_printed(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine, printed=True)
 
-    check.exhaustive(
-        every_trial(part, 1, 4, precision=asked(check)),
-        right,
-        range="all columns: n = 1 up to 4 positions",
-        size=lambda trial: trial.n,
-        precision=precision_text(check),
-    )
+    every = every_trial(part, 1, 4, precision=asked(check))
+    run_every(check, every, right, "all columns: n = 1 up to 4 positions")

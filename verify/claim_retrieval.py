@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import Forward, decode_by_forward, find_engine
+from constructions.engines import decode_by_forward, find_engine
 from constructions.findings import Finding
 from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.layers import Transformer
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.search import SearchError
 from constructions.wired import Wired
-from precision.format import Arithmetic, Discipline
+from precision.format import Discipline
+from verify.batches import Batches, computed_ahead
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claims
 from verify.strategies import SHRINKABLE, Pick
@@ -74,56 +74,26 @@ def judged(stem: str, case: Case, answered: str) -> Counterexample | None:
 # Every small question
 
 
-class Batches:
-    """Judges questions one by one, computing them many at a time with the dense engine."""
+def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Case]], Iterator[str]]:
+    """For questions to one model, by the dense engine; every search is made again."""
 
-    def __init__(self, stem: str, check: Check, discipline: Discipline = Discipline.FUSED) -> None:
-        self.stem, self.device, self.discipline = stem, check.device, discipline
-        self.answers: dict[Case, str] = {}
-
-    def ahead(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """The same questions, each judged before it is handed out."""
-        while chunk := list(itertools.islice(cases, CHUNK)):
-            self._answer(chunk)
-            yield from chunk
-
-    def _answer(self, chunk: list[Case]) -> None:
+    def compute(cases: list[Case]) -> Iterator[str]:
         from constructions.engines import dense
 
-        for (n, length), group in itertools.groupby(chunk, key=lambda case: (case.n, len(case.query))):
-            cases = list(group)
-            wired = model(self.stem, n, length, (), self.discipline)
-            retriever = replace(RETRIEVERS[self.stem], query_length=length)
-            prompts = [wired.tokens(case.question.words()) for case in cases]
-            guesses = [retriever.guess(wired, case.question) for case in cases]
-            fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
-            found = dense.run(wired.model, wired.arithmetic, fed, device=self.device).next_tokens
-            limit, respond = retriever.limit(wired), retriever.surroundings(wired)
-            for case, prompt, guess, tokens in zip(cases, prompts, guesses, found, strict=True):
-                forward = _computed_ahead([*prompt, *guess[:-1]], tokens.tolist(), self.device)
-                produced = decode_by_forward(
-                    forward, wired.model, wired.arithmetic, prompt, set(), limit, guess, respond
-                )
-                self.answers[case] = wired.vocabulary[produced[-1]]
+        length = len(cases[0].query)
+        wired = model(stem, cases[0].n, length, (), discipline)
+        retriever = replace(RETRIEVERS[stem], query_length=length)
+        prompts = [wired.tokens(case.question.words()) for case in cases]
+        guesses = [retriever.guess(wired, case.question) for case in cases]
+        fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+        found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
+        limit, respond = retriever.limit(wired), retriever.surroundings(wired)
+        for prompt, guess, tokens, argmax in zip(prompts, guesses, fed, found, strict=True):
+            forward = computed_ahead(tokens, argmax.tolist(), device)
+            produced = decode_by_forward(forward, wired.model, wired.arithmetic, prompt, set(), limit, guess, respond)
+            yield wired.vocabulary[produced[-1]]
 
-    def right(self, case: Case) -> Counterexample | None:
-        """The verdict on one question; a replayed one is computed alone."""
-        if case not in self.answers:
-            self._answer([case])
-        return judged(self.stem, case, self.answers.pop(case))
-
-
-def _computed_ahead(tokens: Sequence[int], argmax: Sequence[int], device: str) -> Forward:
-    """The argmax where it is known, for these tokens; by the dense engine for any other sequence."""
-
-    def forward(model: Transformer, arithmetic: Arithmetic, fed: Sequence[int]) -> Sequence[int]:
-        from constructions.engines import dense
-
-        if list(fed) == list(tokens):
-            return argmax
-        return dense.run(model, arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
-
-    return forward
+    return compute
 
 
 def sequences(longest: int, tokens: int) -> Iterator[tuple[int, ...]]:
@@ -165,11 +135,17 @@ def test_every_small_question(check: Check, stem: str) -> None:
 
     def exhaust(text: str, ranges: Iterable[tuple[int, int, int, int]], discipline: Discipline) -> None:
         """ranges: n, the longest sequence, the number of tokens, and the length of the query."""
-        batches = Batches(stem, check, discipline)
+        batches = Batches(
+            answers(stem, check.device, discipline), key=lambda case: (case.n, len(case.query)), chunk=CHUNK
+        )
+
+        def right(case: Case) -> Counterexample | None:
+            return judged(stem, case, batches.found(case))
+
         within = (every_case(name, *some) for some in ranges if some[0] <= check.n_max)
         check.exhaustive(
             batches.ahead(itertools.chain.from_iterable(within)),
-            batches.right,
+            right,
             range=f"{text}, {what}, {discipline.value} (dense)",
             size=lambda case: len(case.sequence),
             precision=PRECISION,
@@ -267,13 +243,8 @@ def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
     name = retriever.task.name
     fused = discipline is Discipline.FUSED
     sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
-    precision = PRECISION
-    if check.p_bits is not None:
-        precision, asked = f"p = {check.p_bits}", LONGEST_C - 1 if name == "ngram" else None
-        least = [retriever.least_precision(n, discipline, query_length=asked) for n in sizes]
-        sizes = tuple(n for n, bits in zip(sizes, least, strict=True) if bits <= check.p_bits)
-        if not sizes:
-            check.unknown(f"p = {check.p_bits} is below the least p that is certified, {least[0]} at n = 1")
+    asked = LONGEST_C - 1 if name == "ngram" else None
+    sizes = check.certified_sizes(sizes, lambda n: retriever.least_precision(n, discipline, query_length=asked))
 
     def right(case: Case) -> Counterexample | None:
         return ask(check, setup.stem, case, (), discipline)
@@ -286,7 +257,7 @@ def test_random_questions(check: Check, engine: str, setup: Setup) -> None:
                 right,
                 range=f"random sequences and queries; n = {', '.join(map(str, some))}",
                 size=lambda case: len(case.sequence),
-                precision=precision,
+                precision=check.precision_text(PRECISION),
                 max_examples=examples,
             )
 
@@ -379,10 +350,9 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
                 precision=precision,
             )
 
-    precision = PRECISION if check.p_bits is None else f"p = {check.p_bits}"
+    precision = check.precision_text(PRECISION)
     if SCORE_RANGE.id in ids:  # for a smaller n, e^−n alone could be to blame
-        if check.p_bits is None:
-            precision = "p = the least odd number above 10·log2 n"
+        precision = check.precision_text("p = the least odd number above 10·log2 n")
         search(8, 3, 2)
     else:
         search(2, 2, 2)

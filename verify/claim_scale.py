@@ -7,21 +7,20 @@ shows that greedy decoding gives exactly this answer; nothing is decoded that is
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-
-from hypothesis import strategies as st
 
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.wired import Wired
+from verify.batches import Batches, first_other_tokens
 from verify.check import Check
 from verify.claim import Claim, Counterexample, claims
-from verify.large_graphs import LEAST, SHAPES, LargeGraph
+from verify.istree_walks import PRECISION, large_graphs, shapes_at
+from verify.large_graphs import LEAST, LargeGraph
 from verify.strategies import every_input, every_labelled_graph
 
 CHUNK = 4096  # graphs to a batch of the dense engine
-PRECISION = "p = least_precision(n)"
 
 
 @cache
@@ -35,39 +34,15 @@ def shown(tokens: list[int], wired: Wired) -> str:
     return " ".join(wired.vocabulary[token] for token in tokens)
 
 
-class Batches:
-    """Judges graphs one by one, computing them many at a time with the dense engine."""
+def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
+    """For graphs of one size, the first token that is not Algorithm 1's."""
 
-    def __init__(self, layout: TokenLayout, device: str) -> None:
-        self.layout, self.device = layout, device
-        self.mismatch: dict[Graph, int | None] = {}
+    def compute(graphs: list[Graph]) -> Sequence[int | None]:
+        wired = model(graphs[0].n, layout.name)
+        prompts = [layout.prompt(graph) for graph in graphs]
+        return first_other_tokens(wired, prompts, [expected_answer(graph, layout) for graph in graphs], device)
 
-    def ahead(self, graphs: Iterator[Graph]) -> Iterator[Graph]:
-        """The same graphs, each judged before it is handed out."""
-        while chunk := list(itertools.islice(graphs, CHUNK)):
-            self._judge(chunk)
-            yield from chunk
-
-    def _judge(self, chunk: list[Graph]) -> None:
-        from constructions.engines import dense
-
-        for n, group in itertools.groupby(chunk, key=lambda graph: graph.n):
-            graphs = list(group)
-            wired = model(n, self.layout.name)
-            prompts = [self.layout.prompt(graph) for graph in graphs]
-            answers = [expected_answer(graph, self.layout) for graph in graphs]
-            found = dense.matches(wired.model, wired.arithmetic, prompts, answers, device=self.device)
-            self.mismatch.update(zip(graphs, found, strict=True))
-
-    def as_algorithm_1(self, graph: Graph) -> Counterexample | None:
-        """The verdict on one graph; a replayed one is computed alone."""
-        if graph not in self.mismatch:
-            self._judge([graph])
-        first = self.mismatch.pop(graph)
-        if first is None:
-            return None
-        wired = model(graph.n, self.layout.name)
-        return Counterexample(expected=shown(expected_answer(graph, self.layout), wired), first_other_token=first)
+    return compute
 
 
 @claims(
@@ -78,13 +53,20 @@ class Batches:
     ],
 )
 def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
-    batches = Batches(layout, check.device)
+    batches = Batches(first_others(layout, check.device), key=lambda graph: graph.n, chunk=CHUNK)
     orders = "in every order and orientation of its edges (dense)"
+
+    def as_algorithm_1(graph: Graph) -> Counterexample | None:
+        first = batches.found(graph)
+        if first is None:
+            return None
+        expected = shown(expected_answer(graph, layout), model(graph.n, layout.name))
+        return Counterexample(expected=expected, first_other_token=first)
 
     def exhaust(top: int, text: str, graphs: Iterator[Graph]) -> None:
         if top <= check.n_max:
             size = lambda graph: graph.n  # noqa: E731
-            check.exhaustive(batches.ahead(graphs), batches.as_algorithm_1, range=text, size=size, precision=PRECISION)
+            check.exhaustive(batches.ahead(graphs), as_algorithm_1, range=text, size=size, precision=PRECISION)
 
     exhaust(1, f"every graph on 1 vertex {orders}", every_input(1))
     exhaust(4, f"every graph on 2 to 4 vertices {orders}", itertools.chain.from_iterable(map(every_input, (2, 3, 4))))
@@ -107,7 +89,7 @@ def every_labelled_tree(n: int) -> Iterator[Graph]:
         yield Graph(n, (*edges, (u, v)))
 
 
-def as_algorithm_1(layout: TokenLayout, large: LargeGraph) -> Counterexample | None:
+def by_index(layout: TokenLayout, large: LargeGraph) -> Counterexample | None:
     """Whether the indexed engine, every softmax column of it certified or dense, gives Algorithm 1's answer."""
     from constructions.engines import indexed
 
@@ -126,13 +108,13 @@ def as_algorithm_1(layout: TokenLayout, large: LargeGraph) -> Counterexample | N
 
 
 def paper_at_scale(large: LargeGraph) -> Counterexample | None:
-    """`as_algorithm_1` in the layout of the paper."""
-    return as_algorithm_1(PAPER, large)
+    """`by_index` in the layout of the paper."""
+    return by_index(PAPER, large)
 
 
 def eos_at_scale(large: LargeGraph) -> Counterexample | None:
-    """`as_algorithm_1` in the layout of the released data."""
-    return as_algorithm_1(EOS, large)
+    """`by_index` in the layout of the released data."""
+    return by_index(EOS, large)
 
 
 JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
@@ -147,12 +129,5 @@ JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
 )
 def test_at_scale(check: Check, layout: TokenLayout) -> None:
     for n in check.sizes(LEAST, ratio=10):
-        shapes = st.sampled_from(sorted(SHAPES))
-        check.sampled(
-            st.builds(LargeGraph, shapes, st.just(n), st.integers(0, 2**32 - 1)),
-            JUDGES[layout.name],
-            range=f"{', '.join(SHAPES)} at n = {n:,} (indexed)" if n == LEAST else f"the same at n = {n:,} (indexed)",
-            size=lambda large: large.n,
-            precision=PRECISION,
-            max_examples=30 if n <= 1000 else 8,
-        )
+        examples = 30 if n <= 1000 else 4
+        large_graphs(check, n, JUDGES[layout.name], examples=examples, text=shapes_at(n, LEAST))

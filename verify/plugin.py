@@ -19,6 +19,7 @@ import pytest
 
 from verify.claim import Claim, Row, Verdict, Witness
 from verify.options import DEFAULT_ENGINE, DEFAULT_N_MAX, ENGINES, FILES, Options, chosen_engines, require_device
+from verify.order import LEDGER, are_claims, longest_first, seconds_of
 
 if TYPE_CHECKING:
     from verify.check import Check
@@ -75,6 +76,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     if not hasattr(config, "workerinput"):  # the process that the user started
         from verify.session import Session
+
+        if are_claims(config.args, config.invocation_params.dir) and getattr(option, "maxschedchunk", 1) is None:
+            option.maxschedchunk = (
+                1  # pytest-xdist hands out a claim at a time, so that nobody waits for a heap of long ones
+            )
 
         session = Session(config, config.stash[OPTIONS])
         session.rows.extend(known)
@@ -135,6 +141,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             other = owners.setdefault(key, item.nodeid)
             if other != item.nodeid:
                 raise pytest.UsageError(f"claim {key[0]} is judged twice: {other} and {item.nodeid}")
+    if hasattr(config, "workerinput") and owners:
+        items[:] = longest_first(items, [owners_key(item) for item in items], seconds_of(LEDGER))
     known = {(row.claim.id, row.engine) for row in config.stash[RESUMED]}
     if known:
         done = {owner for owner in owners if owner in known}

@@ -8,8 +8,11 @@ registers after the last sublayer is compared with the oracle's value, rounded o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
 
 from constructions.affine import Number, reg
 from constructions.engines.reference import FlagSite, ReferenceEngine
@@ -22,6 +25,7 @@ from verify.claim import Counterexample
 
 POSITION = "position"
 REST = "{} beyond float64"
+SILENT: Sequence[Mapping[str, Number]] = ({},)  # one token with logit 0: only registers are looked at
 
 
 @dataclass(frozen=True)
@@ -83,31 +87,50 @@ def wire_trial(part: Part, trial: Trial, printed: bool) -> tuple[Transformer, tu
     setting = trial.setting
     names = tuple(trial.columns)
     rows = list(zip(*trial.columns.values(), strict=True))
-    distinct = list(dict.fromkeys(rows))
+    tokens = {row: token for token, row in enumerate(dict.fromkeys(rows))}
     words: list[dict[str, Number]] = []
     rest: dict[str, None] = {}
-    for row in distinct:
+    for row in tokens:
         word: dict[str, Number] = {}
         for name, value in zip(names, row, strict=True):
             element = rounded(value, setting.format)
-            word[name] = Fraction(float(element))
-            if word[name] != element:
+            word[name] = first = Fraction(float(element))
+            if first != element:
                 rest[name] = None
-                word[REST.format(name)] = element - Fraction(float(element))
+                word[REST.format(name)] = element - first
         words.append(word)
-    for name in rest:
-        words[0].setdefault(REST.format(name), 0)
+    model, registers = _behind(part, setting, printed, names, tuple(rest))
+    read = _reading(names, tuple(rest))
+    embedding = _embedding([{name: word.get(name, 0) for name in read} for word in words])
+    vocabulary, _ = wire(embedding, (), SILENT, setting.format, exact=not printed)
+    matrix = np.zeros((len(words), model.width))
+    matrix[:, : len(read)] = vocabulary.words[:, : len(read)]
+    return replace(model, words=matrix), registers, [tokens[row] for row in rows]
+
+
+@lru_cache(maxsize=64)
+def _behind(
+    part: Part, setting: Setting, printed: bool, names: tuple[str, ...], rest: tuple[str, ...]
+) -> tuple[Transformer, tuple[str, ...]]:
+    """The part behind a vocabulary of zeros, wired once for all columns of a setting; and the registers, those it reads first."""
     adding = [linear(f"{name}, both pieces", reg(REST.format(name)), name) for name in rest]
     plan = [*([BlockPlan((), tuple(adding))] if adding else []), *part.plan(setting, printed)]
-    embedding = Embedding(tuple(str(i) for i in range(len(words))), tuple(words), POSITION)
-    silent: list[Mapping[str, Number]] = [{}]  # one token with logit 0: only registers are looked at
-    model, registers = wire(embedding, plan, silent, setting.format, exact=not printed)
-    return model, registers, [distinct.index(row) for row in rows]
+    embedding = _embedding([dict.fromkeys(_reading(names, rest), 0)])
+    return wire(embedding, plan, SILENT, setting.format, exact=not printed)
+
+
+def _reading(names: tuple[str, ...], rest: tuple[str, ...]) -> tuple[str, ...]:
+    """The registers of a word, in the order of their coordinates."""
+    return (*names, *map(REST.format, rest))
+
+
+def _embedding(words: Sequence[Mapping[str, Number]]) -> Embedding:
+    return Embedding(tuple(str(i) for i in range(len(words))), tuple(words), POSITION)
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a part wrote: register → value at position 1, 2, …, and the flags of the run."""
+    """What a part promises to write: register → value at position 1, 2, …, and the flags of the run."""
 
     values: Mapping[str, Sequence[Fraction]]
     flags: Mapping[FlagSite, int]
@@ -117,12 +140,12 @@ def run_part(
     part: Part, trial: Trial, engine: str, *, printed: bool = False, discipline: Discipline = Discipline.FUSED
 ) -> Written:
     """Runs the part's blocks on the columns."""
-    fmt = trial.setting.format
+    setting = trial.setting
     model, registers, tokens = wire_trial(part, trial, printed)
-    outcome = run_model(engine, model, Arithmetic(fmt, discipline), tokens)
-    columns = zip(*outcome.last, strict=True)
-    by_register = {name: [q * fmt.quantum for q in column] for name, column in zip(registers, columns, strict=True)}
-    return Written(by_register, outcome.flags)
+    outcome = run_model(engine, model, Arithmetic(setting.format, discipline), tokens)
+    quantum, promised = setting.format.quantum, part.contract(setting).ensures
+    columns = dict(zip(registers, zip(*outcome.last, strict=True), strict=True))
+    return Written({name: [q * quantum for q in columns[name]] for name in promised}, outcome.flags)
 
 
 def compare(

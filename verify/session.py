@@ -12,6 +12,7 @@ import pytest
 from verify import ledger
 from verify.claim import Row
 from verify.options import FILES, Options
+from verify.order import LEDGER, seconds_of, seconds_of_tests
 from verify.progress import Progress, real_stderr
 
 
@@ -54,7 +55,8 @@ class Session:
         live = self.stream.isatty() and self.config.get_verbosity() <= 0
         if live:  # pytest's own line of names and letters would run through the bar
             reporter.showfspath = False
-        self.progress = Progress(tests, self._known_seconds(), self.stream, live)
+        known = {**seconds_of_tests(tests, seconds_of(LEDGER)), **self._known_seconds()}
+        self.progress = Progress(tests, known, self.stream, live)
 
     def _known_seconds(self) -> dict[str, float]:
         cache = getattr(self.config, "cache", None)

@@ -21,9 +21,9 @@ from rich.text import Text
 from constructions.show import cli
 from verify.claim import EVIDENCE, Json, Row, Searched, Verdict
 from verify.ledger import natural, read, read_options
+from verify.order import LEDGER
 
 PROG = "python -m verify.table"
-LEDGER = Path(__file__).parents[1] / "docs" / "ledger.json"
 MAKE = "pytest verify/ --n-max 10000 --ledger"
 EPILOG = f"""examples:
   {MAKE} run.json        judge every claim

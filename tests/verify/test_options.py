@@ -6,7 +6,7 @@ import pytest
 
 from tests.verify.conftest import Paper
 from verify import options
-from verify.check import Check
+from verify.check import Check, Undecided
 from verify.claim import Claim
 from verify.options import Options, chosen_engines
 from verify.plugin import matching
@@ -107,6 +107,21 @@ def test_sizes_are_a_ladder_that_ends_at_the_top() -> None:
     assert sizes(64, 3, None) == ((3, 6, 12, 24, 48, 64), [])
     assert sizes(1, 1, 64) == ((1,), [])
     assert sizes(10_000, 4, 20) == ((4, 8, 16, 20), ["n ≤ 20 of 10,000: what the reference engine affords"])
+
+
+def least(n: int) -> int:
+    return 2 * n + 5
+
+
+def test_sizes_that_the_precision_suffices_for() -> None:
+    claim = Claim("V", "V", "V")
+    any_precision, eleven = Check(claim, Options()), Check(claim, Options(p_bits=11))
+    assert any_precision.certified_sizes((1, 2, 4, 8), least) == (1, 2, 4, 8)
+    assert eleven.certified_sizes((1, 2, 4, 8), least) == (1, 2)
+    assert any_precision.precision_text("least p") == "least p"
+    assert eleven.precision_text("least p") == "p = 11"
+    with pytest.raises(Undecided, match=r"p = 11 is below the least p that is certified, 13 at n = 4"):
+        eleven.certified_sizes((4, 8), least)
 
 
 def test_the_ledger_tells_where_sizes_ended(paper: Paper) -> None:

@@ -1,0 +1,26 @@
+"""Cases that are computed ahead come out as they went in, each with what was found about it."""
+
+from __future__ import annotations
+
+from verify.batches import Batches
+
+
+def test_cases_are_computed_in_groups_that_agree() -> None:
+    seen: list[list[int]] = []
+
+    def squares(cases: list[int]) -> list[int]:
+        seen.append(cases)
+        return [case * case for case in cases]
+
+    batches = Batches(squares, key=lambda case: case % 2, chunk=4)
+    handed = [(case, batches.found(case)) for case in batches.ahead([1, 3, 2, 4, 5, 7])]
+    assert handed == [(1, 1), (3, 9), (2, 4), (4, 16), (5, 25), (7, 49)]
+    assert seen == [[1, 3], [2, 4], [5, 7]]
+    assert not batches.known
+
+
+def test_a_case_out_of_order_is_computed_alone() -> None:
+    batches = Batches(lambda cases: [len(cases)] * len(cases), key=lambda case: 0, chunk=3)
+    assert list(batches.ahead("xyz")) == list("xyz")
+    assert batches.found("x") == 3
+    assert batches.found("x") == 1

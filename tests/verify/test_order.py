@@ -1,0 +1,80 @@
+"""Several processes end together: long claims begin, and each process gets one at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.conftest import Paper
+from verify import ledger, order, plugin
+from verify.options import Options
+
+HERE = Path(order.__file__).parent
+
+
+def test_the_longest_comes_first_and_what_is_unknown_before_it() -> None:
+    seconds = {("a", ""): 1.0, ("b", ""): 3.0, ("b", "dense"): 2.0}
+    keys = [("a", ""), None, ("b", "dense"), ("new", ""), ("b", "")]
+    assert order.longest_first("vwxyz", keys, seconds) == list("wyzxv")
+
+
+def test_equally_long_ones_keep_their_order() -> None:
+    assert order.longest_first("xyz", [("a", ""), ("b", ""), ("c", "")], {("b", ""): 1.0}) == list("xzy")
+
+
+def test_seconds_come_from_a_ledger(paper: Paper) -> None:
+    rows = paper.rows()
+    seconds = order.seconds_of(paper.folder / "ledger.json")
+    assert seconds == {(row["id"], row["engine"]): row["seconds"] for row in rows.values()}
+    assert ("T.1/printed", "reference") in seconds
+
+
+def test_tests_that_name_their_claim_are_found() -> None:
+    seconds = {("C.18/repaired", "reference"): 2.0, ("4.7/small-eos", ""): 1.0, ("C.18/repaired", "dense"): 3.0}
+    tests = ["a.py::t[reference-C.18/repaired]", "a.py::t[4.7/small-eos]", "a.py::t[reference-C.1]", "a.py::t"]
+    assert order.seconds_of_tests(tests, seconds) == {tests[0]: 2.0, tests[1]: 1.0}
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]"])
+def test_without_a_ledger_nothing_is_known(content: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    assert order.seconds_of(path) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder", "expected"),
+    [
+        (["verify/"], HERE.parent, True),
+        (["verify"], HERE.parent, True),
+        (["."], HERE, True),
+        (["verify/claim_scale.py::test_at_scale"], HERE.parent, True),
+        (["claim_paper.py"], Path("/"), True),
+        (["tests"], HERE.parent, False),
+        (["verify/", "tests"], HERE.parent, False),
+        (["verify/check.py"], HERE.parent, False),
+        ([], HERE.parent, False),
+    ],
+)
+def test_a_run_of_claims_is_known_by_its_arguments(arguments: list[str], folder: Path, expected: bool) -> None:
+    assert order.are_claims(arguments, folder) is expected
+
+
+def without_seconds(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def test_two_processes_judge_what_one_does(paper: Paper) -> None:
+    """The order of a run leaves no trace."""
+    alone = list(paper.rows().values())
+    assert paper.run_apart("-n", "2", "--ledger", "ledger.json", "claim_paper.py").ret == 0
+    assert without_seconds(paper.ledger()["rows"]) == without_seconds(alone)
+
+
+def test_the_committed_ledger_is_one() -> None:
+    assert order.LEDGER == plugin.LEDGER
+    assert len(order.seconds_of(order.LEDGER)) == len(ledger.read(order.LEDGER))
+    assert ledger.read_options(order.LEDGER)["n_max"] >= Options().n_max

@@ -6,10 +6,7 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from constructions.engines import Forward
-from constructions.layers import Transformer
 from constructions.wired import Wired
-from precision.format import Arithmetic
 
 Case = TypeVar("Case", bound=Hashable)
 Found = TypeVar("Found")
@@ -57,14 +54,17 @@ def first_other_tokens(
     return dense.matches(wired.model, wired.arithmetic, prompts, answers, device=device)
 
 
-def computed_ahead(tokens: Sequence[int], argmax: Sequence[int], device: str) -> Forward:
-    """The argmax where it is known, for these tokens; by the dense engine for any other sequence."""
+def computed_ahead(
+    wired: Wired, tokens: Sequence[int], argmax: Sequence[int], device: str
+) -> Callable[[Sequence[int], Sequence[int]], Sequence[int]]:
+    """For `decode_with_guess`: the argmax where it is known, for these tokens; by the dense engine for any other sequence."""
 
-    def forward(model: Transformer, arithmetic: Arithmetic, fed: Sequence[int]) -> Sequence[int]:
+    def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         from constructions.engines import dense
 
-        if list(fed) == list(tokens):
+        fed = [*known, *draft]
+        if fed == list(tokens):
             return argmax
-        return dense.run(model, arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
+        return dense.run(wired.model, wired.arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
 
-    return forward
+    return run

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from constructions.engines import decode_by_forward
+from constructions.engines import decode_with_guess
 from constructions.findings import Finding
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
@@ -73,10 +73,8 @@ def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | N
         fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
         found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
         for graph, prompt, guess, tokens, argmax in zip(cases, prompts, guesses, fed, found, strict=True):
-            respond, forward = Search(wired.vocabulary), computed_ahead(tokens, argmax.tolist(), device)
-            produced = decode_by_forward(
-                forward, wired.model, wired.arithmetic, prompt, stops(wired), rag.limit(n), guess, respond
-            )
+            respond, run = Search(wired.vocabulary), computed_ahead(wired, tokens, argmax.tolist(), device)
+            produced = decode_with_guess(run, prompt, stops(wired), rag.limit(n), guess, respond)
             yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
 
     return compute

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions import counting, index, ngram, recall
-from constructions.engines import decode_by_forward, find_engine
+from constructions.engines import decode_with_guess, find_engine
 from constructions.findings import Finding
 from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import Retriever
@@ -89,8 +89,8 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Ca
         found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
         limit, respond = retriever.limit(wired), retriever.surroundings(wired)
         for prompt, guess, tokens, argmax in zip(prompts, guesses, fed, found, strict=True):
-            forward = computed_ahead(tokens, argmax.tolist(), device)
-            produced = decode_by_forward(forward, wired.model, wired.arithmetic, prompt, set(), limit, guess, respond)
+            run = computed_ahead(wired, tokens, argmax.tolist(), device)
+            produced = decode_with_guess(run, prompt, set(), limit, guess, respond)
             yield wired.vocabulary[produced[-1]]
 
     return compute

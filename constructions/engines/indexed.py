@@ -110,15 +110,15 @@ def first_mismatch(
     The answer is fed in as if it had been decoded. If the argmax at every position is the next token of the answer, induction over
     positions shows that decoding gives just this sequence, since the model is causal.
 
-    chunk: how many positions at a time; by default enough that sorting the vocabulary costs no more than they do. tick: told how
-    many are done. Keys that nothing can read any more are forgotten on the way; a run that turns out to need them starts again and
-    keeps all. Raises IndexError for an empty prompt.
+    chunk: how many positions at a time; by default a few if every head can forget keys, else all. tick: told how many are done.
+    Keys that nothing can read any more are forgotten on the way; a run that turns out to need them starts again and keeps all.
+    Raises IndexError for an empty prompt.
     """
     if not len(prompt):
         raise IndexError("a prompt needs at least one token")
     engine = Indexed(model, arithmetic)
-    fed = np.concatenate([np.asarray(prompt), np.asarray(answer, dtype=np.asarray(prompt).dtype)])
-    size = chunk or max(CHUNK, len(model.words))
+    fed = np.concatenate([np.asarray(prompt, np.int32), np.asarray(answer, np.int32)])
+    size = chunk or engine.chunk(fed[:-1])
     try:
         return engine.follow(fed, len(prompt), size, tick, forget=True)
     except KeysForgotten:
@@ -164,6 +164,19 @@ class Indexed:
             raise IndexError(f"a sequence needs at least one token, all of them integers from 0 to {size - 1}")
         chunk = _Chunk(self, state, array, observe or (lambda block, sublayer, registers: None))
         return chunk.advance(remember, forget)
+
+    def chunk(self, tokens: Array) -> int:
+        """How many positions to read at a time: all, unless the first few show that each head forgets most of its keys.
+
+        Every chunk sorts the keys that are kept, so chunks cost time where all are, and save hardly any memory. Few are enough
+        that sorting the vocabulary costs no more than they do.
+        """
+        few = max(CHUNK, len(self.model.words))
+        if len(tokens) <= 2 * few:
+            return len(tokens)
+        state, _ = self.advance(self.start, tokens[:few], forget=True)
+        kept = max((memory.kept for memories in state.heads for memory in memories), default=0)
+        return few if 2 * kept <= few else len(tokens)
 
     def follow(
         self, fed: Array, known: int, chunk: int, tick: Callable[[int], None], *, forget: bool

@@ -152,15 +152,17 @@ def find_winners(
 
 
 def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[int]:
-    """Which columns of the pool may be the root of a square among the registers, as far as these keys tell."""
+    """Which columns of the pool may be the root of a register that has none among the registers, as far as these keys tell."""
     length = len(registers[0]) if registers else 0
-    _, special = _split_special(registers, length)
+    flat, special = _split_special(registers, length)
     ordinary = np.delete(np.arange(length), special)
-    return [
-        place
-        for place, root in enumerate(pool)
-        if any(_square_defect(root, square, ordinary) is not None for square in registers)
-    ]
+
+    def has_root(square: Column, roots: Sequence[Column]) -> bool:
+        return any(root is not square and _square_defect(root, square, ordinary) is not None for root in roots)
+
+    varying = [register for i, register in enumerate(registers) if i not in flat]
+    rootless = [register for register in varying if not has_root(register, varying)]
+    return [place for place, root in enumerate(pool) if any(has_root(square, [root]) for square in rootless)]
 
 
 def _split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:

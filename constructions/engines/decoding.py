@@ -1,0 +1,229 @@
+"""Greedy decoding by each engine.
+
+`reference` and `incremental` decode token by token. The others run a whole sequence at once, so a guess of the answer is fed behind
+the prompt: up to the first position whose argmax differs from the guess, induction shows that decoding gives the same tokens, and
+it goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from constructions.engines.dense import DenseRun
+    from constructions.engines.reference import Flags, Step
+    from constructions.layers import Transformer
+    from precision.format import Arithmetic
+
+Tick = Callable[[int], None]
+Respond = Callable[[Sequence[int]], Sequence[int]]
+"""Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
+
+
+class EngineFailed(RuntimeError):
+    """An engine could not finish, for want of memory say; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Greedy decoding. produced: the tokens after the prompt, responses included.
+
+    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none.
+    """
+
+    produced: list[int]
+    recorded: Flags | Callable[[], Flags] | None
+    steps: list[Step] = field(default_factory=list)
+
+    @cached_property
+    def flags(self) -> Flags | None:
+        """What was recorded. May raise EngineFailed, as finding it may take another run."""
+        return self.recorded() if callable(self.recorded) else self.recorded
+
+
+class Decode(Protocol):
+    """Feeds the prompt, then each argmax and the response to it, until an argmax is in `stop` or there are `limit` new tokens.
+
+    guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
+    """
+
+    def __call__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        guess: Sequence[int] = (),
+        respond: Respond = ...,
+        tick: Tick = ...,
+    ) -> Decoded: ...
+
+
+def no_response(sequence: Sequence[int]) -> Sequence[int]:
+    """For a model that is alone."""
+    return ()
+
+
+def decode_by_reference(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+    keep_steps: bool = False,
+) -> Decoded:
+    """Token by token; keep_steps: what each token left behind is kept."""
+    from constructions.engines.reference import ReferenceEngine
+
+    engine = ReferenceEngine(model, arithmetic)
+    sequence, produced, steps = list(prompt), list[int](), []
+    while engine.length < len(sequence):
+        step = engine.append(sequence[engine.length])
+        tick(engine.length)
+        if keep_steps:
+            steps.append(step)
+        if engine.length == len(sequence):
+            produced.append(step.next_token)
+            sequence.append(step.next_token)
+            if step.next_token in stop:
+                break
+            response = respond(sequence)
+            produced.extend(response)
+            sequence.extend(response)
+            if len(produced) >= limit:
+                break
+    return Decoded(produced, engine.flags, steps)
+
+
+def decode_by_incremental(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> Decoded:
+    """Token by token, with an index over the keys of each head."""
+    from constructions.engines.incremental import IncrementalDecoder
+
+    decoder = IncrementalDecoder(model, arithmetic)
+    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None)
+
+
+def decode_by_dense(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> Decoded:
+    """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for."""
+    from constructions.engines import dense
+
+    def run(tokens: Sequence[int], *, flags: bool = False) -> DenseRun:
+        try:
+            return dense.run(model, arithmetic, [tokens], flags=flags)
+        except dense.EngineError as error:
+            raise EngineFailed(str(error)) from error
+
+    before = behind = 0  # the length of the sequence before and behind the last response
+
+    def follow(sequence: Sequence[int]) -> Sequence[int]:
+        nonlocal before, behind
+        response = respond(sequence)
+        before, behind = len(sequence), len(sequence) + len(response)
+        return response
+
+    def flags() -> Flags:
+        found = run(fed, flags=True).flags
+        assert found is not None
+        return found[0]
+
+    produced = decode_with_guess(
+        lambda known, draft: run([*known, *draft]).next_tokens[0].tolist(), prompt, stop, limit, guess, follow, tick
+    )
+    sequence = [*prompt, *produced]
+    # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
+    fed = sequence[: before - 1] if len(sequence) == behind else sequence[:-1]
+    return Decoded(produced, flags)
+
+
+def decode_by_indexed(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> Decoded:
+    """By runs over what is not known of the sequence yet: the engine remembers the rest."""
+    from constructions.engines.indexed import Indexed
+
+    engine = Indexed(model, arithmetic)
+    state = engine.start
+    argmax: list[int] = []  # at each position that the state has read
+
+    def read(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
+        nonlocal state
+        fed = [*known[state.length :], *draft]
+        after, found = engine.advance(state, fed)
+        following = found.next_tokens.tolist()
+        if draft:
+            return [*argmax, *following]
+        state = after
+        argmax.extend(following)
+        return argmax
+
+    return Decoded(decode_with_guess(read, prompt, stop, limit, guess, respond, tick), None)
+
+
+def decode_with_guess(
+    run: Callable[[Sequence[int], Sequence[int]], Sequence[int]],
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    guess: Sequence[int],
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+) -> list[int]:
+    """Greedy decoding by runs over whole sequences: a right guess takes one of them, each token after a wrong one another.
+
+    run: the argmax at each position of a sequence, told which tokens are known to be of it and which are a draft behind these.
+    """
+    sequence, agrees = list(prompt), True  # agrees: what was decoded is what the guess says
+    while True:
+        draft = list(guess[len(sequence) - len(prompt) : limit])[:-1] if agrees else []
+        fed = [*sequence, *draft]
+        argmax = run(sequence, draft)
+        while len(sequence) <= len(fed):
+            start = len(sequence)
+            sequence.append(int(argmax[start - 1]))
+            if sequence[-1] in stop:
+                return sequence[len(prompt) :]
+            sequence.extend(respond(sequence))
+            if len(sequence) - len(prompt) >= limit:
+                return sequence[len(prompt) :]
+            if sequence[start:] != fed[start : len(sequence)]:
+                break
+        behind = len(sequence) - len(prompt)
+        agrees = agrees and behind < len(guess) and sequence[len(prompt) :] == list(guess[:behind])
+        tick(len(sequence))

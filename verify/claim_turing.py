@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from constructions.findings import Finding
 from constructions.turing.library import Named, find
@@ -14,11 +15,12 @@ from precision.format import Discipline
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.turing_machines import RULES, every_run
-from verify.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, cases, certified, judge, run
+from verify.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
 AFFORDABLE = {"reference": 8, "dense": 16}  # steps of a random run that an engine does in a tenth of a second
 CHAMPIONS = ("bb2", "bb3", "bb3-ones", "bb4", "bb2x3")
+FIVE_STATES_SPACE = 24_601  # cells, the start in their middle
 CHAMPIONS_SPACE = 31
 
 
@@ -171,10 +173,15 @@ def five_states(n: int) -> Case:
     return Case(str(find("bb5").machine), "", n)
 
 
+def five_states_in_space(n: int) -> Case:
+    """The same on as many cells as n steps can reach, or as the champion needs to halt."""
+    return SpaceCase(str(find("bb5").machine), "", n, min(2 * n + 1, FIVE_STATES_SPACE))
+
+
 LONG_RUNS = {
     COT: (counter, "n steps of a binary counter on about log2 n cells."),
     RAG: (five_states, "n steps of the five-state champion."),
-    HYBRID: (five_states, "n steps of the five-state champion."),
+    HYBRID: (five_states_in_space, "n steps of the five-state champion."),
 }
 
 
@@ -183,8 +190,10 @@ LONG_RUNS = {
     [(about.claim("scale", f"{about.statement} {LONG_RUNS[about][1]}"), about) for about in MODELS],
 )
 def test_at_scale(check: Check, about: About) -> None:
-    def with_certificates(case: Case) -> Counterexample | None:
-        return certified(about, case)
+    def with_certificates(case: SpaceCase) -> Counterexample | None:
+        return certified(HYBRID, case)
+
+    judged: Callable[[Any], Counterexample | None] = with_certificates if about is HYBRID else judge(about)
 
     machine = "a binary counter, each word of it"
     if not about.in_space:
@@ -192,7 +201,7 @@ def test_at_scale(check: Check, about: About) -> None:
     long_run, _ = LONG_RUNS[about]
     check.chosen(
         [long_run(n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
-        with_certificates if about is HYBRID else judge(about),
+        judged,
         range=f"the run of {machine} (indexed)",
         size=lambda case: case.steps,
         precision=about.precision,

@@ -15,7 +15,7 @@ from constructions.measures import HYBRID_RNN, LINEAR_RNN
 from constructions.search import SearchError
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.machine import DIGITS, Machine, parse_standard
-from constructions.turing.protocol import TuringModel, find_model, surroundings
+from constructions.turing.protocol import TuringModel, expected_tokens, find_model, surroundings
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
 from constructions.wired import Wired
@@ -96,7 +96,7 @@ class About:
 
 COT = About("4.1", "cot", LINEAR_RNN, 3, 100_000, 20, (8_800, 119), in_space=True)
 RAG = About("5.4", "rag", LINEAR_RNN, 2, 2000, 41, (17_423, 191))
-HYBRID = About("5.8", "hybrid", HYBRID_RNN, 2, 2_000_000, 16, (7_052, 116))
+HYBRID = About("5.8", "hybrid", HYBRID_RNN, 2, 47_176_870, 16, (7_052, 116))
 MODELS = (COT, RAG, HYBRID)
 
 
@@ -173,7 +173,7 @@ def certified(about: About, case: Case) -> Counterexample | None:
     model, machine, task = about.module, parse_standard(case.machine), case.task
     wired = about.wire(machine, task)
     prompt = wired.tokens(model.prompt(machine, **task))
-    expected = wired.tokens(model.expected_sequence(machine, **task))
+    expected = expected_tokens(model, wired, machine, task)
     wrong, found = first_mismatch(wired.model, wired.arithmetic, prompt, expected)
     if wrong is not None:
         return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)

@@ -97,6 +97,7 @@ class ReferenceEngine:
         self._format = arithmetic.format
         self._shift = -arithmetic.format.quantum_exponent
         self._fused = arithmetic.discipline is Discipline.FUSED
+        self._quanta: dict[float, tuple[int, bool]] = {}  # of each weight, and whether it is an element
         self._width = model.width
         self._words = [self._sparse(row, 0, "words") for row in model.words]
         self._position = self._dense(model.position, 0, "position")
@@ -254,10 +255,13 @@ class ReferenceEngine:
         return [self._weight(float(w), block, site) if w else 0 for w in row]
 
     def _weight(self, weight: float, block: int, site: str) -> int:
-        rounded = round_fraction(Fraction(weight), self._format, self.arithmetic.rounding)
-        if rounded.quanta * self._format.quantum != Fraction(weight):
+        if weight not in self._quanta:  # few weights are different
+            rounded = round_fraction(Fraction(weight), self._format, self.arithmetic.rounding)
+            self._quanta[weight] = rounded.quanta, rounded.quanta * self._format.quantum == Fraction(weight)
+        quanta, exact = self._quanta[weight]
+        if not exact:
             self.flags.raise_("weight rounded", block, site, 0)
-        return rounded.quanta
+        return quanta
 
 
 def decode(model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:

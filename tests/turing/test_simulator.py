@@ -135,7 +135,7 @@ def test_what_is_no_tape_or_no_limit_is_refused_at_once() -> None:
             run(BB2, "", -1)
     with pytest.raises(MachineError, match="not 4611686018427387905"):
         simulate_fast(BB2, "", MOST_STEPS + 1)
-    with pytest.raises(MachineError, match="at most 10000000 steps, not 10000001"):
+    with pytest.raises(MachineError, match="at most 100000000 steps, not 100000001"):
         history(BB2, "", MOST_HISTORY + 1)
 
 

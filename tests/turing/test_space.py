@@ -20,6 +20,7 @@ from constructions.turing.simulator import MOST_HISTORY
 from constructions.wired import BLOCK, Spelled
 from precision.format import Discipline
 from tests.turing.machines import machines_with_tapes, run_on_stacks
+from tests.turing.test_models import ENDS_OF_THE_TAPE, without_unit
 
 BB2 = "1RB1LB_1LA1RZ"
 
@@ -82,6 +83,18 @@ def test_a_run_in_a_space_that_is_large_enough_is_the_same() -> None:
         wired = hybrid.build(machine, steps=107, tape="", cells=cells)
         assert len(wired.vocabulary) == cells + len(hybrid.build(machine, steps=0, tape="").vocabulary) - 3
         assert first_mismatch(wired.model, wired.arithmetic, wired.tokens(["<s>"]), wired.tokens(free))[0] is None
+
+
+@pytest.mark.parametrize(("code", "unit"), [("1RA---", ENDS_OF_THE_TAPE[0]), ("1LA---", ENDS_OF_THE_TAPE[1])])
+def test_each_end_of_the_tape_has_a_unit(code: str, unit: int) -> None:
+    machine = parse_standard(code)
+    wired = hybrid.build(machine, steps=5, tape="", cells=3)
+    answer = wired.tokens(hybrid.expected_sequence(machine, steps=5, tape="", cells=3))
+    assert wired.vocabulary[answer[-1]] == "OUT"
+    for silent in (unit, *ENDS_OF_THE_TAPE):
+        mutant = without_unit(wired, 0, silent)
+        wrong, _ = first_mismatch(mutant.model, mutant.arithmetic, mutant.tokens(["<s>"]), answer)
+        assert (wrong == len(answer) - 1) == (silent == unit)
 
 
 def test_a_step_that_halts_outside_halts() -> None:

@@ -92,17 +92,23 @@ def reciprocal_margin(m: int, fmt: Format, random: Fraction | None = None) -> Fr
     g = max(k - s, quantum_exponent) - 1 < 0 and r the denominator of `random`, and
     |1/m - a · 2^g / r| = |r · 2^-g - a · m| / (m · r · 2^-g) >= 2^g / (m · r) unless it is zero.
     """
+    return Fraction(1, _reciprocal_margin_denominator(m, fmt, random))
+
+
+def _reciprocal_margin_denominator(m: int, fmt: Format, random: Fraction | None) -> int:
     floor_log2 = -(m - 1).bit_length()
     finest = max(floor_log2 - fmt.significand_bits, fmt.quantum_exponent) - 1
-    return Fraction(1, (m * _denominator(random)) << -finest)
+    return (m * _denominator(random)) << -finest
 
 
 def round_beside_reciprocal(
     m: int, side: int, fmt: Format, rounding: Rounding, random: Fraction | None = None
 ) -> Rounded:
     """What numbers just below (side = -1) or just above (side = +1) 1/m round to, closer than `reciprocal_margin`."""
-    beside = Fraction(1, m) + side * reciprocal_margin(m, fmt, random) / 2
-    rounded = round_ratio(beside.numerator << -fmt.quantum_exponent, beside.denominator, fmt, rounding, random)
+    # 1/m ± half of the margin. Fractions would look for common factors, which takes longer than all the rest.
+    denominator = 2 * _reciprocal_margin_denominator(m, fmt, random)
+    numerator = denominator // m + side
+    rounded = round_ratio(numerator << -fmt.quantum_exponent, denominator, fmt, rounding, random)
     return rounded._replace(tie=False)
 
 

@@ -68,7 +68,9 @@ def normalised(m: Array, e: int) -> Column:
     """A column with its common factors of two in the exponent and the narrowest mantissas."""
     if len(m) == 0:
         return Column(np.zeros(0, np.int64), 0, 0)
-    common = int(np.bitwise_or.reduce(m))
+    common = int(np.bitwise_or.reduce(m[:: len(m) // 64 + 1]))
+    if not common & 1:  # otherwise these few numbers have no common factor already
+        common = int(np.bitwise_or.reduce(m))
     if common == 0:
         return Column(np.zeros(len(m), np.int64), 0, 0)
     trailing = (common & -common).bit_length() - 1

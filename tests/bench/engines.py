@@ -1,9 +1,9 @@
 """Speed and memory of the engines against n: `python -m tests.bench.engines [--n-max N] [--write DIR]`.
 
-Each figure is one process: it builds repaired IsTree for n vertices at its least precision, feeds one random recursive
-tree with its whole answer, checks that every argmax is right, and reports seconds, tokens and peak memory; `incremental`
-is not given the answer but decodes it, token by token. All engines run in one go on one machine, so their ratios mean
-something; the absolute figures are that machine's.
+Each figure is one process: it builds a repaired model at its least precision, feeds one input with the whole answer, checks that
+every argmax is right, and reports seconds, tokens and peak memory; `incremental` is not given the answer but decodes it, token by
+token. The model is IsTree for n vertices with a random recursive tree, or the hybrid RNN that runs n steps of the five-state busy
+beaver. All engines run in one go on one machine, so their ratios mean something; the absolute figures are that machine's.
 """
 
 from __future__ import annotations
@@ -17,79 +17,135 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import PAPER, expected_answer
+from constructions.layers import Transformer
+from constructions.turing import hybrid
+from constructions.turing.library import find
+from precision.format import Arithmetic
 from verify.large_graphs import LargeGraph
 
 SHAPE = "random recursive tree"
-LARGEST = {"reference": 300, "dense": 1000, "indexed": 10**6, "incremental": 30_000, "dense on CUDA": 10_000}
+CELLS = 24_601  # of which the five-state busy beaver visits 12,289
 BATCH = 8
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
-def measure(engine: str, n: int) -> dict[str, float]:
-    """One figure, in this process."""
-    batch = BATCH if engine.startswith("dense") else 1
+class Problem(NamedTuple):
+    """Inputs of one model, with the answers."""
+
+    model: Transformer
+    arithmetic: Arithmetic
+    prompts: Sequence[Sequence[int]]
+    answers: Sequence[Sequence[int] | NDArray[np.int32]]
+    stop: set[int]
+
+
+def trees(n: int, batch: int) -> Problem:
+    """IsTree on random recursive trees."""
     graphs = [LargeGraph(SHAPE, n, seed).graph() for seed in range(batch)]
     wired = istree.build(n)
-    prompts = [PAPER.prompt(graph) for graph in graphs]
     answers = [expected_answer(graph, PAPER) for graph in graphs]
-    run = _runner(engine, wired.model, wired.arithmetic, prompts, answers)
+    prompts = [PAPER.prompt(graph) for graph in graphs]
+    return Problem(wired.model, wired.arithmetic, prompts, answers, {answer[-1] for answer in answers})
+
+
+def machine(n: int, batch: int) -> Problem:
+    """n steps of the five-state busy beaver, `batch` times."""
+    beaver, space = find("bb5").machine, min(2 * n + 1, CELLS)
+    wired = hybrid.build(beaver, steps=n, tape="", cells=space)
+    prompt = wired.tokens(hybrid.prompt(beaver, steps=n, tape="", cells=space))
+    answer = hybrid.expected_tokens(beaver, steps=n, tape="", cells=space)
+    return Problem(wired.model, wired.arithmetic, [prompt] * batch, [answer] * batch, set())
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the engines are measured at. largest: how far each of them goes. unit: what n counts."""
+
+    make: Callable[[int, int], Problem]
+    title: str
+    unit: str
+    largest: dict[str, int]
+    least_precision: Callable[[int], int]
+
+
+TASKS = {
+    "istree": Task(
+        trees,
+        "IsTree, all registers of all layers exact",
+        "vertices of the graph",
+        {"reference": 300, "dense": 1000, "indexed": 10**6, "incremental": 30_000, "dense on CUDA": 10_000},
+        istree.least_precision,
+    ),
+    "turing": Task(
+        machine,
+        "The hybrid RNN that runs the five-state busy beaver",
+        "steps",
+        {"reference": 300, "indexed": 10**7, "incremental": 10**5},
+        lambda n: hybrid.least_precision(find("bb5").machine, steps=n, tape="", cells=min(2 * n + 1, CELLS)),
+    ),
+}
+
+
+def measure(task: Task, engine: str, n: int) -> dict[str, float]:
+    """One figure, in this process."""
+    batch = BATCH if engine.startswith("dense") else 1
+    problem = task.make(n, batch)
+    run = _runner(engine, problem)
     if engine.startswith(("dense", "incremental")):  # its threads, the device, the compiler: outside the measurement
-        small = istree.build(4)
-        tree = LargeGraph(SHAPE, 4, 0).graph()
-        _runner(engine, small.model, small.arithmetic, [PAPER.prompt(tree)], [expected_answer(tree, PAPER)])()
+        _runner(engine, task.make(4, 1))()
     start = time.perf_counter()
     right = run()
     seconds = time.perf_counter() - start
     if not right:
-        raise SystemExit(f"{engine} at n = {n}: not the answer of Algorithm 1")
-    tokens = sum(len(p) + len(a) - 1 for p, a in zip(prompts, answers, strict=True))
+        raise SystemExit(f"{engine} at n = {n}: not the expected answer")
+    tokens = sum(len(p) + len(a) - 1 for p, a in zip(problem.prompts, problem.answers, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": seconds, "tokens": tokens, "peak_mib": peak, "batch": batch}
 
 
-def _runner(
-    engine: str, model: object, arithmetic: object, prompts: list[list[int]], answers: list[list[int]]
-) -> Callable[[], bool]:
+def _runner(engine: str, problem: Problem) -> Callable[[], bool]:
+    """Checks an answer by an engine."""
+    model, arithmetic, (prompt, *_), (answer, *_), stop = problem
     if engine == "reference":
         from constructions.engines.reference import ReferenceEngine
 
         def by_reference() -> bool:
-            machine = ReferenceEngine(model, arithmetic)  # type: ignore[arg-type]
-            following = [machine.append(token).next_token for token in [*prompts[0], *answers[0][:-1]]]
-            return following[len(prompts[0]) - 1 :] == answers[0]
+            engine = ReferenceEngine(model, arithmetic)
+            following = [engine.append(int(token)).next_token for token in [*prompt, *answer[:-1]]]
+            return following[len(prompt) - 1 :] == list(answer)
 
         return by_reference
     if engine == "indexed":
         from constructions.engines import indexed
 
-        return lambda: indexed.first_mismatch(model, arithmetic, prompts[0], answers[0])[0] is None  # type: ignore[arg-type]
+        return lambda: indexed.first_mismatch(model, arithmetic, prompt, answer)[0] is None
     if engine == "incremental":
         from constructions.engines import decode_by_incremental
 
         def by_incremental() -> bool:
-            decoded = decode_by_incremental(
-                model,  # type: ignore[arg-type]
-                arithmetic,  # type: ignore[arg-type]
-                prompts[0],
-                {answers[0][-1]},
-                len(answers[0]),
-            )
-            return decoded.produced == answers[0]
+            decoded = decode_by_incremental(model, arithmetic, prompt, stop, len(answer))
+            return decoded.produced == list(answer)
 
         return by_incremental
     from constructions.engines import dense
 
     device = "cuda" if engine.endswith("CUDA") else "cpu"
-    return lambda: dense.matches(model, arithmetic, prompts, answers, device=device) == [None] * len(prompts)  # type: ignore[arg-type]
+    right = [None] * len(problem.prompts)
+    return lambda: dense.matches(model, arithmetic, problem.prompts, problem.answers, device=device) == right
 
 
 def sizes(top: int) -> list[int]:
     """10, 30, 100, 300, …"""
-    ladder = [int(float(f"{10 ** (k / 2):.0e}")) for k in range(2, 13)]
+    ladder = [int(float(f"{10 ** (k / 2):.0e}")) for k in range(2, 15)]
     return [n for n in ladder if n <= top]
 
 
@@ -102,22 +158,27 @@ def exponent(points: Sequence[tuple[int, float]]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in chosen) / sum((x - mean_x) ** 2 for x, _ in chosen)
 
 
-def run_all(top: int) -> dict[str, dict[int, dict[str, float]]]:
-    """Every figure, one process each; progress on stderr."""
-    engines = ["reference", "dense", "indexed", "incremental"]
+Figures = dict[str, dict[int, dict[str, float]]]
+"""By engine and n."""
+
+
+def run_all(name: str, top: int) -> Figures:
+    """Every figure of a task, one process each; progress on stderr."""
+    largest = TASKS[name].largest
+    engines = [engine for engine in largest if not engine.endswith("CUDA")]
     # In a process of its own: a child's peak memory starts from that of its parent, which must stay small.
     probe = subprocess.run(
         [sys.executable, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"], check=False
     )
     if probe.returncode == 0:
-        engines.append("dense on CUDA")
-    results: dict[str, dict[int, dict[str, float]]] = {engine: {} for engine in engines}
+        engines = list(largest)
+    results: Figures = {engine: {} for engine in engines}
     for n in sizes(top):
         for engine in engines:
-            if n > LARGEST[engine]:
+            if n > largest[engine]:
                 continue
-            print(f"{engine} at n = {n:,} …", file=sys.stderr, flush=True)
-            command = [sys.executable, "-m", "tests.bench.engines", "--one", engine, str(n)]
+            print(f"{name} by {engine} at n = {n:,} …", file=sys.stderr, flush=True)
+            command = [sys.executable, "-m", "tests.bench.engines", "--one", name, engine, str(n)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 print(f"  stopped: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
@@ -126,34 +187,31 @@ def run_all(top: int) -> dict[str, dict[int, dict[str, float]]]:
     return results
 
 
-def report(results: dict[str, dict[int, dict[str, float]]]) -> str:
+def report(task: Task, results: Figures) -> str:
     """The figures as Markdown."""
-    engines = list(results)
     lines = [
-        f"{platform.machine()}, {_cores()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}. "
-        f"Tokens per second (peak memory); dense with a batch of {BATCH} graphs.",
+        f"**{task.title}.** Tokens per second (peak memory); n: {task.unit}.",
         "",
-        "| n | tokens | p | " + " | ".join(engines) + " |",
-        "|---|---|---|" + "---|" * len(engines),
+        "| n | tokens | p | " + " | ".join(results) + " |",
+        "|---|---|---|" + "---|" * len(results),
     ]
     for n in sorted({n for by_n in results.values() for n in by_n}):
-        cells = []
-        for engine in engines:
-            figure = results[engine].get(n)
-            cells.append(
-                "" if figure is None else f"{figure['tokens'] / figure['seconds']:,.0f} ({figure['peak_mib']:,.0f} MiB)"
-            )
-        lines.append(f"| {n:,} | {5 * n - 3:,} | {istree.least_precision(n)} | " + " | ".join(cells) + " |")
+        figures = [by_n.get(n) for by_n in results.values()]
+        tokens = next(figure["tokens"] / figure["batch"] for figure in figures if figure)
+        cells = ["" if f is None else f"{f['tokens'] / f['seconds']:,.0f} ({f['peak_mib']:,.0f} MiB)" for f in figures]
+        lines.append(f"| {n:,} | {tokens:,.0f} | {task.least_precision(n)} | " + " | ".join(cells) + " |")
     lines.append("")
-    for engine in engines:
-        slope = exponent([(n, figure["seconds"]) for n, figure in results[engine].items()])
+    for engine, by_n in results.items():
+        slope = exponent([(n, figure["seconds"]) for n, figure in by_n.items()])
         if slope is not None:
             lines.append(f"- {engine}: seconds grow as n^{slope:.2f} from n = 300 on.")
-    for n in sorted(results["reference"]):
-        if n in results["dense"] and n == max(results["reference"]):
-            slow, fast = results["reference"][n], results["dense"][n]
+    for engine in results:
+        common = sorted(results["reference"].keys() & results[engine].keys())
+        if engine != "reference" and common:
+            n = common[-1]
+            slow, fast = results["reference"][n], results[engine][n]
             ratio = (slow["seconds"] / slow["batch"]) / (fast["seconds"] / fast["batch"])
-            lines.append(f"- At n = {n}, dense takes 1/{ratio:,.0f} of the reference engine's time per graph.")
+            lines.append(f"- At n = {n}, {engine} takes 1/{ratio:,.0f} of the reference engine's time for one input.")
     return "\n".join(lines) + "\n"
 
 
@@ -163,25 +221,26 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def plot(results: dict[str, dict[int, dict[str, float]]], path: Path) -> None:
-    """Seconds per graph against n, log–log, with the fitted exponents."""
+def plot(all_results: dict[str, Figures], path: Path) -> None:
+    """Seconds for one input against n, log–log, with the fitted exponents; a panel for each task."""
     import matplotlib as mpl
 
     mpl.use("svg")
     from matplotlib import pyplot as plt
 
     mpl.rcParams["svg.hashsalt"] = "engines"
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for engine, by_n in results.items():
-        points = sorted((n, f["seconds"] / f["batch"]) for n, f in by_n.items())
-        slope = exponent(points)
-        label = engine if slope is None else f"{engine}: n^{slope:.2f}"
-        axes.loglog(*zip(*points, strict=True), marker="o", label=label)
-    axes.set_xlabel("n, vertices of the graph")
-    axes.set_ylabel("seconds for a whole graph")
-    axes.set_title("IsTree, all registers of all layers exact")
-    axes.grid(visible=True, which="both", alpha=0.2)
-    axes.legend()
+    figure, panels = plt.subplots(1, len(all_results), figsize=(11, 4.5), layout="constrained", squeeze=False)
+    for axes, (name, results) in zip(panels[0], all_results.items(), strict=True):
+        for engine, by_n in results.items():
+            points = sorted((n, f["seconds"] / f["batch"]) for n, f in by_n.items())
+            slope = exponent(points)
+            label = engine if slope is None else f"{engine}: n^{slope:.2f}"
+            axes.loglog(*zip(*points, strict=True), marker="o", label=label)
+        axes.set_xlabel(f"n, {TASKS[name].unit}")
+        axes.set_ylabel("seconds for one input")
+        axes.set_title(TASKS[name].title, fontsize="medium")
+        axes.grid(visible=True, which="both", alpha=0.2)
+        axes.legend()
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -190,13 +249,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.engines", description=__doc__)
     parser.add_argument("--n-max", type=int, default=10_000, help="largest n (default: 10000)")
     parser.add_argument("--write", type=Path, help="a folder whose benchmarks.md and benchmarks.svg are rewritten")
-    parser.add_argument("--one", nargs=2, metavar=("ENGINE", "N"), help="one figure as JSON")
+    parser.add_argument("--one", nargs=3, metavar=("TASK", "ENGINE", "N"), help="one figure as JSON")
     options = parser.parse_args(argv)
     if options.one:
-        print(json.dumps(measure(options.one[0], int(options.one[1]))))
+        name, engine, n = options.one
+        print(json.dumps(measure(TASKS[name], engine, int(n))))
         return 0
-    results = run_all(options.n_max)
-    text = report(results)
+    results = {name: run_all(name, options.n_max) for name in TASKS}
+    machine = (
+        f"{platform.machine()}, {_cores()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}."
+    )
+    text = "\n".join(
+        [f"{machine} dense has a batch of {BATCH}.\n", *(report(TASKS[name], found) for name, found in results.items())]
+    )
     print(text)
     if options.write:
         page = options.write / "benchmarks.md"

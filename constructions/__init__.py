@@ -1,0 +1,19 @@
+"""Weights of Transformers and RNNs, wired by hand, and the engines and commands that run them."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+
+def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """An interrupt that reaches nobody, as while a command is imported, ends it as `show.cli` would: one line, exit code 3."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    print("python -m constructions: unknown: interrupted", file=sys.stderr)
+    sys.exit(3)
+
+
+if sys.argv[:1] == ["-m"]:  # so Python calls a command that it is still looking for: ours, not a caller's
+    sys.excepthook = _in_one_line

@@ -17,7 +17,11 @@ _EDGE = re.compile(r"([+-]?[0-9]+)\s*(?:-|\s)\s*([+-]?[0-9]+)")
 
 
 class GraphError(ValueError):
-    """Input that is not a simple graph; the message names the thing and the bound."""
+    """Input that is not a simple graph; the message names the thing and the bound. edge: the first that is wrong, from 0."""
+
+    def __init__(self, message: str, edge: int | None = None) -> None:
+        super().__init__(message)
+        self.edge = edge
 
 
 @dataclass(frozen=True)
@@ -31,16 +35,16 @@ class Graph:
         if self.n < 1:
             raise GraphError(f"a graph needs at least 1 vertex, got n = {self.n}")
         seen: dict[frozenset[int], Edge] = {}
-        for u, v in self.edges:
+        for place, (u, v) in enumerate(self.edges):
             for vertex in (u, v):
                 if not 1 <= vertex <= self.n:
-                    raise GraphError(f"vertex {vertex} of edge {u}-{v} is not in 1 … {self.n}")
+                    raise GraphError(f"vertex {vertex} of edge {u}-{v} is not in 1 … {self.n}", place)
             if u == v:
-                raise GraphError(f"edge {u}-{v} is a self-loop; a simple graph has none")
+                raise GraphError(f"edge {u}-{v} is a self-loop; a simple graph has none", place)
             key = frozenset((u, v))
             if key in seen:
-                first = seen[key]
-                raise GraphError(f"edge {u}-{v} repeats edge {first[0]}-{first[1]}; a simple graph has each edge once")
+                first = "-".join(map(str, seen[key]))
+                raise GraphError(f"edge {u}-{v} repeats edge {first}; a simple graph has each edge once", place)
             seen[key] = (u, v)
 
 
@@ -52,18 +56,23 @@ def parse_edges(text: str, n: int | None = None) -> Graph:
 def parse_edge_list(text: str, n: int | None = None) -> Graph:
     """The graph of an edge list: one `u v` a line, `#` starts a comment. Raises GraphError, also for an empty list without n."""
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
-    parts = [line for line in lines if line]
+    parts = {number: line for number, line in enumerate(lines, start=1) if line}
     if not parts and n is None:
         raise GraphError("the edge list is empty; give --n for a graph without edges")
-    return _graph(parts, n)
+    try:
+        return _graph(parts.values(), n)
+    except GraphError as error:
+        if error.edge is None:
+            raise
+        raise GraphError(f"line {list(parts)[error.edge]}: {error}", error.edge) from error
 
 
 def _graph(parts: Iterable[str], n: int | None) -> Graph:
     edges: list[Edge] = []
-    for part in parts:
+    for place, part in enumerate(parts):
         match = _EDGE.fullmatch(part)
         if match is None:
-            raise GraphError(f"{part!r} is not an edge; write two whole numbers, as in 1-2")
+            raise GraphError(f"{part!r} is not an edge; write two whole numbers, as in 1-2", place)
         edges.append((int(match[1]), int(match[2])))
     return Graph(max((v for edge in edges for v in edge), default=1) if n is None else n, tuple(edges))
 

@@ -38,6 +38,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from constructions.affine import Affine, as_affine, reg, total
+from constructions.building import chosen_of, format_of, wired_of
 from constructions.construction import Construction, Derived
 from constructions.findings import Finding
 from constructions.gadgets.indicator import indicator
@@ -52,8 +53,8 @@ from constructions.program import NUMBER, SQUARE, Family, Rule, Words, Write, ba
 from constructions.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, Head, Unit, constant, wire
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from constructions.wiring import BlockPlan, Gadget, Head, Unit, constant
+from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 5.7"
 STATEMENT = (
@@ -265,31 +266,12 @@ def build(
     printed: ids of findings to put back to print; all of them give the variant `printed`.
     Raises ValueError if p is even or too small; the message names the least p.
     """
-    chosen = frozenset(printed)
-    if unknown := chosen - set(FINDING_IDS):
-        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(FINDING_IDS)}")
+    chosen = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    least = least_precision(n, discipline)
-    bits = least if precision_bits is None else precision_bits
-    fmt: Format = fixed_point(bits)
-    if bits < least:
-        raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
+    fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
     blocks = _blocks(Setting(n, sequence_length(n), fmt), chosen)
-    embedding = words(n).embedding()
-    model, registers = wire(embedding, blocks, embedding.words, fmt)
-    return Wired(
-        construction="istree",
-        source=SOURCE,
-        variant="printed" if chosen == set(FINDING_IDS) else "repaired",
-        printed=tuple(i for i in FINDING_IDS if i in chosen),
-        n=n,
-        arithmetic=Arithmetic(fmt, discipline),
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
-    )
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n), blocks, Arithmetic(fmt, discipline))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

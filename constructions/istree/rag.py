@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from constructions.affine import Affine, as_affine, reg
+from constructions.building import chosen_of, format_of, wired_of
 from constructions.construction import Construction, Derived
 from constructions.gadgets.indicator import indicator
 from constructions.istree.graphs import PAPER, Graph
@@ -34,8 +35,8 @@ from constructions.program import NUMBER, Family, Rule, Words, Write, back, deci
 from constructions.recurrences.running_sum import running_sum
 from constructions.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.wired import Wired
-from constructions.wiring import BlockPlan, wire
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from constructions.wiring import BlockPlan
+from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 5.3, Algorithm 2"
 STATEMENT = "A Linear RNN of two blocks decides by searches of its own text whether a graph is a tree."
@@ -196,37 +197,17 @@ def build(
     printed: ids of findings to put back to print; all of them give the variant `printed`.
     Raises ValueError if p is even or too small; the message names the least p.
     """
-    chosen = frozenset(printed)
-    if unknown := chosen - set(FINDING_IDS):
-        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(FINDING_IDS)}")
+    chosen = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    least = least_precision(n, discipline)
-    fmt: Format = fixed_point(least if precision_bits is None else precision_bits)
-    if precision_bits is not None and precision_bits < least:
-        raise ValueError(
-            f"p = {precision_bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}"
-        )
+    fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
     plan = searches(chosen)
     words = _words(plan, n)
     compare = _comparisons(plan, n)
     rules = (*_heads(plan), *_choices(plan), *_results(plan), *_spelling(plan))
     write = BlockPlan((), decide(rules, words))
     blocks = (BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units)), write)
-    embedding = words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, fmt)
-    return Wired(
-        construction="istree",
-        source=SOURCE,
-        variant="printed" if chosen == set(FINDING_IDS) else "repaired",
-        printed=tuple(i for i in FINDING_IDS if i in chosen),
-        n=n,
-        arithmetic=Arithmetic(fmt, discipline),
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
-    )
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words, blocks, Arithmetic(fmt, discipline))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

@@ -95,6 +95,15 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
     return code
 
 
+@contextlib.contextmanager
+def usage_errors(where: str = "") -> Iterator[None]:
+    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it."""
+    try:
+        yield
+    except ValueError as error:
+        raise CommandError(f"{where}{error}") from error
+
+
 def say(message: str) -> None:
     """One line on stderr, whatever the message holds."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
@@ -152,12 +161,12 @@ def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[
     return result
 
 
-def read_text(path: str) -> str:
-    """The text of a UTF-8 file, or of standard input for `-`. Raises CommandError."""
+def read_text(path: str, what: str) -> str:
+    """The text of a UTF-8 file, or of standard input for `-`; what it should be. Raises CommandError."""
     name = "standard input" if path == "-" else path
     try:
         if path == "-":
-            data = _read_stdin()
+            data = _read_stdin(what)
         else:
             with open(path, "rb") as file:
                 data = file.read(MOST_BYTES + 1)
@@ -172,11 +181,11 @@ def read_text(path: str) -> str:
         raise CommandError(f"{name}: not UTF-8 text (byte 0x{byte:02x} at offset {error.start})") from error
 
 
-def _read_stdin() -> bytes:
+def _read_stdin(what: str) -> bytes:
     if sys.stdin is None:
         raise CommandError("standard input is closed")
     if sys.stdin.isatty():
-        say("reading an edge list from the terminal, one `u v` a line; end it with Ctrl-D")
+        say(f"reading {what} from the terminal; end it with Ctrl-D")
     buffer = getattr(sys.stdin, "buffer", None)
     data = sys.stdin.read(MOST_BYTES + 1).encode() if buffer is None else buffer.read(MOST_BYTES + 1)
     return bytes(data)

@@ -11,10 +11,18 @@ from rich.text import Text
 
 from constructions.affine import Affine, Number, show_number
 from constructions.construction import Construction, Derived, Example
+from constructions.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.show.export import head_width
 from constructions.wired import Wired
 from constructions.wiring import Gadget, Head, LinearUnit, Unit
 
+SEARCH = (  # what `constructions.search` does, for those who have only the file
+    f"RETRIEVE, definition A.5: when the model has just written {END_SEARCH}, the tokens between the last {START_SEARCH} "
+    "and it, joined by single spaces, are a regular expression in the syntax of Python's `re`. It is searched for "
+    f"(re.search) in the tokens before that {START_SEARCH}, joined in the same way. Group 1 of the first match, split at "
+    f"its spaces, is appended to the sequence as the next tokens, or {FAILED} if nothing matches or the group takes no "
+    "part in the match. Then the model goes on."
+)
 MANY_NUMBERS = 3  # from so many on, consecutive numbers share their lines
 MAX_COLUMN = 60  # a longer key or query form does not push the next column away
 
@@ -238,7 +246,7 @@ def _count(number: int, noun: str) -> str:
 def dump_document(
     construction: Construction, wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
 ) -> dict[str, object]:
-    """The sidecar of an exported model: one JSON document, exact numbers as strings."""
+    """The sidecar of an exported model: one JSON document, exact numbers as strings. search: what responds to the model."""
     fmt = wired.arithmetic.format
     words = wired.vocabulary
     return {
@@ -255,6 +263,7 @@ def dump_document(
         "d": wired.model.width,
         "head_width": head_width(wired.model),
         **extra,
+        **({"search": SEARCH} if construction.model == "rag" else {}),
         "registers": {name: index for index, name in enumerate(wired.registers)},
         "meanings": {name: construction.meaning(name) for name in wired.registers},
         "vocabulary": list(words),

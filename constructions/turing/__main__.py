@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from constructions.construction import Example
-from constructions.engines import ENGINES, Decoded, EngineMissing, Tick, find_engine, no_response
+from constructions.engines import Decode, Decoded, Tick, no_response
 from constructions.search import END_SEARCH
-from constructions.show import cli
+from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser, Undecided
-from constructions.show.dump import dump_document, print_dump
-from constructions.show.export import SUFFIXES, save
-from constructions.show.flags import flag_documents
+from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_machine
 from constructions.turing.protocol import (
@@ -100,12 +98,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(prog: str) -> Parser:
-    models = {name: find_model(name) for name in MODELS if there(name)}
+    models = [find_model(name).CONSTRUCTION for name in MODELS if there(name)]
     epilog = EPILOG.format(
         prog=prog,
         machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
-        models="\n".join(f"  {k:<8} {m.CONSTRUCTION.source}: {m.CONSTRUCTION.statement}" for k, m in models.items()),
-        findings="\n".join(f"  {f.id:<18} {k}; {f.source}: {f.printed}" for k, m in models.items() for f in m.FINDINGS),
+        models=options.list_models(models),
+        findings=options.list_findings(models),
     )
     parser = Parser(prog, "Runs a Turing machine by a wired model.", epilog)
     add = parser.add_argument
@@ -120,31 +118,10 @@ def _parser(prog: str) -> Parser:
         help="for cot and hybrid: the space, with the word in its middle (default: for cot, 16 on both sides of the word; "
         "for hybrid, as far as the steps reach)",
     )
-    add("--model", choices=tuple(models), default="hybrid", help="default: hybrid")
-    add(
-        "--precision",
-        type=cli.precision,
-        metavar="P",
-        help="bits of the number format R_p, odd (default: the least certified for the steps)",
-    )
-    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
-    add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
-    add(
-        "--discipline",
-        choices=tuple(d.value for d in Discipline),
-        default="fused",
-        help="round once per affine row, score and sum (fused), or after every + and × (default: fused)",
-    )
-    add("--engine", choices=ENGINES, help=f"default: {DEFAULT_ENGINE}; as printed, {ENGINE_OF_PRINTED}")
+    options.add_model(parser, models, "hybrid", fits="the steps")
+    options.add_engine(parser, None, f"default: {DEFAULT_ENGINE}; as printed, {ENGINE_OF_PRINTED}")
     add("--trace", action="store_true", help="show the tape after each step, as the model's words tell it")
-    add("--json", action="store_true", help="one JSON document on standard output")
-    add(
-        "--dump-weights",
-        nargs="?",
-        const="",
-        metavar="PATH",
-        help="print the weights by name, run nothing; with PATH write them: .safetensors (and .json beside it) or .npz",
-    )
+    options.add_output(parser, instead=", run nothing")
     return parser
 
 
@@ -155,24 +132,21 @@ def _command(prog: str, argv: Sequence[str]) -> int:
         args.engine = ENGINE_OF_PRINTED if args.variant == "printed" or args.printed is not None else DEFAULT_ENGINE
     machine, tape = _machine(args)
     task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
-    model = find_model(args.model)
-    try:
-        find_engine(args.engine)
+    model, decode = find_model(args.model), options.engine(args)
+    with cli.usage_errors():
         wired = model.build(
             machine,
             **task,
             precision_bits=args.precision,
-            printed=_findings(model, args),
+            printed=options.findings(args, model.CONSTRUCTION),
             discipline=Discipline(args.discipline),
         )
-    except EngineMissing as error:
-        raise CommandError(f"--engine: {error}") from error
-    except ValueError as error:
-        raise CommandError(str(error)) from error
     if args.dump_weights is not None:
-        _dump(args, model, wired, machine, task)
+        about = model.construction(machine, **{key: value for key, value in task.items() if key != "steps"})
+        extra = {"model": args.model, "machine": str(machine), "tape": tape}
+        options.dump_weights(args, about, wired, _examples(model, wired, machine, task), extra)
         return cli.HOLDS
-    run = _run(args, model, wired, machine, task)
+    run = _run(args, model, wired, machine, task, decode)
     end = _report(args, model, wired, run, machine.word(tape))
     if wrong := run.deviation or _difference(args, model, machine, tape, run, end):
         cli.say(f"{prog}: refuted: {wrong}")
@@ -186,35 +160,27 @@ def _check(args: argparse.Namespace) -> None:
     """What can be said before any work. Raises CommandError."""
     if args.machine is None:
         raise CommandError("nothing to do; give a --machine (see --help)")
-    if args.variant == "printed" and args.printed is not None:
-        raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
     if args.dump_weights is not None and args.trace:
         raise CommandError("--trace shows a run; --dump-weights runs nothing")
     if args.cells is not None and args.model == "rag":
         raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
-    if args.dump_weights:
-        path = Path(args.dump_weights)
-        if path.suffix not in SUFFIXES:
-            raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
-        cli.check_writable(path, "--dump-weights")
+    options.check(args)
 
 
 def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     """The machine and its word. Raises CommandError."""
     text, tape = str(args.machine), args.tape
-    try:
+    with cli.usage_errors():
         if text in {named.name for named in LIBRARY}:
             named = find(text)
             machine, tape = named.machine, named.example if tape is None else tape
         elif text == "-" or _is_file(text):
-            machine = parse_machine(cli.read_text(text))
+            machine = parse_machine(cli.read_text(text, "a machine"))
         else:
             machine = parse_machine(text)
         machine.word(tape or "")
-    except ValueError as error:
-        raise CommandError(str(error)) from error
     return machine, tape or ""
 
 
@@ -225,19 +191,9 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _findings(model: TuringModel, args: argparse.Namespace) -> tuple[str, ...]:
-    known = tuple(finding.id for finding in model.FINDINGS)
-    if args.variant == "printed":
-        return known
-    if args.printed is None:
-        return ()
-    chosen = tuple(part.strip() for part in args.printed.split(",") if part.strip())
-    if not chosen:
-        raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
-    return chosen
-
-
-def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> _Run:
+def _run(
+    args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task, decode: Decode
+) -> _Run:
     prompt = wired.tokens(model.prompt(machine, **task))
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
@@ -249,7 +205,6 @@ def _run(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Ma
         else:
             guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
-            decode = find_engine(args.engine)
             decoded = decode(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
@@ -294,19 +249,7 @@ def _report(
     """Prints the run; returns where it ends, as its words say."""
     end = model.read(run.words)
     if args.json:
-        document: dict[str, object] = {
-            "schema": 1,
-            "construction": wired.construction,
-            "source": wired.source,
-            "variant": wired.variant,
-            "model": args.model,
-            "engine": args.engine,
-            "n": wired.n,
-            "precision_bits": wired.arithmetic.format.significand_bits + 1,
-            "input": run.words[: run.prompt],
-            "chain_of_thought": run.words[run.prompt : len(run.words) - run.halted],
-            "answer": HALT if run.halted else None,
-            "flags": flag_documents(run.decoded.flags, wired),
+        stopped = {
             "halted": end.halted,
             "steps": end.steps,
             "state": end.state,
@@ -314,9 +257,9 @@ def _report(
             "nonblank": end.nonblank,
             "tape": end.tape,
         }
-        if wired.printed and wired.variant != "printed":
-            document["printed"] = list(wired.printed)
-        cli.write_json(document)
+        prompt, chain = run.words[: run.prompt], run.words[run.prompt : len(run.words) - run.halted]
+        answer = HALT if run.halted else None
+        cli.write_json(run_document(args, wired, prompt, chain, answer, run.decoded, stopped))
     elif args.trace:
         print_steps(cli.console(), word, model.read_steps(run.words), end)
     else:
@@ -327,34 +270,19 @@ def _report(
     return end
 
 
-def _dump(args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task) -> None:
-    space = {key: value for key, value in task.items() if key != "steps"}
-    about = model.construction(machine, **space)
-    if args.dump_weights == "" and not args.json:
-        print_dump(about, wired, cli.console())
-        return
-    examples = [] if wired.printed else [_example(model, wired, machine, task)]
-    document = dump_document(
-        about, wired, examples, {"model": args.model, "machine": str(machine), "tape": task["tape"]}
-    )
-    if args.dump_weights == "":
-        cli.write_json(document)
-        return
-    written = save(wired.model, document, Path(args.dump_weights))
-    cli.report_written(written, as_json=args.json)
-
-
-def _example(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Example:
-    """How the run begins, with what these weights make of it; nothing is expected of them where a search responds."""
+def _examples(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Iterator[Example]:
+    """How a repaired run begins, with what these weights make of it; nothing is expected of them where a search responds."""
     from constructions.engines import indexed
 
+    if wired.printed:
+        return
     prompt = wired.tokens(model.prompt(machine, **task))
     fed = [*prompt, *wired.tokens(model.expected_sequence(machine, **task)[:EXAMPLE_WORDS])]
     following = indexed.run(wired.model, wired.arithmetic, fed).next_tokens.tolist()
     found = {place for place, token in enumerate(fed) if wired.vocabulary[token] == END_SEARCH}
     stopped = {place for place, token in enumerate(fed) if wired.vocabulary[token] == HALT}
     nothing = found | stopped | set(range(len(prompt) - 1))
-    return Example(tuple(fed), tuple(None if place in nothing else token for place, token in enumerate(following)))
+    yield Example(tuple(fed), tuple(None if place in nothing else token for place, token in enumerate(following)))
 
 
 if __name__ == "__main__":

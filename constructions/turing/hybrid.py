@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.affine import Affine, as_affine, reg
+from constructions.building import chosen_of, format_of, wired_of
 from constructions.construction import Construction, Derived
 from constructions.findings import Finding
 from constructions.heads.copy import position_square_precision
@@ -58,14 +59,11 @@ from constructions.turing.tape_models import (
     WRITES,
     Task,
     arrow,
-    chosen_of,
-    format_of,
     halted,
     kinds,
     read,
     read_steps,
     table,
-    wired_of,
     words,
 )
 from constructions.wired import Wired
@@ -233,9 +231,9 @@ def build(
     """
     task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
     least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
-    fmt = format_of(least, precision_bits, steps)
+    fmt = format_of(least, precision_bits, f"{steps} steps")
     blocks = _blocks(task, Setting(max(steps, 1), sequence_length(task), fmt), chosen)
-    return wired_of(SOURCE, FINDINGS, chosen, steps, _words(task), blocks, Arithmetic(fmt, discipline))
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, _words(task), blocks, Arithmetic(fmt, discipline))
 
 
 def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from constructions.affine import Affine, as_affine, reg
+from constructions.building import chosen_of, format_of, wired_of
 from constructions.construction import Construction, Derived
 from constructions.engines import Respond
 from constructions.findings import Finding
@@ -46,14 +47,11 @@ from constructions.turing.tape_models import (
     WRITES,
     Task,
     arrow,
-    chosen_of,
-    format_of,
     halted,
     kinds,
     read,
     read_steps,
     table,
-    wired_of,
     words,
 )
 from constructions.wired import Wired
@@ -219,13 +217,15 @@ def build(
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
     task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
-    fmt = format_of(least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, steps)
+    fmt = format_of(
+        least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, f"{steps} steps"
+    )
     vocabulary = _words(task, chosen)
     output = decide(tuple(_rules(tape_search(chosen))), vocabulary)
     last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
     first = _first_block(task)
     blocks = (BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units)), last)
-    return wired_of(SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, Arithmetic(fmt, discipline))
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, Arithmetic(fmt, discipline))
 
 
 def surroundings(wired: Wired) -> Respond:

@@ -10,18 +10,15 @@ that leaves the space OUT.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from constructions.affine import Affine, as_affine, reg, total
-from constructions.findings import Finding
 from constructions.program import NUMBER, Family, Words, back
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, Unit, wire
-from precision.format import Arithmetic, Format, fixed_point
+from constructions.wiring import Gadget, Unit
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
 START, HALT, OUT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "OUT", "←", "→"
@@ -138,52 +135,6 @@ def halted(task: Task) -> Gadget:
     """At a direction: 1 or more if the state before it has no row, else 0."""
     return Gadget(
         "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)
-    )
-
-
-# Building
-
-
-def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[str]:
-    """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
-    chosen, known = frozenset(printed), [finding.id for finding in findings]
-    if unknown := chosen - set(known):
-        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
-    return chosen
-
-
-def format_of(least: int, precision_bits: int | None, steps: int) -> Format:
-    """R_p at the least p, or at the one asked for. Raises ValueError if that is even or too small."""
-    fmt = fixed_point(least if precision_bits is None else precision_bits)
-    if precision_bits is not None and precision_bits < least:
-        raise ValueError(f"p = {precision_bits} is too small for {steps} steps; the least certified p is {least}")
-    return fmt
-
-
-def wired_of(
-    source: str,
-    findings: Sequence[Finding],
-    chosen: frozenset[str],
-    steps: int,
-    words: Words,
-    blocks: tuple[BlockPlan, ...],
-    arithmetic: Arithmetic,
-) -> Wired:
-    """The matrices with their names; n is the number of steps."""
-    embedding = words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format)
-    ids = [finding.id for finding in findings]
-    return Wired(
-        construction="turing",
-        source=source,
-        variant="printed" if chosen == set(ids) else "repaired",
-        printed=tuple(i for i in ids if i in chosen),
-        n=steps,
-        arithmetic=arithmetic,
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
     )
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from constructions.istree.__main__ import LARGEST_N, main
+from constructions.istree.__main__ import main
 from constructions.istree.transformer import FINDING_IDS, least_precision
+from constructions.show.options import LARGEST_N
 
 PROG = "python -m constructions.istree"
 
@@ -98,14 +99,17 @@ def test_too_little_precision_names_the_least(capsys: pytest.CaptureFixture[str]
     [
         (b"", "the edge list is empty"),
         (b"# nothing\n\n", "the edge list is empty"),
-        (b"1 2\n2 x\n", "'2 x' is not an edge"),
-        (b"1 2 3\n", "'1 2 3' is not an edge"),
-        (b"1,2\n", "'1,2' is not an edge"),
-        (b"1 2\n2\n", "'2' is not an edge"),
-        (b"1 1\n", "edge 1-1 is a self-loop"),
+        (b"1 2\n2 x\n", "line 2: '2 x' is not an edge"),
+        (b"1 2 3\n", "line 1: '1 2 3' is not an edge"),
+        (b"1,2\n", "line 1: '1,2' is not an edge"),
+        (b"# a comment\r\n\r\n1 2\r\n2\r\n", "line 4: '2' is not an edge"),
+        (b"1 2\n\n1 1\n", "line 3: edge 1-1 is a self-loop"),
+        (b"1 2\n2 3\n# 2 1\n2 1\n", "line 4: edge 2-1 repeats edge 1-2"),
+        (b"1 2\n0 1\n", "line 2: vertex 0 of edge 0-1 is not in 1 … 2"),
+        (b"1 2 # 99999999\n2 99999999\n", f"line 2: vertex 99999999 is above {LARGEST_N}"),
         (b"1 2\n\xff\n", "not UTF-8 text (byte 0xff at offset 4)"),
-        (b"\x00\x01\n", "'\\x00\\x01' is not an edge"),
-        (b"1 " + b"7" * 100_000, f"is above {LARGEST_N}"),
+        (b"\x00\x01\n", "line 1: '\\x00\\x01' is not an edge"),
+        (b"1 2\n1 " + b"7" * 100_000, f"line 2: the number {'7' * 20}… is above {LARGEST_N}"),
     ],
 )
 def test_a_bad_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, says: str) -> None:
@@ -126,7 +130,7 @@ def test_standard_input_is_judged_like_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 2\n2 2\n"))
-    assert fails(capsys, "-").startswith("standard input: edge 2-2 is a self-loop")
+    assert fails(capsys, "-").startswith("standard input: line 2: edge 2-2 is a self-loop")
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert fails(capsys, "--graph", "-").startswith("standard input: the edge list is empty")
 
@@ -152,6 +156,27 @@ def test_an_interrupt_leaves_the_answer_unknown(
     monkeypatch.setattr("constructions.istree.__main__._run", stop)
     assert main(("--edges", "1-2")) == 3
     assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["constructions", "constructions.istree", "constructions.recall", "constructions.turing"]
+)
+def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: str) -> None:
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")  # where a real one comes at some time or other
+    done = subprocess.run(
+        [sys.executable, "-m", command, "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (3, "python -m constructions: unknown: interrupted\n")
+
+
+def test_only_interrupts_of_our_own_commands_are_changed() -> None:
+    done = shell('"$PY" -c "import sys, constructions; assert sys.excepthook is sys.__excepthook__"')
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Traceback" in shell('PYTHONPATH=/nowhere "$PY" -c "import constructions; raise KeyboardInterrupt"').stderr
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:

@@ -19,11 +19,12 @@ from constructions.engines import dense, find_engine, indexed
 from constructions.engines.column import Column
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.layers import block_arrays
-from constructions.retrieval.cli import LARGEST_N, main
+from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import FAILED, NO, YES, Question
 from constructions.search import SearchError
-from constructions.show.dump import dump_lines
+from constructions.show.dump import SEARCH, dump_lines
+from constructions.show.options import LARGEST_N
 from constructions.wired import Wired
 from precision.format import Discipline
 from tests.constructions.test_istree import cuts
@@ -320,6 +321,7 @@ def test_dump(retriever: Retriever, tmp_path: Path) -> None:
         main(MODELS[retriever.task.name], ("--model", retriever.model, "--n", "12", "--dump-weights", str(path))) == 0
     )
     sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert sidecar.get("search") == (SEARCH if retriever.searches else None)
     assert sidecar["examples"]
     for example in sidecar["examples"]:
         prompt = example["tokens"][: example["tokens"].index("?") + 1 + retriever.query_length]

@@ -145,6 +145,7 @@ def test_weights_are_dumped(capsys: pytest.CaptureFixture[str], tmp_path: Path, 
     assert np.load(path)["embed.words"].shape[0] > 0
     document = json.loads(run(capsys, *argv, "--json")[1])
     assert (document["machine"], document["tape"], document["model"]) == (BB2, "", model)
+    assert ("<EndSearch>" in document.get("search", "")) == (model == "rag")
     (example,) = document["examples"]
     right = [(a, b) for a, b in zip(example["expected_next"], example["tokens"][1:], strict=False) if a is not None]
     assert len(right) > 10

@@ -1,0 +1,126 @@
+"""The options of every command that runs a wired model: which weights, by which engine, and where they are written."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from constructions.construction import Construction, Example
+from constructions.engines import ENGINES, Decode, EngineMissing, find_engine
+from constructions.show import cli
+from constructions.show.cli import CommandError, Parser
+from constructions.show.dump import dump_document, print_dump
+from constructions.show.export import SUFFIXES, save
+from constructions.wired import Wired
+from precision.format import Discipline
+
+LARGEST_N = 1 << 20
+
+
+def add_model(parser: Parser, models: Sequence[Construction], default: str, *, fits: str = "n") -> None:
+    """Which weights: the model, its precision, what of it is as printed. fits: what the least precision depends on."""
+    add = parser.add_argument
+    add("--model", choices=[model.model for model in models], default=default, help=f"see below (default: {default})")
+    add(
+        "--precision",
+        type=cli.precision,
+        metavar="P",
+        help=f"bits of the number format R_p, odd (default: the least certified for {fits})",
+    )
+    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
+    add(
+        "--discipline",
+        choices=[discipline.value for discipline in Discipline],
+        default="fused",
+        help="round once per affine row, score and sum (fused), or after every + and × (default: fused)",
+    )
+
+
+def add_engine(parser: Parser, default: str | None = "reference", help: str = "default: reference") -> None:
+    """By which engine."""
+    parser.add_argument("--engine", choices=ENGINES, default=default, help=help)
+
+
+def add_output(parser: Parser, *, instead: str = "") -> None:
+    """What goes where. instead: what the command leaves undone if it dumps weights."""
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument(
+        "--dump-weights",
+        nargs="?",
+        const="",
+        metavar="PATH",
+        help=f"print the weights by name{instead}; with PATH write them: .safetensors (and .json beside it) or .npz",
+    )
+
+
+def list_models(models: Sequence[Construction]) -> str:
+    """For --help: a line for each model."""
+    return "\n".join(f"  {model.model:<12} {model.source}: {model.statement}" for model in models)
+
+
+def list_findings(models: Sequence[Construction]) -> str:
+    """For --help: a line for each finding, with the models that can have it back."""
+    findings = dict.fromkeys(finding for model in models for finding in model.findings)
+    return "\n".join(
+        f"  {f.id:<18} {', '.join(model.model for model in models if f in model.findings)}; {f.source}: {f.printed}"
+        for f in findings
+    )
+
+
+def check(args: argparse.Namespace, run: str = "") -> None:
+    """What can be said before any work. run: what a run is about, if weights are to be dumped beside one. Raises CommandError."""
+    if args.variant == "printed" and args.printed is not None:
+        raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
+    if args.dump_weights:
+        path = Path(args.dump_weights)
+        if path.suffix not in SUFFIXES:
+            raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
+        cli.check_writable(path, "--dump-weights")
+    elif args.dump_weights == "" and args.json and run:
+        raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
+
+
+def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
+    """The ids of what is put back to print, which the builder checks. Raises CommandError."""
+    known = tuple(finding.id for finding in model.findings)
+    if args.variant == "printed":
+        return known
+    if args.printed is None:
+        return ()
+    chosen = tuple(part.strip() for part in args.printed.split(",") if part.strip())
+    if not chosen:
+        raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
+    return chosen
+
+
+def engine(args: argparse.Namespace) -> Decode:
+    """Decoding by --engine. Raises CommandError."""
+    try:
+        return find_engine(args.engine)
+    except EngineMissing as error:
+        raise CommandError(f"--engine: {error}") from error
+
+
+def dump_weights(
+    args: argparse.Namespace,
+    model: Construction,
+    wired: Wired,
+    examples: Iterable[Example],
+    extra: Mapping[str, object],
+    *,
+    run: bool = False,
+) -> None:
+    """What --dump-weights asks for. examples are drawn only where they are written. run: whether a run follows on stdout."""
+    if args.dump_weights == "" and not args.json:
+        print_dump(model, wired, cli.console())
+        if run:
+            print()
+        return
+    document = dump_document(model, wired, list(examples), extra)
+    if args.dump_weights == "":
+        cli.write_json(document)
+        return
+    written = save(wired.model, document, Path(args.dump_weights))
+    cli.report_written(written, as_json=args.json and not run)

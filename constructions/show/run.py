@@ -1,0 +1,100 @@
+"""A run of a wired model as people see it: decoded with a bar of progress, with its steps for the trace, or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from constructions.construction import Example
+from constructions.engines import Decode, Decoded, Respond, decode_by_reference
+from constructions.search import END_SEARCH, SearchError
+from constructions.show import cli
+from constructions.show.flags import flag_documents
+from constructions.show.trace import Trace
+from constructions.wired import Wired
+
+
+@dataclass(frozen=True)
+class Run:
+    """The prompt and what followed it, in words, and how it was decoded. trace: without steps if not asked for."""
+
+    prompt: tuple[str, ...]
+    produced: tuple[str, ...]
+    decoded: Decoded
+    trace: Trace
+
+
+def run_model(
+    wired: Wired,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    decode: Decode,
+    *,
+    guess: Sequence[int],
+    respond: Respond,
+    title: str,
+    keep: bool,
+) -> Run:
+    """Decodes behind a prompt as a `Decode` does. title: of the bar. keep: whether the trace is asked for."""
+
+    def work(length: int) -> int:
+        return length * (length + 200)  # attention grows with the position, the rest does not
+
+    model, arithmetic = wired.model, wired.arithmetic
+    with cli.progress(title, work, len(prompt) + len(guess) - 1) as tick:
+        if keep and decode is decode_by_reference:
+            decode = partial(decode_by_reference, keep_steps=True)
+        decoded = decode(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick)
+        sequence, steps = [*prompt, *decoded.produced[:-1]], decoded.steps
+        if keep and not steps:  # the reference engine explains what another one found
+            steps = decode_by_reference(model, arithmetic, sequence, stop, 1, tick=tick, keep_steps=True).steps
+    before, after = tuple(wired.spelled(prompt)), tuple(wired.spelled(decoded.produced))
+    trace = Trace(wired, (*before, *after)[: len(steps)], len(before), tuple(steps))
+    return Run(before, after, decoded, trace)
+
+
+def run_document(
+    args: argparse.Namespace,
+    wired: Wired,
+    prompt: Sequence[str],
+    chain: Sequence[str],
+    answer: str | None,
+    decoded: Decoded,
+    more: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """A run as JSON; its flags may take the engine another run. more: what only this construction says of its runs."""
+    document: dict[str, object] = {
+        "schema": 1,
+        "construction": wired.construction,
+        "source": wired.source,
+        "variant": wired.variant,
+        "model": args.model,
+        "engine": args.engine,
+        "n": wired.n,
+        "precision_bits": wired.arithmetic.format.significand_bits + 1,
+        "input": list(prompt),
+        "chain_of_thought": list(chain),
+        "answer": answer,
+        "flags": flag_documents(decoded.flags, wired),
+        **(more or {}),
+    }
+    if wired.printed and wired.variant != "printed":
+        document["printed"] = list(wired.printed)
+    return document
+
+
+def worked_examples(
+    wired: Wired, prompts: Iterable[Sequence[int]], stop: set[int], limit: int, respond: Respond
+) -> Iterator[Example]:
+    """What these weights make of the prompts under the reference engine; nothing is expected of them where a search responds."""
+    for prompt in prompts:
+        try:
+            produced = decode_by_reference(wired.model, wired.arithmetic, prompt, stop, limit, respond=respond).produced
+        except SearchError:  # a search as printed: there is nothing to expect
+            continue
+        responses = [False, *(wired.vocabulary[token] == END_SEARCH for token in produced)]
+        wanted = [None if response else token for response, token in zip(responses, produced, strict=False)]
+        yield Example((*prompt, *produced[:-1]), (*[None] * (len(prompt) - 1), *wanted))

@@ -112,17 +112,25 @@ def first_mismatch(
 
     chunk: how many positions at a time; by default a few if every head can forget keys, else all. tick: told how many are done.
     Keys that nothing can read any more are forgotten on the way; a run that turns out to need them starts again and keeps all.
-    Raises IndexError for an empty prompt.
+    Raises IndexError for an empty prompt, and as `run` does.
     """
     if not len(prompt):
         raise IndexError("a prompt needs at least one token")
     engine = Indexed(model, arithmetic)
-    fed = np.concatenate([np.asarray(prompt, np.int32), np.asarray(answer, np.int32)])
-    size = chunk or engine.chunk(fed[:-1])
+    fed = np.concatenate([_in_32_bits(prompt), _in_32_bits(answer)])
+    size = chunk or max(engine.chunk(fed[:-1]), 1)
     try:
         return engine.follow(fed, len(prompt), size, tick, forget=True)
     except KeysForgotten:
         return engine.follow(fed, len(prompt), size, tick, forget=False)
+
+
+def _in_32_bits(tokens: Sequence[int] | Array) -> Array:
+    """These tokens in half the memory. Raises IndexError for what would become another number by that."""
+    array, most = np.asarray(tokens), np.iinfo(np.int32)
+    if len(array) and (array.dtype.kind not in "iu" or array.min() < most.min or array.max() > most.max):
+        raise IndexError("tokens are integers of 32 bits")
+    return array.astype(np.int32, copy=False)
 
 
 class Indexed:

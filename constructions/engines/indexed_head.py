@@ -19,7 +19,8 @@ import numpy as np
 from constructions.engines.column import SMALL, Array, Column, combine, concatenated, normalised, zeros
 from constructions.engines.forgetting import Dropped, drop
 from constructions.engines.indexed_operators import Operators, reach
-from constructions.engines.nearest import Winners, find_winners, possible_roots
+from constructions.engines.nearest import Winners, find_winners
+from constructions.engines.squares import possible_roots
 from constructions.layers import AttentionHead, Matrix
 from precision.enclosure import round_beside_reciprocal
 from precision.rounding import round_ratio
@@ -57,8 +58,11 @@ class Attended(NamedTuple):
     memory: Memory
 
 
-Joined = dict[tuple[int, int], Column]
-"""Columns of kept keys and of a chunk's, by the identity of both: heads that read the same register share it."""
+Joined = dict[tuple[int, int], tuple[Column, Column, Column]]
+"""Columns of kept keys and of a chunk's, by the identity of both: heads that read the same register share it.
+
+An entry is the joined column and its two parts: while these live, no other column can have their identity.
+"""
 
 
 class Head:
@@ -293,8 +297,8 @@ def _join(memory: Memory, stream: Sequence[Column], joined: Joined) -> dict[int,
     for i, column in memory.registers.items():
         both = (id(column), id(stream[i]))
         if both not in joined:
-            joined[both] = concatenated(column, stream[i])
-        found[i] = joined[both]
+            joined[both] = concatenated(column, stream[i]), column, stream[i]
+        found[i], *_ = joined[both]
     return found
 
 

@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from constructions.engines.column import Array, Column, combine, dyadic, multiply, normalised, zeros
-
-MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
+from constructions.engines.squares import MOST_SPECIAL, Dimension, choose_preference, complete_squares, split_special
 
 
 @dataclass(frozen=True)
@@ -60,26 +59,6 @@ class Winners:
         for wins, place in zip(self.special_wins, self.special, strict=True):
             key = np.where(wins & (self.high == self.low), place, key)
         return key
-
-
-@dataclass(frozen=True)
-class _Dimension:
-    """Keys at 2S·x, queries at Q: the distance costs (2S·x − Q)²/(4S). defect: x_s − x², 0 where x_s is the exact square.
-
-    root, square: which of the registers x and x_s are; −1 for a root that is none of them.
-    """
-
-    root: int
-    square: int
-    scale: Fraction
-    keys: Column
-    queries: Column
-    defect: Column
-
-    @property
-    def granularity(self) -> Fraction:
-        """Keys 2S·x are multiples of this; so a mismatch of a query that is one, too, costs at least granularity²/(4S)."""
-        return Fraction(2) ** self.keys.e
 
 
 @dataclass(frozen=True)
@@ -121,14 +100,14 @@ def find_winners(
     for. length: the number of keys. visible: each query sees the keys below visible[query]. lead: what winners must lead by, not 0.
     largest: scores beyond ±largest saturate.
     """
-    flat, special = _split_special(registers, length)
+    flat, special = split_special(registers, length)
     if len(special) > MOST_SPECIAL or len(special) == length:
         return None
     ordinary = np.delete(np.arange(length), special)
-    dimensions = _complete_squares(registers, coefficients, flat, pool, ordinary, len(visible))
+    dimensions = complete_squares(registers, coefficients, flat, pool, ordinary, len(visible))
     if dimensions is None:
         return None
-    preference = _choose_preference(dimensions, ordinary)
+    preference = choose_preference(dimensions, ordinary)
     matching = [d for d in dimensions if d is not preference]
     if any(not d.defect.is_zero for d in matching):
         return None
@@ -151,109 +130,7 @@ def find_winners(
     return Winners(certified, groups.order, low, high, special, wins[len(ranges) :], searched)
 
 
-def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[int]:
-    """Which columns of the pool may be the root of a register that has none among the registers, as far as these keys tell."""
-    length = len(registers[0]) if registers else 0
-    if length <= MOST_SPECIAL:
-        return list(range(len(pool)))  # so few keys do not tell
-    flat, special = _split_special(registers, length)
-    ordinary = np.delete(np.arange(length), special)
-
-    def has_root(square: Column, roots: Sequence[Column]) -> bool:
-        return any(root is not square and _square_defect(root, square, ordinary) is not None for root in roots)
-
-    varying = [register for i, register in enumerate(registers) if i not in flat]
-    rootless = [register for register in varying if not has_root(register, varying)]
-    return [place for place, root in enumerate(pool) if any(has_root(square, [root]) for square in rootless)]
-
-
-def _split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:
-    """The registers that are constant but for a few keys, and those keys. At all other keys each of these registers is constant."""
-    flat: list[int] = []
-    special: set[int] = set()
-    for i, register in enumerate(registers):
-        different = np.flatnonzero(register.m != register.m[length // 2])
-        if len(different) <= MOST_SPECIAL // 2 and len(different) < max(1, length - 1):
-            flat.append(i)
-            special.update(int(k) for k in different)
-    return flat, np.array(sorted(special), np.int64)
-
-
-def _complete_squares(
-    registers: Sequence[Column],
-    coefficients: Sequence[Column],
-    flat: Sequence[int],
-    pool: Sequence[Column],
-    ordinary: Array,
-    queries: int,
-) -> list[_Dimension] | None:
-    """The dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is neither."""
-    varying = [i for i in range(len(registers)) if i not in flat]
-    # square → root, defect, scale, and which of the registers the root is, −1 if none
-    roots: dict[int, tuple[Column, Column, Fraction, int]] = {}
-    for s in varying:
-        coefficient = coefficients[s]
-        if any(j == s for *_, j in roots.values()):
-            continue  # 0 and 1 are squares of each other
-        if not np.all(coefficient.m == coefficient.m[0]) or coefficient.m[0] >= 0:
-            continue
-        candidates = [(registers[j], j) for j in varying if j != s] + [(column, -1) for column in pool]
-        for root, j in candidates:
-            defect = _square_defect(root, registers[s], ordinary)
-            if defect is not None:
-                roots[s] = (root, defect, -coefficient.at(0), j)
-                break
-    linear = [i for i in varying if i not in roots]
-    dimensions = []
-    used: set[int] = set()
-    for s, (root, defect, scale, j) in roots.items():
-        if j in used or j in roots:
-            return None
-        if j >= 0:
-            used.add(j)
-        keys = combine([(2 * scale, root)], Fraction(0), len(root))
-        dimensions.append(_Dimension(j, s, scale, keys, coefficients[j] if j >= 0 else zeros(queries), defect))
-    if any(i not in used and not coefficients[i].is_zero for i in linear):
-        return None
-    return dimensions
-
-
-def _square_defect(root: Column, square: Column, ordinary: Array) -> Column | None:
-    """square − root² if it is zero, or as small as a rounding, at all ordinary keys; otherwise None."""
-    probe = ordinary[:: max(1, len(ordinary) // 8)]
-    for places in (probe, None):
-        if places is None:
-            chosen_root, chosen_square = root, square
-        else:
-            chosen_root, chosen_square = root.take(places), square.take(places)
-        exact = multiply(chosen_root, chosen_root)
-        defect = combine([(Fraction(1), chosen_square), (Fraction(-1), exact)], Fraction(0), len(chosen_square))
-        if places is None:
-            rest = np.zeros(len(root), bool)
-            rest[ordinary] = True
-            defect = normalised(np.where(rest, defect.m, 0), defect.e)
-        if not defect.is_zero and (
-            square.e <= 2 * root.e or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e
-        ):
-            return None
-    return defect
-
-
-def _choose_preference(dimensions: Sequence[_Dimension], ordinary: Array) -> _Dimension | None:
-    """The dimension to be searched, not matched: one that rises from key to key, else the one with the least cost of a miss."""
-    for d in dimensions:
-        values = d.keys.m[ordinary]
-        if len(values) > 1 and bool(np.all(values[1:] > values[:-1])):
-            return d
-    inexact = [d for d in dimensions if not d.defect.is_zero]
-    if inexact:
-        return inexact[0]
-    if len(dimensions) < 2:
-        return None
-    return min(dimensions, key=lambda d: d.granularity**2 / d.scale)
-
-
-def _group(matching: Sequence[_Dimension], ordinary: Array, length: int, visible: Array) -> _Groups:
+def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible: Array) -> _Groups:
     """Sorts the ordinary keys into groups, and finds what each query sees of the group that it matches."""
     groups = np.zeros(len(ordinary), np.int64)
     wanted = np.zeros(len(visible), np.int64)
@@ -297,7 +174,7 @@ def _look_up(queries: Column, e: int, values: Array) -> tuple[Array, Array]:
     return np.where(ok & (values[place] == mantissas), place, -1), ok
 
 
-def _nearest_runs(preference: _Dimension, groups: _Groups) -> list[tuple[Array, Array]] | None:
+def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, Array]] | None:
     """Runs of equal keys next to each query's wish, within its group and prefix: below, above, and the ones behind these.
 
     Ranges into the order, empty where there is none. The first two touch. None if keys do not rise, or fall, with the position in
@@ -371,7 +248,7 @@ def _centre(
     registers: Sequence[Column],
     coefficients: Sequence[Column],
     flat: Sequence[int],
-    dimensions: Sequence[_Dimension],
+    dimensions: Sequence[Dimension],
     ordinary_key: int,
     unit: int,
     queries: int,
@@ -382,7 +259,7 @@ def _centre(
     return combine(constants + completions, Fraction(0), queries)
 
 
-def _run(preference: _Dimension | None, order: Array, low: Array, high: Array, unit: int) -> _Candidates:
+def _run(preference: Dimension | None, order: Array, low: Array, high: Array, unit: int) -> _Candidates:
     """A run of equal keys of the group: order[low:high]."""
     present = high > low
     if preference is None:
@@ -411,14 +288,14 @@ def _special_key(
     return _Candidates(combine([*terms, (Fraction(-1), centre)], Fraction(0), len(visible)), visible > key)
 
 
-def _defect_reach(preference: _Dimension | None) -> Fraction:
+def _defect_reach(preference: Dimension | None) -> Fraction:
     """How far a defect of the preferred square can move a score, up or down."""
     if preference is None:
         return Fraction(0)
     return preference.scale * preference.defect.bound * Fraction(2) ** preference.defect.e
 
 
-def _outside(matching: Sequence[_Dimension], preference: _Dimension | None, unit: int) -> Fraction | None:
+def _outside(matching: Sequence[Dimension], preference: Dimension | None, unit: int) -> Fraction | None:
     """What unit·(score − c(query)) is at most for an ordinary key of another group; None if there is just one group by design."""
     if not matching:
         return None

@@ -605,7 +605,7 @@ def _any_lead() -> Callable[..., object]:
 _find_runs, _look_up, _split, _special_key = (
     nearest._nearest_runs,
     nearest._look_up,
-    nearest._split_special,
+    nearest.split_special,
     nearest._special_key,
 )
 _number = nearest.Winners.number
@@ -632,7 +632,7 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "one key wins": (nearest.Winners, "number", property(lambda self: np.minimum(_number.fget(self), 1))),
     "no key is special": (
         nearest,
-        "_split_special",
+        "split_special",
         lambda registers, length: (_split(registers, length)[0], np.zeros(0, np.int64)),
     ),
     "special keys never win": (

@@ -24,6 +24,7 @@ from constructions.heads.count import count
 from constructions.heads.match import TEST_PAIR, prepare
 from constructions.heads.match_close import match_close
 from constructions.istree.transformer import build
+from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.part import Setting
 from constructions.turing import hybrid
 from constructions.turing.library import find
@@ -134,6 +135,26 @@ def test_istree_agrees_and_hardly_needs_a_fallback(discipline):
         case = Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), "paper"))
         columns, _ = assert_same_in_chunks(case, rng)
         assert columns.dense <= 2
+
+
+def rewritten(tokens: Sequence[int]) -> Case:
+    """A register that every head reads, and that the head and the unit of each of four blocks change unless it is 0."""
+    out, one, itself = np.array([[0.0], [1.0]]), np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    head = AttentionHead(np.zeros((0, 2)), np.zeros((0, 2)), itself, out)
+    unit = FeedForward(itself, np.zeros(1), one, np.zeros(1), out, np.zeros(2))
+    words = np.array([[1.0, 0.0], [1.0, 1.0]])
+    return Case(
+        Transformer(words, np.zeros(2), (Block((head,), unit),) * 4, words), Arithmetic(fixed_point(33)), tokens
+    )
+
+
+@pytest.mark.parametrize("tokens", [[0, 0, 1, 0, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]])
+def test_a_column_is_not_taken_for_one_that_is_gone(tokens):
+    """Blocks share what they remember of a register that is 0 at first; later columns may lie where an earlier one lay."""
+    case = rewritten(tokens)
+    expected = reference_trace(case)
+    for cut in range(1, len(tokens)):
+        assert chunked_trace(case, [cut], forget=False)[0] == expected
 
 
 # Forgetting
@@ -250,6 +271,16 @@ def test_an_answer_is_followed_across_chunks():
             assert (wrong, followed.written) == (place, answer[place])
 
 
+def test_an_answer_may_be_empty_and_its_tokens_are_not_cut():
+    case = rewritten([0])
+    for prompt in ([0], [0, 1]):
+        wrong, followed = first_mismatch(case.model, case.arithmetic, prompt, [])
+        assert (wrong, followed.written) == (None, None)
+    for answer in (np.array([2**32]), np.array([0.5]), [2**70]):
+        with pytest.raises(IndexError, match="integers of 32 bits"):
+            first_mismatch(case.model, case.arithmetic, [0], answer)
+
+
 def column(values: Sequence[int], exponent: int = 0) -> Column:
     return normalised(np.array(values, object), exponent)
 
@@ -282,6 +313,24 @@ def test_dropped_keys_lie_below_one_that_is_kept(keys, queries, exponents, least
         best = max(score for score, kept in zip(scores, keep, strict=True) if kept)
         if fulfilled:
             assert all(score <= best - lead for score, kept in zip(scores, keep, strict=True) if not kept)
+
+
+@pytest.mark.parametrize(
+    ("rise", "square_rise", "pull", "curvature", "lead"),
+    [(Fraction(1, 4), 1, 6, -1, 1), (3, 1, Fraction(3, 2), -3, 3), (3, 1, 2, -3, Fraction(7, 2)), (1, 1, 3, -2, 1)],
+)
+def test_a_query_just_short_of_the_lead_is_not_answered(rise, square_rise, pull, curvature, lead):
+    """Two keys: the later one is higher by less than the lead, or by no more than it."""
+    assert pull * rise + curvature * square_rise <= lead
+    x, s = (
+        concatenated(column([0]), column([value.numerator], 1 - value.denominator.bit_length()))
+        for value in (Fraction(rise), Fraction(square_rise))
+    )
+    found = drop({0: x, 1: s}, 0, 1)
+    assert found is not None
+    q = Fraction(pull)
+    wish = {0: column([q.numerator], 1 - q.denominator.bit_length()), 1: column([curvature])}
+    assert not found[1].is_beaten(wish, Fraction(lead)).any()
 
 
 def test_what_two_drops_ask_of_a_query_is_what_both_ask():

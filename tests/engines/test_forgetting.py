@@ -1,0 +1,42 @@
+"""Keys that are dropped still count: what they leak, that they are there at all, and what they ask of every later query."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from constructions.affine import reg
+from constructions.engines.indexed import Indexed
+from constructions.engines.indexed_head import KeysForgotten
+from precision.format import Arithmetic, Discipline, Rounding, fixed_point
+from tests.engines.test_indexed import reference_trace, searching
+from tests.engines.test_streaming import chunked_trace, fickle
+
+
+def test_what_losers_of_earlier_chunks_leak_adds_up():
+    """Each of 59 losers weighs less than half a quantum beside a winner in a chunk of its own; all of them take a third of it."""
+    rows = [{"high": -1, "payload": 0}, {"high": 1, "payload": 1}]
+    arithmetic = Arithmetic(fixed_point(7))
+    case = searching(arithmetic, rows, [(reg("high"), Fraction(9, 4))], [*[0] * 59, 1], "payload")
+    assert chunked_trace(case, [59], forget=False)[0] == reference_trace(case)
+
+
+def test_winners_beside_dropped_keys_alone_weigh_just_less_than_their_share():
+    rows = [{"x": 1, "x_squared": 1, "payload": 1}, {"x": 2, "x_squared": 4, "payload": 1}]
+    arithmetic = Arithmetic(fixed_point(33), Discipline.FUSED, Rounding.TOWARD_ZERO)
+    case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], [0, 1, 1, 1], "payload")
+    found, columns, state = chunked_trace(case, [2], forget=True)
+    assert found == reference_trace(case)
+    assert columns.dense == 0
+    assert state.heads[0][0].kept == 3
+
+
+def test_a_chunk_that_drops_nothing_does_not_forget_what_was_dropped():
+    case = fickle(60)
+    engine = Indexed(case.model, case.arithmetic)
+    state, _ = engine.advance(engine.start, case.tokens[:30], forget=True)
+    assert state.heads[1][0].dropped is not None
+    state, _ = engine.advance(state, case.tokens[30:55])
+    with pytest.raises(KeysForgotten):
+        engine.advance(state, case.tokens[55:])

@@ -38,8 +38,10 @@ class Dropped:
         pull = combine([(Fraction(1), coefficients[self.root]), (self.slope, curvature)], Fraction(0), len(curvature))
         return at_most(curvature, Fraction(0)) & ~at_most(pull, lead / self.gap)
 
-    def joined(self, other: Dropped) -> Dropped:
-        """What fulfils both, of the same registers."""
+    def joined(self, other: Dropped) -> Dropped | None:
+        """What asks for both; None if they are about other registers, which no single condition is."""
+        if (self.root, self.square) != (other.root, other.square):
+            return None
         return Dropped(self.root, self.square, min(self.gap, other.gap), max(self.slope, other.slope))
 
 

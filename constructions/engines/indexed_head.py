@@ -150,12 +150,9 @@ class Head:
         found = drop({i: memory.registers[i] for i in self.scored}, root, square)
         if found is None:
             return memory
-        keep, dropped = found
-        if memory.dropped is not None:
-            if (memory.dropped.root, memory.dropped.square) != (root, square):
-                return memory
-            dropped = dropped.joined(memory.dropped)
-        if not dropped.is_beaten(last, lead).all():
+        keep, new = found
+        dropped = new if memory.dropped is None else new.joined(memory.dropped)
+        if dropped is None or not dropped.is_beaten(last, lead).all():
             return memory
         return replace(memory, registers={i: c.take(keep) for i, c in memory.registers.items()}, dropped=dropped)
 

@@ -76,8 +76,8 @@ exit codes:
   0  the answer holds up: it is the one that the algorithm gives, the chain of thought included
      (as printed: the right verdict; by the Transformer after the beginning of the tour, and for YES after all of it)
   1  refuted: the model's answer is another one; stderr says what was expected
-  2  usage: something is wrong with the input, or the output cannot be written
-  3  unknown: interrupted, or out of memory
+  2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
+  3  unknown: interrupted
 """
 
 

@@ -37,10 +37,6 @@ class CommandError(Exception):
     """Ends a command with exit code 2; the message is one line that names the thing and the bound."""
 
 
-class Undecided(Exception):
-    """Ends a command with exit code 3; the message is one line that says why there is no answer."""
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are CommandErrors."""
 
@@ -81,12 +77,12 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
     except SearchError as error:
         say(f"{prog}: refuted: {error}")
         return REFUTED
-    except (Undecided, EngineFailed) as error:
-        say(f"{prog}: unknown: {error}")
-        return UNKNOWN
+    except EngineFailed as error:
+        say(f"{prog}: error: {error}")
+        return USAGE
     except MemoryError:
-        say(f"{prog}: unknown: not enough memory for this run")
-        return UNKNOWN
+        say(f"{prog}: error: not enough memory for this run")
+        return USAGE
     except KeyboardInterrupt:
         say(f"{prog}: unknown: interrupted")
         return UNKNOWN

@@ -15,7 +15,7 @@ from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Tick, no_response
 from constructions.search import END_SEARCH
 from constructions.show import cli, options
-from constructions.show.cli import CommandError, Parser, Undecided
+from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_machine
@@ -67,8 +67,9 @@ engines:
 exit codes:
   0  the model does what the machine does, whether it halts within --steps or not
   1  refuted: it does something else; stderr says what was expected
-  2  usage: something is wrong with the input, or the output cannot be written
-  3  unknown: interrupted, out of memory, or the space of cot was too small
+  2  usage: something is wrong with the input, it needs more space than --cells or more memory than there is, or the output cannot
+     be written
+  3  unknown: interrupted
 """
 
 
@@ -152,7 +153,7 @@ def _command(prog: str, argv: Sequence[str]) -> int:
         cli.say(f"{prog}: refuted: {wrong}")
         return cli.REFUTED
     if why := left_the_space(model, run.words):
-        raise Undecided(f"{why}; a larger one needs --cells")
+        raise CommandError(f"{why}; a larger one needs --cells")
     return cli.HOLDS
 
 

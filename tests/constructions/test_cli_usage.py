@@ -158,6 +158,15 @@ def test_an_interrupt_leaves_the_answer_unknown(
     assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
 
 
+def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("constructions.istree.__main__._run", fail)
+    assert main(("--edges", "1-2")) == 2
+    assert capsys.readouterr().err == f"{PROG}: error: not enough memory for this run\n"
+
+
 @pytest.mark.parametrize(
     "command", ["constructions", "constructions.istree", "constructions.recall", "constructions.turing"]
 )

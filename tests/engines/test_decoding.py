@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from constructions.engines import Respond, decode_by_reference, decode_with_guess, find_engine
 from precision.format import Discipline
-from tests.engines.test_indexed import FIXED, ROUNDINGS, match_like, unstructured
+from tests.engines.cases import FIXED, ROUNDINGS, match_like, unstructured
 
 VOCABULARY = 4
 tokens = st.lists(st.integers(0, VOCABULARY - 1), max_size=9)

@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from constructions.affine import reg
+from constructions.engines.forgetting import Dropped
 from constructions.engines.indexed import Indexed
 from constructions.engines.indexed_head import KeysForgotten
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.test_indexed import reference_trace, searching
+from tests.engines.cases import reference_trace, searching
 from tests.engines.test_streaming import chunked_trace, fickle
 
 
@@ -40,3 +41,19 @@ def test_a_chunk_that_drops_nothing_does_not_forget_what_was_dropped():
     state, _ = engine.advance(state, case.tokens[30:55])
     with pytest.raises(KeysForgotten):
         engine.advance(state, case.tokens[55:])
+
+
+def test_drops_by_other_registers_are_not_one_condition():
+    a = Dropped(1, 2, Fraction(3), Fraction(5))
+    assert a.joined(Dropped(3, 2, Fraction(3), Fraction(5))) is None
+    assert a.joined(Dropped(1, 4, Fraction(3), Fraction(5))) is None
+
+
+def test_what_is_dropped_counts_for_the_reach():
+    """The largest keys may be those that are dropped; that no score saturates has to be shown with them."""
+    rows = [{"x": x, "x_squared": x * x} for x in range(-9, 1)]
+    arithmetic = Arithmetic(fixed_point(33), Discipline.SEQUENTIAL)
+    case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], range(10))
+    memories = [chunked_trace(case, [4, 7], forget=forget)[2].heads[0][0] for forget in (False, True)]
+    assert [memory.kept for memory in memories] == [10, 1]
+    assert memories[0].reach == memories[1].reach == (81, 9)

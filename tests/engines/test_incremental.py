@@ -22,7 +22,7 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision.format import BF16, FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
-from tests.engines.test_indexed import (
+from tests.engines.cases import (
     CRAFTED,
     FIXED,
     NARROW,

@@ -23,8 +23,7 @@ from constructions.gadgets.product import square
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
 from precision.format import Arithmetic, Format, Rounding, fixed_point
-from tests.engines.test_incremental import assert_same
-from tests.engines.test_indexed import (
+from tests.engines.cases import (
     FIXED,
     NARROW,
     ROUNDINGS,
@@ -37,6 +36,7 @@ from tests.engines.test_indexed import (
     searching,
     words,
 )
+from tests.engines.test_incremental import assert_same
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 

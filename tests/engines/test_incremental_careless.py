@@ -15,8 +15,8 @@ import pytest
 from constructions import engines
 from constructions.engines.incremental import Columns
 from constructions.engines.reference import ReferenceEngine
+from tests.engines.cases import Case
 from tests.engines.test_incremental_cases import CASES
-from tests.engines.test_indexed import Case
 
 if TYPE_CHECKING:
     from constructions.engines.incremental_machine import CompiledMachine

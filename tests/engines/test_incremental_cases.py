@@ -14,9 +14,9 @@ import pytest
 from constructions.affine import Affine, Number, reg
 from constructions.layers import Block, FeedForward, Transformer
 from precision.format import Arithmetic, Format, fixed_point
+from tests.engines.cases import CRAFTED, Case, in_order, searching
 from tests.engines.test_incremental import assert_same, fused
 from tests.engines.test_incremental_adversarial import adversarial, structured
-from tests.engines.test_indexed import CRAFTED, Case, in_order, searching
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 

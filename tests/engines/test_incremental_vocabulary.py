@@ -16,8 +16,8 @@ from constructions.turing import hybrid
 from constructions.turing.library import find
 from precision.format import fixed_point
 from tests.engines import test_incremental_cases as cases
+from tests.engines.cases import FIXED, NARROW, Case
 from tests.engines.test_incremental import assert_same
-from tests.engines.test_indexed import FIXED, NARROW, Case
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 

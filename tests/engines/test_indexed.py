@@ -1,8 +1,4 @@
-"""The indexed engine against the reference engine, register by register.
-
-The models of `match_like` are made to be almost what the certificate asks for: keys with their squares, but non-integer, rounded or
-off by a quantum; leads around the decisive one; scores around the end of the range; wishes that no key fulfils.
-"""
+"""The indexed engine against the reference engine, register by register."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
 
 import flint
 import numpy as np
@@ -18,55 +13,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.affine import Affine, Number, reg
+from constructions.affine import Number, reg
 from constructions.engines import indexed_head, nearest
 from constructions.engines.indexed import Columns, first_mismatch, run
 from constructions.engines.indexed_operators import Operators
-from constructions.engines.reference import ReferenceEngine, decode
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.copy import copy
-from constructions.heads.count import count
-from constructions.heads.match import Pair, match
-from constructions.heads.match_close import match_close
-from constructions.heads.match_nearest import match_nearest
-from constructions.heads.match_next import match_next
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.engines.reference import decode
+from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
-from constructions.part import Setting
-from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
-from precision.format import BF16, FP16, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
+from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from precision.softmax import softmax
-
-FIXED = tuple(fixed_point(p) for p in (5, 7, 9, 11, 13, 17, 21, 27, 33, 45, 65, 129, 255))
-FLOATS = (FP16, BF16, FP32)
-NARROW = (Format("no fraction", 8, 0, 255), Format("one bit", 9, -1, 511), Format("short range", 15, -12, 13 << 11))
-ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
-
-
-class Case(NamedTuple):
-    """A model with what it is fed, and how."""
-
-    model: Transformer
-    arithmetic: Arithmetic
-    tokens: Sequence[int]
-
-
-class Trace(NamedTuple):
-    """What a run leaves behind: registers, in quanta, by sublayer, register and position; and the argmax at each position."""
-
-    registers: list[list[list[int]]]
-    next_tokens: list[int]
-
-
-def reference_trace(case: Case) -> Trace:
-    engine = ReferenceEngine(case.model, case.arithmetic)
-    steps = [engine.append(token) for token in case.tokens]
-    sublayers = range(2 * len(case.model.blocks) + 1)
-    registers = [[list(row) for row in zip(*(step.registers[s] for step in steps), strict=True)] for s in sublayers]
-    return Trace(registers, [step.next_token for step in steps])
+from tests.engines.cases import (
+    CRAFTED,
+    FIXED,
+    FLOATS,
+    NARROW,
+    ROUNDINGS,
+    Case,
+    Trace,
+    graph_tokens,
+    in_order,
+    match_like,
+    random_graph,
+    reference_trace,
+    searching,
+    unstructured,
+)
 
 
 def indexed_trace(case: Case) -> tuple[Trace, Columns]:
@@ -92,269 +65,6 @@ def assert_same(case: Case, expected: Trace | None = None) -> Columns:
     heads = sum(len(block.heads) for block in case.model.blocks)
     assert columns.certified + columns.dense == heads * len(case.tokens)
     return columns
-
-
-# Models
-
-
-def exact(value: Number, fmt: Format) -> Fraction:
-    """The element of `fmt` nearest to `value`."""
-    return round_fraction(Fraction(value), fmt).quanta * fmt.quantum
-
-
-TABLE = ("a", "b", "c")  # registers that the token alone decides, with their squares
-
-
-def word_values(rng: random.Random, fmt: Format) -> list[Fraction]:
-    """What the tokens may hold in one register: integers, unit fractions, few quanta, or anything."""
-    kind = rng.choice(("integers", "integers", "unit fractions", "quanta", "dyadic", "near one another"))
-    if kind == "integers":
-        return [Fraction(i) for i in range(-1, 4)]
-    if kind == "unit fractions":
-        return [exact(Fraction(1, m), fmt) for m in range(1, 9)]
-    if kind == "quanta":
-        return [i * fmt.quantum for i in range(-3, 20)]
-    if kind == "dyadic":
-        return [Fraction(i, 1 << rng.randint(0, 4)) for i in range(-9, 10)]
-    base = exact(Fraction(rng.randint(0, 40), 10), fmt)
-    return [base + i * fmt.quantum for i in range(5)]
-
-
-def words(rng: random.Random, fmt: Format, vocabulary: int) -> list[dict[str, Number]]:
-    rows: list[dict[str, Number]] = [{} for _ in range(vocabulary)]
-    for name in TABLE:
-        choices = word_values(rng, fmt)
-        off = rng.choice((0, 0, 0, 0, 1))
-        for row in rows:
-            value = exact(rng.choice(choices), fmt)
-            row[name] = value
-            row[f"{name}_squared"] = exact(value * value, fmt) + rng.randint(-off, off) * fmt.quantum
-    return rows
-
-
-def affine(rng: random.Random, registers: Sequence[str], fmt: Format) -> Affine:
-    form = Affine()
-    for _ in range(rng.choice((0, 1, 1, 1, 2))):
-        form = form + rng.choice((1, 1, -1, 2, Fraction(1, 2), 3)) * reg(rng.choice(registers))
-    return form
-
-
-def library_head(rng: random.Random, length: int, fmt: Format, reads: Mapping[str, Affine]) -> Head:
-    setting = Setting(rng.choice((1, 3, 8)), rng.choice((1, length, length, 4 * length)), fmt)
-    key, query = rng.choice(TABLE), rng.choice(TABLE)
-    pairs = [Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))]
-    other = rng.choice(TABLE)
-    if rng.random() < 0.2:
-        pairs.append(Pair(reg(other), reg(key), reg(f"{other}_squared"), reg(f"{key}_squared")))
-    printed = rng.random() < 0.2
-    match rng.randrange(6):
-        case 0:
-            return copy("copy", rng.randint(0, 3), reads, setting, printed=printed)
-        case 1:
-            return match("match", pairs, reads, setting, printed=printed)
-        case 2:
-            return match_close("close", pairs, reads, setting, printed=printed)
-        case 3:
-            wish = rng.choice((reg("position"), reg(other), reg("position") - reg(other)))
-            return match_nearest("nearest", pairs, wish, reg("position_squared"), reads, setting, printed=printed)
-        case 4:
-            squared = reg(f"{other}_squared")
-            return match_next("next", pairs, reg(other), squared, reg(query), reads, setting, printed=printed)
-        case _:
-            return Head("count", count("", reg(key), reg(f"{key}_squared"), "", setting).components, reads)
-
-
-def raw_head(rng: random.Random, registers: Sequence[str], fmt: Format, reads: Mapping[str, Affine]) -> Head:
-    """Up to three squared distances of any scale, and terms that are the same for almost every key."""
-    one, components = reg("one"), []
-    fraction_bits = -fmt.quantum_exponent
-    for name in rng.sample([*TABLE, "position"], rng.choice((0, 1, 1, 2, 2, 3))):
-        scale = rng.choice((1, 1, 1, 3, 5, 7)) * Fraction(2) ** rng.randint(-3, min(2 * fraction_bits, 40) - 3)
-        key_scale = Fraction(2) ** rng.randint(0, max(0, fraction_bits // 2))
-        query_scale = scale / key_scale
-        components.append(Component(key_scale * reg(f"{name}_squared"), -query_scale * one))
-        wish = affine(rng, registers, fmt) if rng.random() < 0.8 else Affine()
-        components.append(Component(key_scale * reg(name), 2 * query_scale * wish))
-    if rng.random() < 0.4:
-        components.append(Component(rng.choice((reg("first"), one, one - reg("first"))), affine(rng, registers, fmt)))
-    if rng.random() < 0.3:
-        components.append(Component(reg("first"), rng.choice((-1, 1)) * 2 ** rng.randint(0, fraction_bits) * one))
-    if rng.random() < 0.1:
-        components.append(Component(affine(rng, registers, fmt), affine(rng, registers, fmt)))
-    rng.shuffle(components)
-    return Head("raw", tuple(components), reads)
-
-
-def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Format] = (*FIXED, *NARROW)) -> Case:
-    """Two blocks of heads that look for their nearest key, and a vocabulary that is searched as well."""
-    fmt = rng.choice(formats)
-    discipline = rng.choice((Discipline.FUSED, Discipline.FUSED, Discipline.SEQUENTIAL))
-    arithmetic = Arithmetic(fmt, discipline, rng.choice((*ROUNDINGS, Rounding.NEAREST_EVEN, Rounding.NEAREST_EVEN)))
-    length, vocabulary = rng.randint(1, longest), rng.randint(1, 6)
-    rows = words(rng, fmt, vocabulary)
-    known = [*rows[0], "position", "position_squared", "one", "first"]
-    prepare = (
-        constant("1", {"one": 1}),
-        square(reg("position"), "position_squared"),
-        indicator(reg("position"), 1, {"first": 1}),
-    )
-    blocks = [BlockPlan((), prepare)]
-    for number in (1, 2):
-        heads = []
-        for index in range(rng.choice((1, 1, 2))):
-            # Two heads may write the same register.
-            names = [f"out{number}", f"other{number}_{index}"][: rng.choice((1, 2))]
-            reads = {name: affine(rng, known, fmt) for name in names}
-            if rng.random() < 0.55:
-                heads.append(library_head(rng, length, fmt, reads))
-            else:
-                heads.append(raw_head(rng, known, fmt, reads))
-        written = [name for head in heads for name in head.reads]
-        unit = Unit(affine(rng, known, fmt), affine(rng, written, fmt), {rng.choice(written): 1})
-        blocks.append(BlockPlan(tuple(heads), (Gadget("product", (unit,)),)))
-        known += written
-    unembed: list[dict[str, Number]] = []
-    for _ in range(vocabulary):
-        wish = rng.randint(-2, 2)
-        kinds: Sequence[dict[str, Number]] = (
-            {"position": wish, "one": -wish * wish},
-            {"out1": wish, "out2": rng.randint(-1, 1)},
-            {"a": wish},
-            {},
-        )
-        unembed.append(rng.choice(kinds))
-    embedding = Embedding(tuple(map(str, range(vocabulary))), tuple(rows), "position")
-    model, _ = wire(embedding, blocks, unembed, fmt, exact=False)
-    return Case(model, arithmetic, [rng.randrange(vocabulary) for _ in range(length)])
-
-
-def unstructured(rng: random.Random, *, fmt: Format, rounding: Rounding, discipline: Discipline) -> Case:
-    """Small random integers or dyadic fractions as weights, a third of them zero."""
-    width, vocabulary = rng.randint(1, 5), rng.randint(1, 4)
-    scale, dyadic = rng.choice((1, 3, 40)), rng.random() < 0.5
-
-    def weight() -> float:
-        value = float(rng.randint(-scale, scale)) if rng.random() < 0.67 else 0.0
-        return value * 2.0 ** rng.randint(-6, 3) if dyadic else value
-
-    def draw(*shape: int) -> Matrix:
-        return np.array([weight() for _ in range(int(np.prod(shape)))]).reshape(shape)
-
-    def head() -> AttentionHead:
-        score, value = rng.randint(0, 3), rng.randint(0, 2)
-        return AttentionHead(draw(score, width), draw(score, width), draw(value, width), draw(width, value))
-
-    def feed_forward(units: int) -> FeedForward:
-        return FeedForward(
-            draw(units, width), draw(units), draw(units, width), draw(units), draw(width, units), draw(width)
-        )
-
-    blocks = [Block(tuple(head() for _ in range(rng.randint(0, 2))), feed_forward(rng.randint(0, 3))) for _ in range(2)]
-    model = Transformer(draw(vocabulary, width), draw(width), tuple(blocks), draw(vocabulary, width))
-    tokens = [rng.randrange(vocabulary) for _ in range(rng.randint(1, 12))]
-    return Case(model, Arithmetic(fmt, discipline, rounding), tokens)
-
-
-def searching(
-    arithmetic: Arithmetic,
-    rows: Sequence[Mapping[str, Number]],
-    components: Sequence[tuple[Affine | Number, Affine | Number]],
-    tokens: Sequence[int],
-    reads: str = "position",
-) -> Case:
-    """One head over the registers of the words and of the position; a number stands for so many times the register `one`."""
-
-    def form(side: Affine | Number) -> Affine:
-        return side if isinstance(side, Affine) else side * reg("one")
-
-    full: list[dict[str, Number]] = [{**dict.fromkeys(rows[0], 0), "one": 1, **row} for row in rows]
-    head = Head("search", tuple(Component(form(key), form(query)) for key, query in components), {"out": reg(reads)})
-    embedding = Embedding(tuple(map(str, range(len(rows)))), full, "position")
-    model, _ = wire(embedding, [BlockPlan((head,), ())], full, arithmetic.format, exact=False)
-    return Case(model, arithmetic, tokens)
-
-
-def in_order(rng: random.Random) -> Case:
-    """Rising keys with rounded squares, where the nearest key is often not the best one."""
-    fmt = fixed_point(rng.choice((17, 21, 25, 33)))
-    fraction_bits, quantum, count = -fmt.quantum_exponent, fmt.quantum, rng.randint(6, 14)
-    base = rng.randint(0, 1 << (fraction_bits // 2 + 2))
-    keys = sorted(rng.sample(range(base, base + 3 * count), count))
-    exponent = rng.randint(fraction_bits // 2, 2 * fraction_bits - 2)
-    key_scale, query_scale = 1 << exponent // 2, 1 << (exponent - exponent // 2)
-    wish = exact(2 * query_scale * (rng.choice(keys) + rng.randint(-2, 2)) * quantum, fmt)
-    return searching(
-        Arithmetic(fmt),
-        [{"x": i * quantum, "x_squared": exact((i * quantum) ** 2, fmt)} for i in keys],
-        [(key_scale * reg("x_squared"), -query_scale), (key_scale * reg("x"), wish)],
-        range(count),
-    )
-
-
-# Cases that each defeat one careless engine
-
-
-def beyond_the_second_nearest() -> Case:
-    """Keys with rounded squares: one that is neither nearest nor second nearest to the wish, on either side, has the best score."""
-    return in_order(random.Random(206))
-
-
-def equal_keys_with_unequal_squares() -> Case:
-    """The same x twice, its square rounded down and rounded up."""
-    quantum = Fraction(1, 256)
-    rows = [
-        {"x": Fraction(i, 64), "x_squared": (Fraction(i * i, 4096) // quantum + up) * quantum}
-        for i in (1, 17)
-        for up in (0, 1)
-    ]
-    components = [(32 * reg("x_squared"), -32), (32 * reg("x"), 2)]
-    return searching(Arithmetic(fixed_point(17)), rows, components, [0, 1, 0, 1, 1, 0, 1, 0, 0] + [2, 3] * 6)
-
-
-def wish_between_the_keys() -> Case:
-    """No key is at x = 1/2; those beside it cost 16, the special key 40 and 2, an integer mismatch would cost 64."""
-    numbers = [{"x": x, "x_squared": x, "y": y, "y_squared": y} for x in (0, 1) for y in (0, 1)]
-    rows: list[Mapping[str, Number]] = [*numbers, {**numbers[0], "special": 1}]
-    components = [
-        (8 * reg("x_squared"), -8),
-        (8 * reg("x"), 8),
-        (reg("y_squared"), -2),
-        (reg("y"), 4),
-        (reg("special"), -24),
-    ]
-    return searching(Arithmetic(fixed_point(17)), rows, components, [4, *[0, 2, 2, 0] * 4, *[1, 3, 3, 1] * 4])
-
-
-def tie_before_rounding_only() -> Case:
-    """Twice 3/64, and twice 1/64 + 2/64: such scores are equal, but not after each of their products is rounded to sixteenths."""
-    sixteenth, quarter = Fraction(1, 16), Fraction(1, 4)
-    rows: list[Mapping[str, Number]] = [
-        {"x": 0, "y": 0, "height": 0, "payload": 0},
-        {"x": 3 * sixteenth, "height": 8, "payload": 1},
-        {"x": sixteenth, "y": 2 * sixteenth, "height": 8},
-    ]
-    components = [(reg("x"), quarter), (reg("y"), quarter)] * 2 + [(reg("height"), 1)]
-    arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
-    return searching(arithmetic, rows, components, [0, 0, 1, 2, 0, 0, 0, 0], "payload")
-
-
-def keys_that_agree_only_after_rounding() -> Case:
-    """x/2 is 0 for the smallest x, but 64 times half of it would win."""
-    rows: list[Mapping[str, Number]] = [{"x": 0}, {"x": Fraction(1, 256)}]
-    components = [(Fraction(1, 2) * reg("x"), 128)] * 64
-    return searching(Arithmetic(fixed_point(17)), rows, components, [0, 0, 1, 0, 0, 0])
-
-
-CRAFTED: Mapping[str, Callable[[], Case]] = {
-    case.__name__: case
-    for case in (
-        beyond_the_second_nearest,
-        equal_keys_with_unequal_squares,
-        wish_between_the_keys,
-        tie_before_rounding_only,
-        keys_that_agree_only_after_rounding,
-    )
-}
 
 
 # What once went wrong, or nearly did
@@ -468,21 +178,6 @@ def test_saturated_winners_are_not_certified():
 
 
 # Constructions
-
-
-def random_graph(n: int, rng: random.Random) -> Graph:
-    """A tree, or up to n + 1 arbitrary edges, in any order and orientation."""
-    if rng.random() < 0.5:
-        edges = [(v, rng.randint(1, v - 1)) for v in range(2, n + 1)]
-    else:
-        edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
-        edges = rng.sample(edges, min(len(edges), rng.randint(0, n + 1)))
-    rng.shuffle(edges)
-    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
-
-
-def graph_tokens(graph: Graph, layout: Layout) -> list[int]:
-    return LAYOUTS[layout].prompt(graph) + expected_answer(graph, LAYOUTS[layout])[:-1]
 
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])

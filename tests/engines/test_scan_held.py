@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from constructions.engines.column import normalised, zeros
-from constructions.engines.scan import _step_by_step, states
+from constructions.engines.scan import _delayed, _step_by_step, states
 from precision.format import Arithmetic, Discipline, fixed_point
 
 ONE = Fraction(1)
@@ -34,3 +34,11 @@ def test_a_recurrence_goes_on_from_what_it_holds(own, held, precision_bits, disc
                 ours = found[register]
                 assert [ours.at(t) for t in range(len(ours))] == [column.at(t) for t in range(len(values))]
                 assert all(abs(int(m)) <= ours.bound for m in ours.m)
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_what_is_delayed_stays_within_its_bound(held):
+    """Whether a sum can leave the format is told from bounds."""
+    delayed = _delayed(normalised(np.array([2**40, -(2**44), 3], object), 0), held)
+    assert delayed.at(0) == held
+    assert all(abs(int(m)) <= delayed.bound for m in delayed.m)

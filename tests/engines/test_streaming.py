@@ -30,7 +30,7 @@ from constructions.turing import hybrid
 from constructions.turing.library import find
 from constructions.wiring import BlockPlan, Component, Embedding, Head, constant, wire
 from precision.format import Arithmetic, Discipline, fixed_point
-from tests.engines.test_indexed import (
+from tests.engines.cases import (
     CRAFTED,
     FIXED,
     FLOATS,

@@ -129,10 +129,10 @@ def test_words_that_are_no_configurations_cannot_be_read() -> None:
 
 
 def test_the_command_says_where_the_space_ends(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", "1RA1RA", "--model", "cot", "--steps", "100", "--cells", "5"]) == 3
+    assert main(["--machine", "1RA1RA", "--model", "cot", "--steps", "100", "--cells", "5"]) == 2
     out, err = capsys.readouterr()
     assert out.startswith("_ _ 1 A0 _ | _ _ 1 1 A0 | _ _ 1 1 OUT\n")
-    assert "unknown: space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2" in err
+    assert "error: space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2" in err
     assert main(["--machine", "bb2", "--model", "cot", "--steps", "100", "--cells", "6"]) == 0
     assert "HALT" in capsys.readouterr().out
 

@@ -147,7 +147,7 @@ def test_bounds() -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", BB2, "--cells", "3", "--json"]) == 3
+    assert main(["--machine", BB2, "--cells", "3", "--json"]) == 2
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert (document["halted"], document["steps"], document["answer"]) == (False, 4, None)

@@ -96,7 +96,7 @@ class About:
 
 COT = About("4.1", "cot", LINEAR_RNN, 3, 100_000, 20, (8_800, 119), in_space=True)
 RAG = About("5.4", "rag", LINEAR_RNN, 2, 2000, 41, (17_423, 191))
-HYBRID = About("5.8", "hybrid", HYBRID_RNN, 2, 47_176_870, 16, (7_052, 116))
+HYBRID = About("5.8", "hybrid", HYBRID_RNN, 2, 47_176_870, 16, (8_068, 122))
 MODELS = (COT, RAG, HYBRID)
 
 

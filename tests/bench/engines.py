@@ -230,12 +230,13 @@ def plot(all_results: dict[str, Figures], path: Path) -> None:
 
     mpl.rcParams["svg.hashsalt"] = "engines"
     figure, panels = plt.subplots(1, len(all_results), figsize=(11, 4.5), layout="constrained", squeeze=False)
+    colour = {engine: f"C{i}" for i, engine in enumerate(TASKS["istree"].largest)}  # the same in every panel
     for axes, (name, results) in zip(panels[0], all_results.items(), strict=True):
         for engine, by_n in results.items():
             points = sorted((n, f["seconds"] / f["batch"]) for n, f in by_n.items())
             slope = exponent(points)
             label = engine if slope is None else f"{engine}: n^{slope:.2f}"
-            axes.loglog(*zip(*points, strict=True), marker="o", label=label)
+            axes.loglog(*zip(*points, strict=True), marker="o", label=label, color=colour[engine])
         axes.set_xlabel(f"n, {TASKS[name].unit}")
         axes.set_ylabel("seconds for one input")
         axes.set_title(TASKS[name].title, fontsize="medium")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from constructions.affine import reg
+from constructions.engines import indexed
 from constructions.engines.forgetting import Dropped
 from constructions.engines.indexed import Indexed
 from constructions.engines.indexed_head import KeysForgotten
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.cases import reference_trace, searching
-from tests.engines.test_streaming import chunked_trace, fickle
+from tests.engines.cases import in_order, reference_trace, searching
+from tests.engines.test_streaming import chunked_trace, fickle, latest_of
 
 
 def test_what_losers_of_earlier_chunks_leak_adds_up():
@@ -57,3 +60,38 @@ def test_what_is_dropped_counts_for_the_reach():
     memories = [chunked_trace(case, [4, 7], forget=forget)[2].heads[0][0] for forget in (False, True)]
     assert [memory.kept for memory in memories] == [10, 1]
     assert memories[0].reach == memories[1].reach == (81, 9)
+
+
+def test_chunks_are_small_only_where_every_head_forgets(monkeypatch):
+    monkeypatch.setattr(indexed, "CHUNK", 20)
+    forgets, keeps = latest_of(2, 120), in_order(random.Random(206))
+    for case, few in ((forgets, 20), (keeps, None)):
+        tokens = np.array([*case.tokens] * 9)[:120]
+        assert Indexed(case.model, case.arithmetic).chunk(tokens) == (few or len(tokens))
+        assert Indexed(case.model, case.arithmetic).chunk(tokens[:40]) == 40  # too few to try
+    lengths: list[int] = []
+    expected = reference_trace(forgets).next_tokens
+    wrong, followed = indexed.first_mismatch(
+        forgets.model, forgets.arithmetic, forgets.tokens[:1], forgets.tokens[1:], tick=lengths.append
+    )
+    first = next(i for i, token in enumerate(forgets.tokens[1:]) if expected[i] != token)
+    assert (wrong, followed.written) == (first, expected[first])
+
+
+def test_a_run_that_regrets_forgetting_starts_again(monkeypatch):
+    monkeypatch.setattr(indexed, "CHUNK", 20)
+    case = fickle(60)
+    expected = reference_trace(case).next_tokens
+    monkeypatch.setattr(Indexed, "chunk", lambda self, tokens: 20)
+    runs = []
+    follow = Indexed.follow
+
+    def counted(self, *arguments, forget):
+        runs.append(forget)
+        return follow(self, *arguments, forget=forget)
+
+    monkeypatch.setattr(Indexed, "follow", counted)
+    prompt = case.tokens[:-1]  # its queries need a key that was dropped
+    wrong, _ = indexed.first_mismatch(case.model, case.arithmetic, prompt, [expected[-2]])
+    assert wrong is None
+    assert runs == [True, False]

@@ -44,6 +44,7 @@ EPILOG = """\
 examples:
   {prog} --machine 1RB1LB_1LA1RZ --model hybrid
   {prog} --machine bb4 --model rag --trace
+  {prog} --machine bb4 --model hybrid --cells 21
   {prog} --machine palindrome --tape 12321 --model hybrid --json
   {prog} --machine 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --steps 100000 --engine indexed --model hybrid
   {prog} --machine bb2 --steps 10 --model rag --dump-weights

@@ -16,7 +16,8 @@ Registers, by the block that writes them:
              writes, enters: 1 at the first, the second cell of a step; row: k times the state before the step; halted; outside
   2          read: the symbol of the cell at the pointer; then the output
 
-Derivation of the keys: a record's cell c is the key c + s with s above −c, so keys are positive and queries are never 0. M is
+Derivation of the keys: a record's cell c is the key c + s with s above −c, so keys are positive, and so are the queries for
+cells that there are; in front of the first one the query is 0, what is read is anything, and OUT is written without it. M is
 above every shifted number and position x, so ReLU(x + M·(g − 1)) is x where g = 1, and 0 where g ≤ 0.
 
 Size: 2 blocks, 1 head, 16 numbers of state, at most B·k units for the table; nothing else grows with the machine.

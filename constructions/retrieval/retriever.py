@@ -158,7 +158,7 @@ class Retriever:
             )
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))
-        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
+        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=plan.setting.length)
         return Wired(
             construction=self.task.name,
             source=self.source,

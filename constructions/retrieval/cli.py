@@ -88,8 +88,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
     query_length = retriever.query_length if question is None else len(question.query)
     retriever = replace(retriever, query_length=query_length)
     about, decode = retriever.construction(), options.engine(args)
-    cli.announce(n)
-    with cli.usage_errors():
+    with cli.progress(f"wiring n = {n:,}"), cli.usage_errors():
         wired = retriever.build(
             n, args.precision, printed=options.findings(args, about), discipline=Discipline(args.discipline)
         )

@@ -53,6 +53,7 @@ def add_output(parser: Parser, *, instead: str = "") -> None:
         metavar="PATH",
         help=f"print the weights by name{instead}; with PATH write them: .safetensors (and .json beside it) or .npz",
     )
+    cli.add_force(parser)
 
 
 def list_models(models: Sequence[Construction]) -> str:
@@ -77,7 +78,7 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         path = Path(args.dump_weights)
         if path.suffix not in SUFFIXES:
             raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
-        cli.check_writable(path, "--dump-weights")
+        cli.check_writable(path, "--dump-weights", force=args.force)
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
 

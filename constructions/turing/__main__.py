@@ -135,7 +135,7 @@ def _command(prog: str, argv: Sequence[str]) -> int:
     machine, tape = _machine(args)
     task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
     model, decode = find_model(args.model), options.engine(args)
-    with cli.usage_errors():
+    with cli.progress(f"wiring {args.steps:,} steps"), cli.usage_errors():
         wired = model.build(
             machine,
             **task,
@@ -201,7 +201,7 @@ def _run(
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
     respond, decoded = surroundings(model, wired), Decoded([], None)
-    with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
+    with cli.progress("running", len(prompt) + limit) as tick:
         if args.engine == "indexed" and expected is not None and respond is no_response:
             produced = _followed(wired, prompt, expected, tick)
         else:

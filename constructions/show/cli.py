@@ -148,10 +148,10 @@ def _short(text: str) -> str:
 
 
 def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Writes `--edges -1-2` as `--edges=-1-2`, so that the value is judged and not taken for an option."""
+    """Writes `--edges -1-2` as `--edges=-1-2`, so that the value is judged and not taken for an option; `---` of a machine too."""
     result: list[str] = []
     for argument in argv:
-        if result and result[-1] in options and re.match(r"-\d", argument):
+        if result and result[-1] in options and re.match(r"-\d|---", argument):
             result[-1] += "=" + argument
         else:
             result.append(argument)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import Machine, parse_machine
+from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.pasted import looks_like_a_machine, read_machine
 from constructions.turing.protocol import (
     MODELS,
     Tokens,
@@ -51,7 +53,8 @@ examples:
   {prog} --machine bb2 --steps 10 --model rag --dump-weights rag.safetensors
 
 machines:
-  The standard text format, a file with it or with a table (`A 0 -> 1 R B` on each line), - for standard input, or one of
+  The standard text format, a file with it or with a table (`A 0 -> 1 R B` on each line, or `state read write move newstate` as
+  Turing machine simulators have it), - for standard input, or one of
 {machines}
   State A starts on cell 0, symbol 0 is the blank, Z and every other letter without a row halts, and so does ---, as 1RZ.
 
@@ -128,7 +131,7 @@ def _parser(prog: str) -> Parser:
 
 
 def _command(prog: str, argv: Sequence[str]) -> int:
-    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape")))
+    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape", "--machine")))
     _check(args)
     if args.engine is None:
         args.engine = ENGINE_OF_PRINTED if args.variant == "printed" or args.printed is not None else DEFAULT_ENGINE
@@ -177,13 +180,25 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     with cli.usage_errors():
         if text in {named.name for named in LIBRARY}:
             named = find(text)
-            machine, tape = named.machine, named.example if tape is None else tape
-        elif text == "-" or _is_file(text):
-            machine = parse_machine(cli.read_text(text, "a machine"))
-        else:
-            machine = parse_machine(text)
-        machine.word(tape or "")
-    return machine, tape or ""
+            named.machine.word(tape or "")
+            if tape is not None and not re.fullmatch(named.accepts, tape):
+                raise CommandError(
+                    f"--tape {tape!r}: {text} wants {named.wants}; on any other tape its rules run as --machine {named.machine}"
+                )
+            return named.machine, named.example if tape is None else tape
+        is_file = text == "-" or _is_file(text)
+        if not is_file and not looks_like_a_machine(text):
+            names = ", ".join(named.name for named in LIBRARY)
+            raise CommandError(
+                f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
+                " rules are written as in 1RB1LB_1LA1RZ"
+            )
+        found = read_machine(cli.read_text(text, "a machine") if is_file else text)
+        tape = found.tape(tape or "")
+        found.machine.word(tape)
+    if found.note:
+        cli.say(found.note)
+    return found.machine, tape
 
 
 def _is_file(text: str) -> bool:

@@ -200,7 +200,7 @@ def _run(
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond, decoded = surroundings(model, wired), Decoded([], None)
+    respond, decoded = surroundings(model, wired), Decoded([], None, "indexed")
     with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
         if args.engine == "indexed" and expected is not None and respond is no_response:
             produced = _followed(wired, prompt, expected, tick)

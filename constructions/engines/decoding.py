@@ -31,11 +31,13 @@ class EngineFailed(RuntimeError):
 class Decoded:
     """Greedy decoding. produced: the tokens after the prompt, responses included.
 
-    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none.
+    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
+    decoded. steps: what `reference` was told to keep.
     """
 
     produced: list[int]
     recorded: Flags | Callable[[], Flags] | None
+    engine: str
     steps: list[Step] = field(default_factory=list)
 
     @cached_property
@@ -101,7 +103,7 @@ def decode_by_reference(
             sequence.extend(response)
             if len(produced) >= limit:
                 break
-    return Decoded(produced, engine.flags, steps)
+    return Decoded(produced, engine.flags, "reference", steps)
 
 
 def decode_by_incremental(
@@ -119,7 +121,7 @@ def decode_by_incremental(
     from constructions.engines.incremental import IncrementalDecoder
 
     decoder = IncrementalDecoder(model, arithmetic)
-    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None)
+    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None, "incremental")
 
 
 def decode_by_dense(
@@ -161,7 +163,7 @@ def decode_by_dense(
     sequence = [*prompt, *produced]
     # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
     fed = sequence[: before - 1] if len(sequence) == behind else sequence[:-1]
-    return Decoded(produced, flags)
+    return Decoded(produced, flags, "dense")
 
 
 def decode_by_indexed(
@@ -176,24 +178,29 @@ def decode_by_indexed(
     tick: Tick = lambda length: None,
 ) -> Decoded:
     """By runs over what is not known of the sequence yet: the engine remembers the rest."""
-    from constructions.engines.indexed import Indexed
+    produced = decode_with_guess(IndexedRuns(model, arithmetic), prompt, stop, limit, guess, respond, tick)
+    return Decoded(produced, None, "indexed")
 
-    engine = Indexed(model, arithmetic)
-    state = engine.start
-    argmax: list[int] = []  # at each position that the state has read
 
-    def read(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        nonlocal state
-        fed = [*known[state.length :], *draft]
-        after, found = engine.advance(state, fed)
+class IndexedRuns:
+    """What `decode_with_guess` runs by `indexed`: the state behind what is known of the sequence is kept."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+        from constructions.engines.indexed import Indexed
+
+        self._engine = Indexed(model, arithmetic)
+        self._state = self._engine.start
+        self._argmax: list[int] = []  # at each position that the state has read
+
+    def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
+        """The argmax at each position."""
+        after, found = self._engine.advance(self._state, [*known[self._state.length :], *draft])
         following = found.next_tokens.tolist()
         if draft:
-            return [*argmax, *following]
-        state = after
-        argmax.extend(following)
-        return argmax
-
-    return Decoded(decode_with_guess(read, prompt, stop, limit, guess, respond, tick), None)
+            return [*self._argmax, *following]
+        self._state = after
+        self._argmax.extend(following)
+        return self._argmax
 
 
 def decode_with_guess(

@@ -127,6 +127,7 @@ def _command(argv: Sequence[str]) -> int:
     if graph is None:
         return cli.HOLDS
     run = _run(model, wired, graph, layout, decode, keep=args.trace or args.html is not None)
+    options.say_engine(args, run.decoded)
     complaint = _judge(run, wired, model, graph, layout)
     _report(args, wired, run, model, graph, layout)
     if complaint:

@@ -126,6 +126,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
         title="reading",
         keep=args.trace,
     )
+    options.say_engine(args, run.decoded)
     _report(args, about, wired, run)
     expected = retriever.task.answer(question)
     if run.produced[-1] != expected:

@@ -110,6 +110,15 @@ def say(message: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def remark(message: str) -> None:
+    """A line on stderr that nobody has to read: dim on a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+        with contextlib.suppress(OSError, ValueError):
+            print(f"\x1b[2m{message}\x1b[0m", file=sys.stderr, flush=True)
+    else:
+        say(message)
+
+
 def _drop_stdout() -> None:
     """What is still buffered goes nowhere, so that closing stdout at exit says nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):

@@ -72,7 +72,7 @@ def run_document(
         "source": wired.source,
         "variant": wired.variant,
         "model": args.model,
-        "engine": args.engine,
+        "engine": decoded.engine,
         "n": wired.n,
         "precision_bits": wired.arithmetic.format.significand_bits + 1,
         "input": list(prompt),

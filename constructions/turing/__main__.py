@@ -38,7 +38,6 @@ from constructions.wired import Wired
 from precision.format import Discipline
 
 DEFAULT_STEPS = 1000
-DEFAULT_ENGINE, ENGINE_OF_PRINTED = "indexed", "incremental"
 MOST_WORDS = 2000  # that are printed for people
 EXAMPLE_WORDS = 60  # of a run, as a worked example beside the weights
 
@@ -66,7 +65,7 @@ findings, for --printed:
 
 engines:
   `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
-  behind the prompt, and where each argmax is the next word, decoding gives the same.
+  behind the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
 exit codes:
   0  the model does what the machine does, whether it halts within --steps or not
@@ -124,7 +123,7 @@ def _parser(prog: str) -> Parser:
         "for hybrid, as far as the steps reach)",
     )
     options.add_model(parser, models, "hybrid", fits="the steps")
-    options.add_engine(parser, None, f"default: {DEFAULT_ENGINE}; as printed, {ENGINE_OF_PRINTED}")
+    options.add_engine(parser)
     add("--trace", action="store_true", help="show the tape after each step, as the model's words tell it")
     options.add_output(parser, instead=", run nothing")
     return parser
@@ -133,8 +132,6 @@ def _parser(prog: str) -> Parser:
 def _command(prog: str, argv: Sequence[str]) -> int:
     args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape", "--machine")))
     _check(args)
-    if args.engine is None:
-        args.engine = ENGINE_OF_PRINTED if args.variant == "printed" or args.printed is not None else DEFAULT_ENGINE
     machine, tape = _machine(args)
     task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
     model, decode = find_model(args.model), options.engine(args)
@@ -215,20 +212,34 @@ def _run(
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond, decoded = surroundings(model, wired), Decoded([], None)
+    respond = surroundings(model, wired)
+    guess = [] if expected is None else expected
     with cli.progress("running", len(prompt) + limit) as tick:
-        if args.engine == "indexed" and expected is not None and respond is no_response:
-            produced = _followed(wired, prompt, expected, tick)
+        if (
+            respond is no_response
+            and expected is not None
+            and _by_indexed(args.engine, wired, len(prompt), len(expected))
+        ):
+            produced, decoded = _followed(wired, prompt, expected, tick), Decoded([], None, "indexed")
         else:
-            guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
             decoded = decode(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
             produced = np.array(decoded.produced, np.int64)
+    options.say_engine(args, decoded)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
     return _Run(words, len(prompt), deviation, decoded)
+
+
+def _by_indexed(engine: str, wired: Wired, prompt: int, expected: int) -> bool:
+    """Whether --engine, or what it chooses, is `indexed`, which follows a run without keeping all of it."""
+    if engine != "auto":
+        return engine == "indexed"
+    from constructions.engines.auto import choose
+
+    return choose(wired.model, wired.arithmetic, prompt, expected, expected) == "indexed"
 
 
 def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:

@@ -1,12 +1,13 @@
 """Engines: four ways to run the same weights, bit for bit alike. `reference` is the definition.
 
-`find_engine` gives greedy decoding by any of them (see decoding.py).
+`find_engine` gives greedy decoding by any of them (see decoding.py), or by `auto`, which picks the fastest (see auto.py).
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+from typing import cast
 
 from constructions.engines.decoding import (
     Decode,
@@ -37,7 +38,7 @@ __all__ = [
     "no_response",
 ]
 
-ENGINES = ("reference", "dense", "indexed", "incremental")
+ENGINES = ("auto", "reference", "dense", "indexed", "incremental")
 
 
 class EngineMissing(ValueError):
@@ -53,7 +54,9 @@ def find_engine(name: str) -> Decode:
         there = [engine for engine in ENGINES if importlib.util.find_spec(f"{__name__}.{engine}")]
         raise EngineMissing(f"engine {name!r} is not installed; available: {', '.join(there)}")
     try:
-        importlib.import_module(module_name)
+        module = importlib.import_module(module_name)
     except ImportError as error:
         raise EngineMissing(f"engine {name!r} cannot be loaded: {error}") from error
+    if name == "auto":
+        return cast(Decode, module.decode_by_auto)
     return {"dense": decode_by_dense, "indexed": decode_by_indexed, "incremental": decode_by_incremental}[name]

@@ -31,11 +31,13 @@ class EngineFailed(RuntimeError):
 class Decoded:
     """Greedy decoding. produced: the tokens after the prompt, responses included.
 
-    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none.
+    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
+    decoded. steps: what `reference` was told to keep.
     """
 
     produced: list[int]
     recorded: Flags | Callable[[], Flags] | None
+    engine: str
     steps: list[Step] = field(default_factory=list)
 
     @cached_property
@@ -105,7 +107,7 @@ def decode_by_reference(
             sequence.extend(response)
             if len(produced) >= limit:
                 break
-    return Decoded(produced, engine.flags, steps)
+    return Decoded(produced, engine.flags, "reference", steps)
 
 
 def decode_by_incremental(
@@ -124,7 +126,7 @@ def decode_by_incremental(
     from constructions.engines.incremental import IncrementalDecoder
 
     decoder = IncrementalDecoder(model, arithmetic, beyond=beyond)
-    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None)
+    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None, "incremental")
 
 
 def decode_by_dense(
@@ -166,14 +168,14 @@ def decode_by_dense(
         prompt,
         stop,
         limit,
-        _readable(guess, model, prompt, beyond),
+        readable(guess, model, prompt, beyond),
         follow,
         tick,
     )
     sequence = [*prompt, *produced]
     # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
     fed = sequence[: before - 1] if len(sequence) == behind else sequence[:-1]
-    return Decoded(produced, flags)
+    return Decoded(produced, flags, "dense")
 
 
 def decode_by_indexed(
@@ -189,28 +191,33 @@ def decode_by_indexed(
     beyond: bool = False,
 ) -> Decoded:
     """By runs over what is not known of the sequence yet: the engine remembers the rest."""
-    from constructions.engines.indexed import Indexed
+    runs, draft = IndexedRuns(model, arithmetic, beyond=beyond), readable(guess, model, prompt, beyond)
+    produced = decode_with_guess(runs, prompt, stop, limit, draft, respond, tick)
+    return Decoded(produced, None, "indexed")
 
-    engine = Indexed(model, arithmetic, beyond=beyond)
-    state = engine.start
-    argmax: list[int] = []  # at each position that the state has read
 
-    def read(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
-        nonlocal state
-        fed = [*known[state.length :], *draft]
-        after, found = engine.advance(state, fed)
+class IndexedRuns:
+    """What `decode_with_guess` runs by `indexed`: the state behind what is known of the sequence is kept."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, *, beyond: bool = False) -> None:
+        from constructions.engines.indexed import Indexed
+
+        self._engine = Indexed(model, arithmetic, beyond=beyond)
+        self._state = self._engine.start
+        self._argmax: list[int] = []  # at each position that the state has read
+
+    def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
+        """The argmax at each position."""
+        after, found = self._engine.advance(self._state, [*known[self._state.length :], *draft])
         following = found.next_tokens.tolist()
         if draft:
-            return [*argmax, *following]
-        state = after
-        argmax.extend(following)
-        return argmax
-
-    guess = _readable(guess, model, prompt, beyond)
-    return Decoded(decode_with_guess(read, prompt, stop, limit, guess, respond, tick), None)
+            return [*self._argmax, *following]
+        self._state = after
+        self._argmax.extend(following)
+        return self._argmax
 
 
-def _readable(guess: Sequence[int], model: Transformer, prompt: Sequence[int], beyond: bool) -> Sequence[int]:
+def readable(guess: Sequence[int], model: Transformer, prompt: Sequence[int], beyond: bool) -> Sequence[int]:
     """As much of a guess as the model may read: what else it guesses makes no difference, as with a guess that is wrong."""
     return guess if beyond or model.longest is None else guess[: max(0, model.longest - len(prompt))]
 

@@ -80,12 +80,13 @@ class Operators:
     def dot_exactness(self, pairs: Sequence[tuple[Column, Column]]) -> Exactness:
         """What bounds show of `dot`, whichever positions of one column are paired with whichever of the other."""
         tight = [(self.numbers.tighten(a), self.numbers.tighten(b)) for a, b in pairs]
+        tight = [(a, b) for a, b in tight if a.bound and b.bound]  # 0 is exact, whatever its exponent
         exponents = [a.exponent + b.exponent - self.shift for a, b in tight]
         exponent = min(exponents, default=0)
         # All products and partial sums are multiples of the least unit, and no larger than all magnitudes together.
         bound = sum((a.bound * b.bound) << (e - exponent) for (a, b), e in zip(tight, exponents, strict=True))
         fmt = self.numbers.format
-        digits = bound == 0 or (exponent >= 0 and (fmt.is_fixed_point or bound.bit_length() <= fmt.significand_bits))
+        digits = exponent >= 0 and (fmt.is_fixed_point or bound.bit_length() <= fmt.significand_bits)
         return Exactness(digits, digits and bound << exponent <= fmt.max_quanta)
 
     def running_sum(self, products: Iterable[Column], length: int, site: Site) -> Column:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from constructions.engines import Respond, Tick, no_response
@@ -26,6 +27,14 @@ registers in quanta."""
 
 MOST_COMPILED_BITS = 257
 PIECE = 100  # tokens between two ticks
+COMPILED = (
+    "certificate",
+    "index",
+    "kernel",
+    "limbs",
+    "program",
+    "vocabulary",
+)  # modules that compiled code is made from
 
 
 @dataclass
@@ -68,6 +77,21 @@ def is_compiled(arithmetic: Arithmetic) -> bool:
         and fmt.is_fixed_point
         and max(fmt.significand_bits, -2 * fmt.quantum_exponent) <= MOST_COMPILED_BITS
     )
+
+
+def sources() -> list[Path]:
+    """The files that the compiled code is made from. Raises RuntimeError if they are not where they should be."""
+    found = sorted(Path(__file__).parent.glob("incremental*.py"))
+    if missing := {f"incremental_{name}.py" for name in COMPILED} - {path.name for path in found}:
+        raise RuntimeError(f"the sources of the compiled decoder are not beside {__file__}: no {min(missing)}")
+    return found
+
+
+def is_cached() -> bool:
+    """Whether numba has compiled these sources before, as far as its folder beside them tells."""
+    youngest = max(path.stat().st_mtime for path in sources())
+    index = Path(__file__).parent / "__pycache__"
+    return any(path.stat().st_mtime >= youngest for path in index.glob("incremental_entries.*advance*.nbi"))
 
 
 class PlainMachine:

@@ -13,13 +13,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from numba import types as numba_types
 
 from constructions.engines import incremental_index, incremental_kernel
+from constructions.engines.incremental import sources
 from constructions.engines.incremental_index import Index
 from constructions.engines.incremental_limbs import OPTIONS, Words
 from constructions.engines.incremental_vocabulary import Vocabulary
@@ -41,7 +41,7 @@ class Entries(NamedTuple):
 @cache
 def load() -> Entries:
     """The compiled functions; says on stderr that it compiles, if that takes long."""
-    source = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("incremental*.py")))
+    source = b"".join(path.read_bytes() for path in sources())
     digest = int.from_bytes(hashlib.sha256(source).digest()[:7], "little") | 1
 
     def advance(

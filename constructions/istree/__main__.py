@@ -119,8 +119,7 @@ def _command(argv: Sequence[str]) -> int:
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
     about, decode = model.construction, options.engine(args)
-    cli.announce(n)
-    with cli.usage_errors():
+    with cli.progress(f"wiring n = {n:,}"), cli.usage_errors():
         wired = model.build(n, args.precision, layout, options.findings(args, about), Discipline(args.discipline))
     if args.dump_weights is not None:
         extra = {"layout": layout.name, "model": model.name}
@@ -128,6 +127,7 @@ def _command(argv: Sequence[str]) -> int:
     if graph is None:
         return cli.HOLDS
     run = _run(model, wired, graph, layout, decode, keep=args.trace or args.html is not None)
+    options.say_engine(args, run.decoded)
     complaint = _judge(run, wired, model, graph, layout)
     _report(args, wired, run, model, graph, layout)
     if complaint:
@@ -155,7 +155,7 @@ def _check(args: argparse.Namespace) -> None:
         known = " or ".join(known.name for known in model.layouts)
         raise CommandError(f"--model {model.name} reads the token layout {known}, not {layout.name}")
     if args.html is not None:
-        cli.check_writable(args.html, "--html")
+        cli.check_writable(args.html, "--html", force=args.force)
     options.check(args, run="the graph" if graphs else "")
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 Edge = tuple[int, int]
 Layout = Literal["paper", "eos"]
-_EDGE = re.compile(r"([+-]?[0-9]+)\s*(?:-|\s)\s*([+-]?[0-9]+)")
+_EDGE = re.compile(r"([+-]?[0-9]+)(?:-|\s+-\s+|\s+)([+-]?[0-9]+)")  # in "1 -2" the minus is a sign
 
 
 class GraphError(ValueError):
@@ -37,6 +37,8 @@ class Graph:
         seen: dict[frozenset[int], Edge] = {}
         for place, (u, v) in enumerate(self.edges):
             for vertex in (u, v):
+                if not isinstance(vertex, int):
+                    raise GraphError(f"vertex {vertex!r} is not a whole number", place)
                 if not 1 <= vertex <= self.n:
                     raise GraphError(f"vertex {vertex} of edge {u}-{v} is not in 1 … {self.n}", place)
             if u == v:

@@ -88,13 +88,18 @@ def _model(program: Program, *, searches: bool = False, prompt_registers: tuple[
     )
 
 
+def _spelled_answer(graph: Graph, layout: TokenLayout) -> list[str]:
+    vocabulary = layout.vocabulary(graph.n)
+    return [vocabulary[token] for token in expected_answer(graph, layout)]
+
+
 TRANSFORMER = Model(
     transformer.CONSTRUCTION,
     lambda n, bits, layout, printed, discipline: transformer.build(
         n, bits, layout=layout.name, printed=printed, discipline=discipline
     ),
     lambda n: 2 * n + 1,  # a tour of 2n − 1 vertices, the closing token and the verdict
-    lambda graph, layout: [layout.vocabulary(graph.n)[token] for token in expected_answer(graph, layout)],
+    _spelled_answer,
     layouts=tuple(LAYOUTS.values()),
     tour=True,
     prompt_registers=("count", "self", "other", "edge_count"),

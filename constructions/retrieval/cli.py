@@ -25,11 +25,13 @@ examples:
   {prog} --n 20 --engine dense --json "{example}"
   {prog} --model rag "{example}"
   {prog} --model hybrid --trace "{example}"
+  printf '5 2 5 9' | {prog} --sequence - "? {query}"
   {prog} --n 16 --dump-weights
   {prog} --n 16 --dump-weights {name}.safetensors
 
 prompts:
   The sequence, `?`, and the query: {asks}. Tokens are numbers from 1{zero}.
+  A file of --sequence holds numbers with spaces or line ends between them, `#` starts a comment; it may hold `?` and the query too.
   n bounds the numbers and the length of the sequence; it is the least that fits unless --n is given.
 
 models:
@@ -58,6 +60,7 @@ def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
         prog=prog,
         name=task.name,
         example=task.example,
+        query=task.example.partition("? ")[2],
         asks=task.asks,
         zero="; a threshold may be 0" if task.zero else "",
         models=options.list_models(models),
@@ -65,7 +68,17 @@ def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
     )
     parser = Parser(prog, f"{task.statement} Asks a wired model.", epilog)
     add = parser.add_argument
-    add("prompt", nargs="?", metavar="PROMPT", help=f'the sequence, ? and the query, as "{task.example}"')
+    add(
+        "prompt",
+        nargs="?",
+        metavar="PROMPT",
+        help=f'the sequence, ? and the query, as "{task.example}"; - is standard input',
+    )
+    add(
+        "--sequence",
+        metavar="FILE",
+        help='read the sequence from a file, - is standard input; PROMPT is the rest, as "? 5"',
+    )
     add(
         "--n",
         type=cli.whole_number(1, LARGEST_N),
@@ -81,15 +94,18 @@ def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
 def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) -> int:
     parser = _parser(prog, retrievers)
     args = parser.parse_args(cli.attach_negative_values(_prompt_last(argv), ("--n", "--precision")))
+    if args.prompt == "-":
+        if args.sequence is not None:
+            raise CommandError("- and --sequence: give the sequence once")
+        args.prompt, args.sequence = None, "-"
     _check(args)
     (retriever,) = (r for r in retrievers if r.model == args.model)
-    question = None if args.prompt is None else _question(retriever, args)
+    question = _question(retriever, args) if _asks(args) else None
     n = args.n or (DEFAULT_N if question is None else question.least_n)
     query_length = retriever.query_length if question is None else len(question.query)
     retriever = replace(retriever, query_length=query_length)
     about, decode = retriever.construction(), options.engine(args)
-    cli.announce(n)
-    with cli.usage_errors():
+    with cli.progress(f"wiring n = {n:,}"), cli.usage_errors():
         wired = retriever.build(
             n, args.precision, printed=options.findings(args, about), discipline=Discipline(args.discipline)
         )
@@ -110,6 +126,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
         title="reading",
         keep=args.trace,
     )
+    options.say_engine(args, run.decoded)
     _report(args, about, wired, run)
     expected = retriever.task.answer(question)
     if run.produced[-1] != expected:
@@ -128,16 +145,24 @@ def _prompt_last(argv: Sequence[str]) -> list[str]:
 
 def _check(args: argparse.Namespace) -> None:
     """What can be said before any work. Raises CommandError."""
-    if args.prompt is None and args.dump_weights is None:
+    if not _asks(args) and args.dump_weights is None:
         raise CommandError("nothing to do; give a prompt or --dump-weights (see --help)")
-    if args.prompt is None and args.trace:
+    if not _asks(args) and args.trace:
         raise CommandError("--trace needs a prompt")
-    options.check(args, run="" if args.prompt is None else "the prompt")
+    options.check(args, run="the prompt" if _asks(args) else "")
+
+
+def _asks(args: argparse.Namespace) -> bool:
+    return args.prompt is not None or args.sequence is not None
 
 
 def _question(retriever: Retriever, args: argparse.Namespace) -> Question:
+    text = args.prompt or ""
+    if args.sequence is not None:
+        lines = cli.read_text(args.sequence, "a sequence").splitlines()
+        text = " ".join([*(line.partition("#")[0] for line in lines), text])
     with cli.usage_errors():
-        question = retriever.task.parse(args.prompt)
+        question = retriever.task.parse(text)
     limit, what = (LARGEST_N, "the largest n that is wired here") if args.n is None else (args.n, "--n")
     if (largest := max((*question.sequence, *question.query))) > limit:
         raise CommandError(f"{largest} is above {limit}, {what}")

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,13 +25,13 @@ from constructions.engines import EngineFailed
 from constructions.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
-MOST_BYTES = 1 << 28  # of an input file
+MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
 LONGEST_NUMBER = 15  # digits
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
-LARGE = 50_000  # numbers in a vocabulary, which take more than a few seconds to wire
 WIDTH = 150  # of tables that no terminal limits
-PATIENCE_SECONDS = 0.5  # a shorter run shows no progress
+PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
+FIRST_LINE_SECONDS = 5.0  # a shorter run writes no line of progress where stderr is no terminal
 
 
 class CommandError(Exception):
@@ -109,6 +110,15 @@ def say(message: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def remark(message: str) -> None:
+    """A line on stderr that nobody has to read: dim on a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+        with contextlib.suppress(OSError, ValueError):
+            print(f"\x1b[2m{message}\x1b[0m", file=sys.stderr, flush=True)
+    else:
+        say(message)
+
+
 def _drop_stdout() -> None:
     """What is still buffered goes nowhere, so that closing stdout at exit says nothing."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -147,10 +157,10 @@ def _short(text: str) -> str:
 
 
 def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Writes `--edges -1-2` as `--edges=-1-2`, so that the value is judged and not taken for an option."""
+    """Writes `--edges -1-2` as `--edges=-1-2`, so that the value is judged and not taken for an option; `---` of a machine too."""
     result: list[str] = []
     for argument in argv:
-        if result and result[-1] in options and re.match(r"-\d", argument):
+        if result and result[-1] in options and re.match(r"-\d|---", argument):
             result[-1] += "=" + argument
         else:
             result.append(argument)
@@ -169,7 +179,7 @@ def read_text(path: str, what: str) -> str:
     except (OSError, ValueError) as error:
         raise CommandError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MOST_BYTES:
-        raise CommandError(f"{name}: more than {MOST_BYTES >> 20} MiB")
+        raise CommandError(f"{name}: more than {MOST_BYTES >> 20} MiB, the most that is read here")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -187,14 +197,26 @@ def _read_stdin(what: str) -> bytes:
     return bytes(data)
 
 
-def check_writable(path: Path, option: str) -> None:
-    """Says before a long run that its result could not be written. Raises CommandError."""
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """For every command that writes files."""
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+
+
+def check_writable(path: Path, option: str, *, force: bool) -> None:
+    """Says before a long run that its result could not be written, or would overwrite a file. Raises CommandError."""
+    if str(path) in ("-", "", "."):
+        raise CommandError(f"{option} {str(path)!r}: this needs the name of a file, standard output will not do")
     if path.is_dir():
         raise CommandError(f"{option} {path}: this is a folder, not a file")
-    if path.suffix == ".safetensors" and path.with_suffix(".json").is_dir():
-        raise CommandError(f"{option} {path}: its names go to {path.with_suffix('.json')}, which is a folder")
+    beside = path.with_suffix(".json") if path.suffix == ".safetensors" else None
+    if beside is not None and beside.is_dir():
+        raise CommandError(f"{option} {path}: its names go to {beside}, which is a folder")
     if not path.absolute().parent.is_dir():
         raise CommandError(f"{option} {path}: there is no folder {path.absolute().parent}")
+    for file in (path, beside):
+        if file is not None and file.is_file() and not force:  # a device is no file, and nothing of it is lost
+            beside_it = "" if file is path else ", which its names go to,"
+            raise CommandError(f"{option} {path}: {file}{beside_it} exists; --force overwrites it")
 
 
 def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
@@ -202,12 +224,6 @@ def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
     say(f"wrote {' and '.join(map(str, paths))}")
     if as_json:
         write_json({"schema": 1, "written": [str(path) for path in paths]})
-
-
-def announce(n: int) -> None:
-    """Says that a large model takes a while to wire."""
-    if n >= LARGE:
-        say(f"wiring a vocabulary for n = {n:,}; this takes a while")
 
 
 def write_json(document: object) -> None:
@@ -229,39 +245,72 @@ def console() -> Console:
     return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
 
 
-@contextlib.contextmanager
-def progress(title: str, work_at: Callable[[int], int], last: int) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left on stderr, if that is a terminal and the run is not over at once.
+def progress(
+    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length
+) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+    """Says on stderr that something takes long: a bar with the time left on a terminal, elsewhere a line now and then.
 
-    work_at(k): the work done once k of `last` tokens are through.
+    last: how many tokens there are, None if nobody counts. work_at(k): the work done once k of them are through.
     """
-    if not sys.stderr.isatty():
-        yield lambda length: None
-        return
+    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at)
+
+
+@contextlib.contextmanager
+def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+    """Shown once PATIENCE_SECONDS are over, by a thread: between two ticks there may be minutes."""
+    counted = (
+        []
+        if last is None
+        else [BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")]
+    )
+    left = [] if last is None else [TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
     bar = Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[at]}/{task.fields[last]} tokens,"),
+        *counted,
         TimeElapsedColumn(),
-        TextColumn("gone,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
+        *left,
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(title, total=work_at(last), at=0, last=last)
-    started, running = time.monotonic(), False
+    task = bar.add_task(title, total=None if last is None else work_at(last), at=0, last=last)
+    timer = threading.Timer(PATIENCE_SECONDS, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda length: bar.update(task, completed=work_at(length), at=length)
+    finally:
+        timer.cancel()
+        timer.join()
+        if bar.live.is_started:
+            bar.stop()
+
+
+@contextlib.contextmanager
+def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+    """A line after FIRST_LINE_SECONDS, and another each time that the run has lasted twice as long."""
+    done, over, started = 0, threading.Event(), time.monotonic()
 
     def tick(length: int) -> None:
-        nonlocal running
-        if not running and time.monotonic() - started > PATIENCE_SECONDS:
-            running = True
-            bar.start()
-        bar.update(task, completed=work_at(length), at=length)
+        nonlocal done
+        done = length
 
+    def tell() -> None:
+        due = FIRST_LINE_SECONDS
+        while not over.wait(started + due - time.monotonic()):
+            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due)}")
+            due *= 2
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
     try:
         yield tick
     finally:
-        if running:
-            bar.stop()
+        over.set()
+        teller.join()
+
+
+def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float) -> str:
+    if not done or last is None:
+        return ""
+    left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)
+    return f", {done:,} of {last:,} tokens, about {left:,.0f} s left"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from constructions.construction import Construction, Example
-from constructions.engines import ENGINES, Decode, EngineMissing, find_engine
+from constructions.engines import ENGINES, Decode, Decoded, EngineMissing, find_engine
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.show.dump import dump_document, print_dump
@@ -38,9 +38,11 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
     )
 
 
-def add_engine(parser: Parser, default: str | None = "reference", help: str = "default: reference") -> None:
+def add_engine(parser: Parser) -> None:
     """By which engine."""
-    parser.add_argument("--engine", choices=ENGINES, default=default, help=help)
+    parser.add_argument(
+        "--engine", choices=ENGINES, default="auto", help="all give the same bits (default: auto, the fastest here)"
+    )
 
 
 def add_output(parser: Parser, *, instead: str = "") -> None:
@@ -53,6 +55,7 @@ def add_output(parser: Parser, *, instead: str = "") -> None:
         metavar="PATH",
         help=f"print the weights by name{instead}; with PATH write them: .safetensors (and .json beside it) or .npz",
     )
+    cli.add_force(parser)
 
 
 def list_models(models: Sequence[Construction]) -> str:
@@ -77,7 +80,7 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         path = Path(args.dump_weights)
         if path.suffix not in SUFFIXES:
             raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
-        cli.check_writable(path, "--dump-weights")
+        cli.check_writable(path, "--dump-weights", force=args.force)
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
 
@@ -101,6 +104,12 @@ def engine(args: argparse.Namespace) -> Decode:
         return find_engine(args.engine)
     except EngineMissing as error:
         raise CommandError(f"--engine: {error}") from error
+
+
+def say_engine(args: argparse.Namespace, decoded: Decoded) -> None:
+    """Says on stderr which engine was chosen, if it was left to `auto`."""
+    if args.engine == "auto":
+        cli.remark(f"engine: {decoded.engine}")
 
 
 def dump_weights(

@@ -44,7 +44,7 @@ def run_model(
         return length * (length + 200)  # attention grows with the position, the rest does not
 
     model, arithmetic = wired.model, wired.arithmetic
-    with cli.progress(title, work, len(prompt) + len(guess) - 1) as tick:
+    with cli.progress(title, len(prompt) + len(guess) - 1, work) as tick:
         if keep and decode is decode_by_reference:
             decode = partial(decode_by_reference, keep_steps=True)
         decoded = decode(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick)
@@ -72,7 +72,7 @@ def run_document(
         "source": wired.source,
         "variant": wired.variant,
         "model": args.model,
-        "engine": args.engine,
+        "engine": decoded.engine,
         "n": wired.n,
         "precision_bits": wired.arithmetic.format.significand_bits + 1,
         "input": list(prompt),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import Machine, parse_machine
+from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.pasted import looks_like_a_machine, read_machine
 from constructions.turing.protocol import (
     MODELS,
     Tokens,
@@ -36,7 +38,6 @@ from constructions.wired import Wired
 from precision.format import Discipline
 
 DEFAULT_STEPS = 1000
-DEFAULT_ENGINE, ENGINE_OF_PRINTED = "indexed", "incremental"
 MOST_WORDS = 2000  # that are printed for people
 EXAMPLE_WORDS = 60  # of a run, as a worked example beside the weights
 
@@ -51,7 +52,8 @@ examples:
   {prog} --machine bb2 --steps 10 --model rag --dump-weights rag.safetensors
 
 machines:
-  The standard text format, a file with it or with a table (`A 0 -> 1 R B` on each line), - for standard input, or one of
+  The standard text format, a file with it or with a table (`A 0 -> 1 R B` on each line, or `state read write move newstate` as
+  Turing machine simulators have it), - for standard input, or one of
 {machines}
   State A starts on cell 0, symbol 0 is the blank, Z and every other letter without a row halts, and so does ---, as 1RZ.
 
@@ -63,7 +65,7 @@ findings, for --printed:
 
 engines:
   `reference` and `incremental` decode token by token. `indexed` and `dense` check whole runs: what the simulator expects is fed
-  behind the prompt, and where each argmax is the next word, decoding gives the same.
+  behind the prompt, and where each argmax is the next word, decoding gives the same. `auto` takes the one that is fastest here.
 
 exit codes:
   0  the model does what the machine does, whether it halts within --steps or not
@@ -121,21 +123,19 @@ def _parser(prog: str) -> Parser:
         "for hybrid, as far as the steps reach)",
     )
     options.add_model(parser, models, "hybrid", fits="the steps")
-    options.add_engine(parser, None, f"default: {DEFAULT_ENGINE}; as printed, {ENGINE_OF_PRINTED}")
+    options.add_engine(parser)
     add("--trace", action="store_true", help="show the tape after each step, as the model's words tell it")
     options.add_output(parser, instead=", run nothing")
     return parser
 
 
 def _command(prog: str, argv: Sequence[str]) -> int:
-    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape")))
+    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape", "--machine")))
     _check(args)
-    if args.engine is None:
-        args.engine = ENGINE_OF_PRINTED if args.variant == "printed" or args.printed is not None else DEFAULT_ENGINE
     machine, tape = _machine(args)
     task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
     model, decode = find_model(args.model), options.engine(args)
-    with cli.usage_errors():
+    with cli.progress(f"wiring {args.steps:,} steps"), cli.usage_errors():
         wired = model.build(
             machine,
             **task,
@@ -177,13 +177,25 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     with cli.usage_errors():
         if text in {named.name for named in LIBRARY}:
             named = find(text)
-            machine, tape = named.machine, named.example if tape is None else tape
-        elif text == "-" or _is_file(text):
-            machine = parse_machine(cli.read_text(text, "a machine"))
-        else:
-            machine = parse_machine(text)
-        machine.word(tape or "")
-    return machine, tape or ""
+            named.machine.word(tape or "")
+            if tape is not None and not re.fullmatch(named.accepts, tape):
+                raise CommandError(
+                    f"--tape {tape!r}: {text} wants {named.wants}; on any other tape its rules run as --machine {named.machine}"
+                )
+            return named.machine, named.example if tape is None else tape
+        is_file = text == "-" or _is_file(text)
+        if not is_file and not looks_like_a_machine(text):
+            names = ", ".join(named.name for named in LIBRARY)
+            raise CommandError(
+                f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
+                " rules are written as in 1RB1LB_1LA1RZ"
+            )
+        found = read_machine(cli.read_text(text, "a machine") if is_file else text)
+        tape = found.tape(tape or "")
+        found.machine.word(tape)
+    if found.note:
+        cli.say(found.note)
+    return found.machine, tape
 
 
 def _is_file(text: str) -> bool:
@@ -200,20 +212,34 @@ def _run(
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond, decoded = surroundings(model, wired), Decoded([], None)
-    with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
-        if args.engine == "indexed" and expected is not None and respond is no_response:
-            produced = _followed(wired, prompt, expected, tick)
+    respond = surroundings(model, wired)
+    guess = [] if expected is None else expected
+    with cli.progress("running", len(prompt) + limit) as tick:
+        if (
+            respond is no_response
+            and expected is not None
+            and _by_indexed(args.engine, wired, len(prompt), len(expected))
+        ):
+            produced, decoded = _followed(wired, prompt, expected, tick), Decoded([], None, "indexed")
         else:
-            guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
             decoded = decode(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
             produced = np.array(decoded.produced, np.int64)
+    options.say_engine(args, decoded)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
     return _Run(words, len(prompt), deviation, decoded)
+
+
+def _by_indexed(engine: str, wired: Wired, prompt: int, expected: int) -> bool:
+    """Whether --engine, or what it chooses, is `indexed`, which follows a run without keeping all of it."""
+    if engine != "auto":
+        return engine == "indexed"
+    from constructions.engines.auto import choose
+
+    return choose(wired.model, wired.arithmetic, prompt, expected, expected) == "indexed"
 
 
 def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:

@@ -14,12 +14,16 @@ from constructions.turing.machine import Machine, MachineError, parse_standard, 
 
 @dataclass(frozen=True)
 class Named:
-    """A machine with a name. On the tape `example` it halts after `steps` steps and leaves `nonblank` cells that are not blank."""
+    """A machine with a name. On the tape `example` it halts after `steps` steps and leaves `nonblank` cells that are not blank.
+
+    wants: its tape words, for people. accepts: a regular expression for them; on other words its sentence does not hold.
+    """
 
     name: str
     machine: Machine
     does: str
     wants: str
+    accepts: str
     example: str
     steps: int
     nonblank: int
@@ -34,7 +38,7 @@ def find(name: str) -> Named:
 
 
 def _beaver(name: str, does: str, code: str, steps: int, nonblank: int) -> Named:
-    return Named(name, parse_standard(code), does, "a blank tape", "", steps, nonblank)
+    return Named(name, parse_standard(code), does, "a blank tape", "[0-9]*", "", steps, nonblank)
 
 
 INCREMENT = """
@@ -120,6 +124,7 @@ LIBRARY: tuple[Named, ...] = (
         machine=parse_table(INCREMENT),
         does="adds one to a number in binary",
         wants="a number, highest digit first, 1 for the digit 0 and 2 for the digit 1",
+        accepts="[12]*",
         example="2122",
         steps=8,
         nonblank=4,
@@ -129,6 +134,7 @@ LIBRARY: tuple[Named, ...] = (
         machine=parse_table(PALINDROME),
         does="halts in Y if the word is a palindrome, in N if it is not",
         wants="a word of 1 and 2",
+        accepts="[12]*",
         example="1221",
         steps=15,
         nonblank=0,
@@ -138,6 +144,7 @@ LIBRARY: tuple[Named, ...] = (
         machine=parse_table(ADDITION),
         does="adds two numbers in unary",
         wants="two numbers, each as so many 1, with one 0 between them",
+        accepts="1*01*",
         example="11101",
         steps=7,
         nonblank=4,
@@ -147,6 +154,7 @@ LIBRARY: tuple[Named, ...] = (
         machine=parse_table(COLLATZ),
         does="replaces n by n/2, or by (3n + 1)/2 if it is odd, until it is 1",
         wants="a number from 1 on, lowest digit first, 1 for the digit 0 and 2 for the digit 1, highest digit 2",
+        accepts="[12]*2",
         example="22122",
         steps=798,
         nonblank=1,
@@ -156,6 +164,7 @@ LIBRARY: tuple[Named, ...] = (
         machine=parse_table(COUNTER),
         does="counts in binary until all digits are 0 again, and never leaves its tape word",
         wants="3, then a number, lowest digit first, 1 for the digit 0 and 2 for the digit 1, then 3",
+        accepts="3[12]*3",
         example="3" + "1" * 10 + "3",
         steps=2**12 - 12,
         nonblank=12,

@@ -50,7 +50,11 @@ class Task:
         if self.space is not None and self.space < max(len(self.tape), 1):
             raise MachineError(f"space: {self.space} cells do not hold the {len(self.tape)} symbols of the tape word")
         if len(self.cells) > MOST_CELLS:
-            reason = "" if self.space is not None else f", and {self.steps} steps may reach {len(self.cells):,}"
+            reason = (
+                ""
+                if self.space is not None
+                else f", and {self.steps} steps may reach {len(self.cells):,}; --cells names fewer"
+            )
             raise MachineError(f"space: this model can be wired for {MOST_CELLS:,} cells at most{reason}")
 
     @property

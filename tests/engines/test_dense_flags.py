@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from constructions.engines import EngineFailed, decode_by_reference, dense, dense_score_flags, find_engine
 from constructions.engines.dense_column import Numbers
+from constructions.engines.dense_operators import Operators
 from constructions.engines.dense_rounding import Rounder
 from constructions.engines.reference import Flags, FlagSite, ReferenceEngine
 from constructions.istree.__main__ import main
@@ -352,6 +353,22 @@ def test_asking_for_flags_changes_nothing_else():
         assert ours.tolist() == theirs.tolist()
 
 
+@pytest.mark.parametrize("keys", [[[0.0, 0, 0]], [[0.0, 0, 0], [0, 0, 1]]])
+@pytest.mark.parametrize("discipline", Discipline)
+def test_scores_that_are_zero_are_exact(keys, discipline):
+    """0 has no last digit: neither do its digits get lost, nor those of the products beside it."""
+    queries = [[0.5, 0, 0], [0, 0, 2]][: len(keys)]
+    model = one_head(queries, keys)
+    arithmetic = Arithmetic(fixed_point(17), discipline)
+    assert_same_flags(model, arithmetic, random_sequences(np.random.default_rng(2), 7))
+    operators = Operators(arithmetic, torch.device("cpu"))
+    zero, half = operators.numbers.zero(3), operators.numbers.constant(1 << 7, 3)
+    assert operators.dot_exactness([(zero, zero)]) == (True, True)
+    assert operators.dot_exactness([(half, zero), (half.shifted(1), half.shifted(1))]) == (True, True)
+    assert operators.dot_exactness([(half, half.shifted(-1))]) == (True, True)
+    assert operators.dot_exactness([(half.shifted(-4), half.shifted(-5))]) == (False, False)
+
+
 def test_long_sequences_have_the_same_flags():
     """Of several tiles."""
     model = one_head([[0.0, 1, 0], [0.5, 0, 0]], [[-8.0, 0, 0], [16, 2.0**-8, 0]])
@@ -390,6 +407,7 @@ def test_decoding_flags_what_it_feeds_and_nothing_behind():
     guess=st.lists(st.integers(0, VOCABULARY - 1), max_size=6),
 )
 @example(seed=0, limit=2, stop={1}, every=1, response=[1], guess=[])
+@example(seed=966, limit=1, stop=set(), every=1, response=[], guess=[])
 def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, response, guess):
     rng = np.random.default_rng(seed)
     model, arithmetic = random_model(rng, 5, True), Arithmetic(fixed_point(9))

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.affine import Number, reg
-from constructions.engines import decode_by_reference, find_engine
+from constructions.engines import decode_by_reference, find_engine, incremental
 from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -393,3 +393,12 @@ def test_heads_without_weights(score_width):
         np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2))
     )
     assert_same(Case(model, Arithmetic(fixed_point(17)), [0, 1, 1, 0, 1]))
+
+
+def test_compiled_code_knows_the_files_it_is_made_from(monkeypatch, tmp_path):
+    names = {path.name for path in incremental.sources()}
+    assert {"incremental_kernel.py", "incremental_limbs.py", "incremental_index.py"} <= names
+    (tmp_path / "incremental_kernel.py").touch()
+    monkeypatch.setattr(incremental, "__file__", str(tmp_path / "incremental.py"))
+    with pytest.raises(RuntimeError, match="no incremental_certificate"):
+        incremental.sources()

@@ -1,0 +1,130 @@
+"""Decoding by the engine that is likely to be the fastest. All engines give the same bits, so this is a choice of time alone.
+
+Each engine's time is estimated from what is known before a run: how many numbers `reference` multiplies (the weights that are not
+0 at each token, and at each head the keys so far), how many runs over the sequence `indexed` and `dense` need (one where a guess of
+the answer is right, without a guess one for each token), and whether the code of `incremental` has been compiled before. The least
+estimate wins:
+
+- a short run goes to `reference`, which needs no preparation and records flags;
+- a long one behind a guess goes to `indexed`, or to `dense` in floating point, where `indexed` has no certificates;
+- a long one without a guess goes to `incremental` if the arithmetic is one that it compiles, fused fixed point.
+
+A guess may turn out to be wrong: what follows the first other token is decoded by the fastest without a guess. A recurrence takes
+each engine the same time at each token, as one more matrix does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from constructions.engines.decoding import (
+    Decode,
+    Decoded,
+    IndexedRuns,
+    Respond,
+    Tick,
+    decode_by_dense,
+    decode_by_incremental,
+    decode_by_indexed,
+    decode_by_reference,
+    decode_with_guess,
+    no_response,
+    readable,
+)
+from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled
+from constructions.engines.reference import ReferenceEngine
+from constructions.layers import Transformer, block_arrays
+from precision.format import Arithmetic, Rounding
+
+# Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
+PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
+PER_RUN, PER_PLACE = 0.07, 3e-6  # of `indexed`: each run; each position at each head
+WITH_TORCH, PER_PAIR = (
+    2.5,
+    1e-7,
+)  # of `dense`: each run, as the first one imports torch; each query and key at each head
+LOADING, COMPILING, PER_TOKEN = 0.4, 30.0, 1e-4  # of `incremental`: once, from its cache or not; each token
+SHORT = 0.25  # no other engine is noticed to be faster than that
+
+_DECODERS: Mapping[str, Decode] = {
+    "reference": decode_by_reference,
+    "dense": decode_by_dense,
+    "indexed": decode_by_indexed,
+    "incremental": decode_by_incremental,
+}
+
+
+def decode_by_auto(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+    beyond: bool = False,
+) -> Decoded:
+    """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
+    name = choose(model, arithmetic, len(prompt), limit, len(guess))
+    if name != "indexed" or not guess:
+        return _DECODERS[name](
+            model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick, beyond=beyond
+        )
+    runs, begun = IndexedRuns(model, arithmetic, beyond=beyond), False
+    guess = readable(guess, model, prompt, beyond)
+    append: Callable[[int], int] | None = None
+    argmax: list[int] = []  # at each position that was fed to `append`
+
+    def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
+        nonlocal name, begun, append
+        if append is None and begun and not draft:
+            name = choose(model, arithmetic, len(known), limit - (len(known) - len(prompt)), 0)
+            append = _token_by_token(name, model, arithmetic, beyond)
+        begun = True
+        if append is None or draft:
+            return runs(known, draft)
+        for token in known[len(argmax) :]:
+            argmax.append(append(token))
+            tick(len(argmax))
+        return argmax
+
+    produced = decode_with_guess(run, prompt, stop, limit, guess, respond, tick)
+    return Decoded(produced, None, name)
+
+
+def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic, beyond: bool) -> Callable[[int], int] | None:
+    """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
+    if name == "incremental":
+        return IncrementalDecoder(model, arithmetic, beyond=beyond).append
+    if name == "reference":
+        engine = ReferenceEngine(model, arithmetic, beyond=beyond)
+        return lambda token: engine.append(token).next_token
+    return None
+
+
+def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, guess: int) -> str:
+    """The engine of the least estimate. prompt, guess: how many tokens; guess: 0 for none. limit: the most new tokens."""
+    fmt = arithmetic.format
+    length = prompt + min(guess or limit, limit)
+    runs = 1 if guess else limit
+    heads = [head for block in model.blocks for head in block.heads]
+    weights = sum(int(np.count_nonzero(array)) for block in model.blocks for array in block_arrays(block))
+    at_each_token = model.width + weights + int(np.count_nonzero(model.unembed))
+    at_each_key = sum(len(head.query) + 1 for head in heads)
+    seconds = {"reference": PER_PRODUCT * length * (at_each_token + at_each_key * length / 2)}
+    if seconds["reference"] < SHORT or arithmetic.rounding is Rounding.STOCHASTIC:
+        return "reference"
+    if fmt.quantum_exponent > 0 or fmt.max_value < 1:
+        return "reference"  # which alone runs a model without heads in a format that does not hold 1
+    if fmt.is_fixed_point:
+        seconds["indexed"] = runs * (PER_RUN + PER_PLACE * (len(heads) + 1) * length)
+    elif importlib.util.find_spec("torch"):
+        seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
+    if is_compiled(arithmetic) and importlib.util.find_spec("numba"):
+        seconds["incremental"] = (LOADING if is_cached() else COMPILING) + PER_TOKEN * length
+    return min(seconds, key=lambda name: seconds[name])

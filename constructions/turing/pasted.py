@@ -1,0 +1,175 @@
+"""Machine texts as people paste them: comments, small letters, spaces, a list of machines, the table of a simulator.
+
+Read besides the two formats of machine.py:
+- the standard text format in small letters, with spaces or line breaks around `_`, between rules, or in place of `_`; with comments
+  behind `#`, `;` or `//`; and `-` for a state to halt in, as in 1R-. Several machines are refused by name: nobody said which.
+- a rule on each line as in Morphett's Turing machine simulator, `state read write move newstate`, where `_` is the blank, `*`
+  stands for any symbol or state on the left and for no change on the right, and `;` starts a comment. State 0 starts, or else
+  the first one. Its states and symbols get our letters and digits, and `note` says which.
+
+A rule that such a table lacks is `---`, which writes 1 and moves once before it halts; that simulator halts where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+
+from constructions.turing.machine import (
+    DIGITS,
+    LETTERS,
+    MOST_STATES,
+    MOST_SYMBOLS,
+    MOVES,
+    UNDEFINED,
+    Machine,
+    MachineError,
+    Rule,
+    parse_standard,
+    parse_table,
+)
+
+BLANK, ANY, START = "_", "*", "0"
+_COMMENT = re.compile(r"(?:#|;|//).*")
+_SIMULATOR_RULE = re.compile(r"(\S+)\s+(\S)\s+(\S)\s+([lLrR*])\s+(\S+?)(?:\s+!)?(?:\s+#.*)?")
+_RULES = re.compile(rf"(?:[0-9][LR][A-Z-]|{UNDEFINED})+")
+_OPEN_HALT = re.compile(r"([0-9][LR])-")
+MOST_NAMED = 4  # machines that an error lists
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A machine out of a text. symbols: ours for each of the text's, empty if they are the same. note: what was renamed."""
+
+    machine: Machine
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    def tape(self, word: str) -> str:
+        """A word in the symbols of the text, in ours. Raises MachineError."""
+        if not self.symbols:
+            return word
+        for place, character in enumerate(word, 1):
+            if character not in self.symbols:
+                known = " ".join(self.symbols)
+                raise MachineError(
+                    f"{character!r} at place {place} of the tape is not one of the text's symbols {known}"
+                )
+        return "".join(self.symbols[character] for character in word)
+
+
+def looks_like_a_machine(text: str) -> bool:
+    """Whether a text on the command line is meant as rules, and not as a name."""
+    return not text.strip() or bool(re.fullmatch(r"\s*[0-9-][0-9A-Za-z_\s-]*", text)) or "->" in text or "\n" in text
+
+
+def read_machine(text: str) -> Pasted:
+    """The machine of a text in any of these formats. Raises MachineError."""
+    if "->" in text or "→" in text:
+        return Pasted(parse_table(text.upper()))
+    table = {number: line.split(";")[0].strip() for number, line in enumerate(text.splitlines(), 1)}
+    table = {number: line for number, line in table.items() if line and not line.startswith(("#", "//"))}
+    if table and _SIMULATOR_RULE.fullmatch(next(iter(table.values()))):
+        return _simulator_table(table)
+    return Pasted(parse_standard(_standard(" ".join(_COMMENT.sub("", line) for line in text.splitlines()))))
+
+
+def _standard(text: str) -> str:
+    """The standard text format without what people add to it. Raises MachineError."""
+    words = re.sub(r"\s*_\s*", "_", text).upper().split()
+    machines = [word for word in words if "_" in word]
+    if len(machines) > 1:
+        shown = ", ".join(_short(machine) for machine in machines[:MOST_NAMED])
+        more = ", …" if len(machines) > MOST_NAMED else ""
+        raise MachineError(f"there are {len(machines)} machines in the text, {shown}{more}; give one of them")
+    if len(words) > 1:
+        for word in words:
+            if not all(_RULES.fullmatch(row) for row in word.split("_")):
+                raise MachineError(f"{_short(word)!r} is not made of rules; a machine is written as in 1RB1LB_1LA1RZ")
+        if not machines and any(len(word) == len(UNDEFINED) for word in words):
+            raise MachineError("nothing tells where the row of a state ends; write _ there, as in 1RB1LB_1LA1RZ")
+    joined = ("" if machines else "_").join(words)
+    return "_".join(_OPEN_HALT.sub(r"\1Z", row) if _RULES.fullmatch(row) else row for row in joined.split("_"))
+
+
+def _simulator_table(lines: Mapping[int, str]) -> Pasted:
+    rules: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for number, line in lines.items():
+        match = _SIMULATOR_RULE.fullmatch(line)
+        if match is None:
+            raise MachineError(f"line {number}: {_short(line)!r} is not a rule; expected one as in 0 _ 1 r carry")
+        state, read, write, move, following = match.groups()
+        if _halts(state):
+            continue  # nothing is done there, whatever stands in the table
+        if (state, read) in rules:
+            raise MachineError(f"line {number}: state {_short(state)}, symbol {read} has a rule already")
+        if move == ANY:
+            raise MachineError(f"line {number}: the move * stays on its cell; here each step moves, l or r")
+        rules[state, read] = (write, move.upper(), following)
+    symbols = _symbols({symbol for (_, read), (write, _, _) in rules.items() for symbol in (read, write)})
+    live, halting = _states(rules.keys(), (following for _, _, following in rules.values()))
+    states = {**live, **halting}
+    missing: list[str] = []
+
+    def rule(state: str, symbol: str) -> Rule | None:
+        keys = ((state, symbol), (state, ANY), (ANY, symbol), (ANY, ANY))
+        found = next((rules[key] for key in keys if key in rules), None)
+        if found is None:
+            missing.append(f"{_short(state)} {symbol}")
+            return None
+        write, move, following = found
+        written = symbols[symbol if write == ANY else write]
+        return Rule(int(written), MOVES[move], states[state if following == ANY else following])
+
+    machine = Machine(tuple(tuple(rule(state, symbol) for symbol in symbols) for state in live))
+    said = [*_renamed("symbols", symbols), *_renamed("states", states)]
+    if missing:
+        more = ", …" if len(missing) > MOST_NAMED else ""
+        said.append(f"no rule for {', '.join(missing[:MOST_NAMED])}{more}, taken as {UNDEFINED}")
+    same = all(name == ours for name, ours in symbols.items())
+    return Pasted(machine, {} if same else symbols, f"read as {machine}: {'; '.join(said)}" if said else "")
+
+
+def _renamed(what: str, names: Mapping[str, str]) -> list[str]:
+    changes = [f"{_short(name)} → {ours}" for name, ours in names.items() if name != ours]
+    return [f"{what} {', '.join(changes)}"] if changes else []
+
+
+def _symbols(found: Set[str]) -> dict[str, str]:
+    """Each symbol of a table, and our digit for it; the blank first. Raises MachineError."""
+    blank = START if BLANK not in found and START in found else BLANK  # a table that never speaks of `_` means 0
+    others = sorted(found - {ANY, blank})
+    if len(others) >= MOST_SYMBOLS:
+        raise MachineError(f"a machine has at most {MOST_SYMBOLS} symbols; the text has {len(others) + 1}")
+    if blank == START and all(symbol in DIGITS for symbol in others):
+        return {digit: digit for digit in DIGITS[: max(map(int, others), default=1) + 1]}
+    return dict(zip((blank, *(others or "1")), DIGITS, strict=False))
+
+
+def _states(keys: Iterable[tuple[str, str]], following: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Our letters for the states that have rules, the first one first, and for those to halt in. Raises MachineError."""
+    named, reached = dict.fromkeys(state for state, _ in keys), dict.fromkeys(following)
+    everywhere = named.pop(ANY, ANY) is None  # rules of any state, which a state to halt in does not take
+    if everywhere:
+        named.update({state: None for state in reached if state != ANY and not _halts(state)})
+    live = sorted(named, key=lambda state: state != START)
+    halting = [state for state in reached if state not in named and state != ANY]
+    if not live or len(live) + len(halting) > len(LETTERS) or len(live) > MOST_STATES:
+        raise MachineError(
+            f"a machine has 1 to {MOST_STATES} states, and letters to halt in; the text has {len(live)} and {len(halting)}"
+        )
+    own = live == list(LETTERS[: len(live)]) and all(len(state) == 1 and state in LETTERS for state in halting)
+    return (
+        dict(zip(live, LETTERS, strict=False)),
+        {state: state if own else letter for state, letter in zip(halting, reversed(LETTERS), strict=False)},
+    )
+
+
+def _halts(state: str) -> bool:
+    return state.lower().startswith("halt")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

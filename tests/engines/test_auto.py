@@ -1,0 +1,94 @@
+"""The engine that is picked: by facts of the run, and whichever it is, the answer is that of the reference engine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines import auto, decode_by_reference, find_engine
+from constructions.engines.auto import choose
+from constructions.istree import transformer
+from constructions.istree.graphs import PAPER, Graph, expected_answer
+from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
+from tests.engines.cases import match_like, unstructured
+from tests.engines.test_decoding import guesses, responding
+
+MODEL = transformer.build(20).model
+FUSED = Arithmetic(fixed_point(65))
+SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "prompt", "limit", "guess", "name"),
+    [
+        (FUSED, 10, 5, 0, "reference"),
+        (FUSED, 10, 5, 5, "reference"),
+        (FUSED, 1000, 500, 500, "indexed"),
+        (SEQUENTIAL, 1000, 500, 500, "indexed"),
+        (FUSED, 1000, 1, 0, "indexed"),
+        (FUSED, 10_000, 5000, 0, "incremental"),
+        (SEQUENTIAL, 1000, 500, 0, "reference"),
+        (Arithmetic(FP32), 1000, 500, 500, "dense"),
+        (Arithmetic(FP32), 10, 5, 5, "reference"),
+        (Arithmetic(fixed_point(65), rounding=Rounding.STOCHASTIC), 1000, 500, 500, "reference"),
+    ],
+)
+def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
+    assert choose(MODEL, arithmetic, prompt, limit, guess) == name
+
+
+def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
+    monkeypatch.setattr(auto, "is_cached", lambda: False)
+    assert choose(MODEL, FUSED, 300, 100, 0) == "reference"
+    monkeypatch.setattr(auto, "is_cached", lambda: True)
+    assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
+
+
+def test_the_result_names_the_engine_that_decoded():
+    graph = Graph(20, tuple((v, v + 1) for v in range(1, 20)))
+    prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+    arithmetic = transformer.build(20).arithmetic
+    found = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=answer)
+    assert (found.produced, found.engine) == (answer, "indexed")
+    wrong = [*answer[:30], answer[0], *answer[31:]]
+    found = find_engine("auto")(MODEL, arithmetic, prompt, {answer[-1]}, 41, guess=wrong)
+    assert (found.produced, found.engine) == (answer, choose(MODEL, arithmetic, len(prompt) + 31, 10, 0))
+    small = PAPER.prompt(Graph(2, ((1, 2),)))
+    found = find_engine("auto")(MODEL, arithmetic, small, set(), 3, guess=answer)
+    assert found.engine == "reference"
+    assert found.flags is not None
+
+
+@given(
+    rng=st.randoms(use_true_random=False),
+    limit=st.integers(0, 8),
+    every=st.integers(1, 3),
+    response=st.booleans(),
+    place=st.integers(0, 8),
+    behind=st.sampled_from(("reference", "indexed", "incremental")),
+)
+@settings(max_examples=40, deadline=None)
+def test_behind_a_wrong_guess_any_engine_goes_on(rng, limit, every, response, place, behind):
+    if rng.random() < 0.3:
+        case = match_like(rng, longest=5)
+    else:
+        # `incremental` goes the plain way here, which is the same to its caller.
+        arithmetic = (fixed_point(rng.choice((7, 17, 65))), Rounding.NEAREST_EVEN, Discipline.SEQUENTIAL)
+        case = unstructured(rng, fmt=arithmetic[0], rounding=arithmetic[1], discipline=arithmetic[2])
+    size = len(case.model.words)
+    stop, words = {rng.randrange(size)}, [rng.randrange(size)] if response else []
+    respond, expected_told = responding(every, words)
+    answer = decode_by_reference(case.model, case.arithmetic, case.tokens, stop, limit, respond=respond).produced
+    for guess in guesses(answer, [rng.randrange(size) for _ in range(4)], place):
+        if max(guess, default=0) >= size:
+            continue
+        respond, told = responding(every, words)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(auto, "choose", lambda *about: "indexed" if about[-1] else behind)
+            found = find_engine("auto")(
+                case.model, case.arithmetic, case.tokens, stop, limit, guess=guess, respond=respond
+            )
+        assert found.produced == answer
+        assert told == expected_told
+        assert found.engine in ("indexed", behind)

@@ -6,7 +6,7 @@ not 0 at position 1: these take a run, which is one of the reference engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -48,21 +48,40 @@ def check_run(wired: Wired, tokens: Sequence[int], *, beyond: bool = False) -> l
 def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]:
     # The registers do not depend on words that do not occur, so these are left out.
     used = sorted(set(tokens))
+    place = {name: i for i, name in enumerate(wired.registers)}
     model = replace(wired.model, words=wired.model.words[used], unembed=wired.model.unembed[:1])
     engine, fmt = ReferenceEngine(model, wired.arithmetic, beyond=beyond), wired.arithmetic.format
+    quantum = fmt.quantum
     for position, token in enumerate(tokens, start=1):
         step = engine.append(used.index(token))
         for number, block in enumerate(wired.blocks, start=1):
             if not block.heads:
                 continue
-            quanta = step.registers[2 * (number - 1)]
-            registers = {name: q * fmt.quantum for name, q in zip(wired.registers, quanta, strict=True)}
+            registers = _Registers(place, step.registers[2 * (number - 1)], quantum)
             for head in block.heads:
                 for need in head.needs:
                     if not need.holds_at(position):
                         continue
                     found, wanted = value(need.form, registers), value(need.equals, registers)
                     if need.squared:
-                        wanted = round_fraction(wanted * wanted, fmt).quanta * fmt.quantum
+                        wanted = round_fraction(wanted * wanted, fmt).quanta * quantum
                     if found != wanted:
                         yield Unmet(number, head.name, position, need, found, wanted)
+
+
+@dataclass(frozen=True)
+class _Registers(Mapping[str, Fraction]):
+    """The values of registers by name, made when they are asked for."""
+
+    place: Mapping[str, int]
+    quanta: Sequence[int]
+    quantum: Fraction
+
+    def __getitem__(self, name: str) -> Fraction:
+        return self.quanta[self.place[name]] * self.quantum
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.place)
+
+    def __len__(self) -> int:
+        return len(self.place)

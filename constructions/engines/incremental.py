@@ -12,7 +12,7 @@ of the reference engine, with all columns dense.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -165,7 +165,7 @@ class IncrementalDecoder:
         self._vocabulary = len(model.words)
         self._model, self._beyond = model, beyond
         find = PlainMachine if plain or not is_compiled(arithmetic) else _compiled_machine()
-        self._machine = find(model, arithmetic, self.columns, observe)
+        self._machine = find(replace(model, longest=None), arithmetic, self.columns, observe)  # asked here
 
     @property
     def length(self) -> int:

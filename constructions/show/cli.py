@@ -106,6 +106,8 @@ def say(message: str) -> None:
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     if len(text) > LONGEST_MESSAGE:
         text = text[: LONGEST_MESSAGE - 1] + "…"
+    if sys.stderr is None:  # closed; `print` would take that for standard output
+        return
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 

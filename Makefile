@@ -18,6 +18,7 @@ check: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m pytest tests/bench -q -s -m benchmark
 	$(BIN)/python -m tests.bench.engines --n-max 100000 --write docs
+	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

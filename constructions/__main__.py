@@ -16,6 +16,7 @@ from constructions.show import cli
 
 PROG = "python -m constructions"
 SIZES_AT = 8  # the n at which layers, heads and width are counted; they do not depend on it
+LEAST_WIDTH = 100  # of a terminal that shows tables; a narrower one shows their rows one below the other
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,9 +38,9 @@ def _command(argv: Sequence[str]) -> int:
         cli.write_json({"schema": 1, "constructions": constructions, "parts": [part_document(part) for part in parts]})
         return cli.HOLDS
     console = cli.console()
-    console.print(_constructions_table(found))
+    cli.print_table(console, _constructions_table(found), LEAST_WIDTH)
     console.print()
-    console.print(_parts_table(parts))
+    cli.print_table(console, _parts_table(parts), LEAST_WIDTH)
     return cli.HOLDS
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
 from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
@@ -39,6 +43,19 @@ class CommandError(Exception):
     """Ends a command with exit code 2; the message is one line that names the thing and the bound."""
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Wraps each line of a description by itself, and keeps commands whole."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(line if "python -m" in line else _wrapped(indent + line, width) for line in text.splitlines())
+
+
+def _wrapped(line: str, width: int) -> str:
+    hanging = " " * (len(line) - len(line.lstrip()) + 2)
+    lines = textwrap.wrap(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are CommandErrors."""
 
@@ -48,7 +65,7 @@ class Parser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
 
     def error(self, message: str) -> NoReturn:
@@ -107,6 +124,8 @@ def say(message: str) -> None:
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     if len(text) > LONGEST_MESSAGE:
         text = text[: LONGEST_MESSAGE - 1] + "…"
+    if sys.stderr is None:  # closed; `print` would take that for standard output
+        return
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 
@@ -244,6 +263,28 @@ def console() -> Console:
     """Colours and the terminal's width on a terminal, neither elsewhere."""
     free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
+
+
+def print_table(console: Console, table: Table, least_width: int | None = None) -> None:
+    """A table; with less room than this, by default with what would break its words, its rows one below the other."""
+    if least_width is None:
+        least_width = Measurement.get(console, console.options.update(width=10 * WIDTH), table).minimum
+    if console.width >= least_width:
+        console.print(table)
+        return
+    if table.title:
+        console.print(Text(str(table.title), style=table.title_style or ""))
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        record = Table.grid(padding=(0, 2, 0, 0))
+        record.add_column(style="dim", no_wrap=True)
+        record.add_column(overflow="fold")
+        for column, cell in zip(table.columns, cells, strict=True):
+            if str(cell):
+                record.add_row(column.header, cell)
+        console.print(record)
+        console.print()
+    if table.caption:
+        console.print(Text(str(table.caption), style="dim"))
 
 
 def progress(

@@ -41,7 +41,11 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
 def add_engine(parser: Parser) -> None:
     """By which engine."""
     parser.add_argument(
-        "--engine", choices=ENGINES, default="auto", help="all give the same bits (default: auto, the fastest here)"
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        metavar="ENGINE",
+        help=f"{', '.join(ENGINES[:-1])} or {ENGINES[-1]}: all give the same bits (default: auto, the fastest here)",
     )
 
 

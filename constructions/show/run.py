@@ -14,6 +14,7 @@ from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.flags import flag_documents
+from constructions.show.steps import Step, observed_steps
 from constructions.show.trace import Trace
 from constructions.wired import Wired
 
@@ -52,9 +53,10 @@ def run_model(
         if keep and decode is decode_by_reference:
             decode = partial(decode_by_reference, keep_steps=True)
         decoded = decode(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick)
-        sequence, steps = [*prompt, *decoded.produced[:-1]], decoded.steps
-        if keep and not steps:  # the reference engine explains what another one found
-            steps = decode_by_reference(model, arithmetic, sequence, stop, 1, tick=tick, keep_steps=True).steps
+    sequence, steps = [*prompt, *decoded.produced[:-1]], list[Step](decoded.steps)
+    if keep and not steps:
+        with cli.progress("looking at every register"):
+            steps = observed_steps(model, arithmetic, sequence)
     before, after = tuple(wired.spelled(prompt)), tuple(wired.spelled(decoded.produced))
     trace = Trace(wired, (*before, *after)[: len(steps)], len(before), tuple(steps))
     return Run(before, after, decoded, trace)

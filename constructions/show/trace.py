@@ -1,6 +1,6 @@
 """What a run did, token by token: which position each head attended to and why, and what each block wrote.
 
-Source of the facts: the steps of the reference engine. Source of the names: the wiring plan beside the weights.
+Source of the facts: the steps of an engine, see steps.py. Source of the names: the wiring plan beside the weights.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.affine import Affine
-from constructions.engines.reference import Step
+from constructions.show.cli import print_table
+from constructions.show.steps import Step
 from constructions.wired import Wired
 from constructions.wiring import Component, Gadget
 
 MOST_POSITIONS = 6  # of a head that attends to many
+LEAST_WIDTH = 80  # of a terminal that shows a step as a table
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ class Trace:
     def registers(self, position: int, sublayer: int) -> dict[str, Fraction]:
         """The residual vector by name: sublayer 0 is the embedding, 2b − 1 and 2b follow block b's attention and feed-forward."""
         row = self.steps[position - 1].registers[sublayer]
-        return {name: q * self.quantum for name, q in zip(self.wired.registers, row, strict=True)}
+        quantum, zero = self.quantum, Fraction(0)  # most registers are 0
+        return {name: q * quantum if q else zero for name, q in zip(self.wired.registers, row, strict=True)}
 
     def before_output(self, position: int) -> dict[str, Fraction]:
         """The registers behind the last attention: the last feed-forward overwrites some of them with the output."""
@@ -279,16 +282,17 @@ def print_trace(
     console.print()
     if about_block:
         console.print(Text("Blocks", style="bold"))
+    blocks = Table.grid(padding=(0, 2, 0, 0))
     for number, text in about_block.items():
-        console.print(Text(f"  {number}  {text}"))
+        blocks.add_row("", str(number), Text(text))
+    console.print(blocks)
     console.print(
         Text(
             "\nIn each step below, a head's line names the position it attends to (and the token there), why, and what it writes."
             "\nWhy: key register there = value = query register here. A line `feed-forward` names what the block computes then."
             "\nA line `recurrence` shows what is kept of earlier tokens and is not 0: `x-2` is register x of 2 tokens before.",
             style="dim",
-        ),
-        soft_wrap=True,
+        )
     )
     for index, position in enumerate(trace.chain, start=1):
         token = trace.at(position)
@@ -302,8 +306,8 @@ def print_trace(
             continue
         sentence = narrate(token.before_output, token.produced)
         if sentence:
-            console.print(Text(sentence, style="italic"), soft_wrap=True)
-        console.print(_step_table(trace, token))
+            console.print(Text(sentence, style="italic"))
+        print_table(console, _step_table(trace, token), LEAST_WIDTH)
 
 
 def _print_prompt(trace: Trace, console: Console, names: Sequence[str]) -> None:
@@ -318,7 +322,7 @@ def _print_prompt(trace: Trace, console: Console, names: Sequence[str]) -> None:
         values = trace.before_output(position)
         shown = [show_value(values[name], trace.quantum) if values[name] else "" for name in kept]
         table.add_row(str(position), Text(trace.tokens[position - 1]), *shown)
-    console.print(table)
+    print_table(console, table)
 
 
 def _step_table(trace: Trace, token: TokenTrace) -> Table:

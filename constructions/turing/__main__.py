@@ -212,7 +212,6 @@ def _run(
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
     respond = surroundings(model, wired)
-    guess = [] if expected is None else expected
     with cli.progress("running", len(prompt) + limit) as tick:
         if (
             respond is no_response
@@ -221,6 +220,7 @@ def _run(
         ):
             produced, decoded = _followed(wired, prompt, expected, tick), Decoded([], None, "indexed")
         else:
+            guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
             decoded = decode(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick

@@ -108,7 +108,7 @@ def print_steps(
         _print(console, line.text(width))
     if printed < end.steps:
         _print(console, Text(f"… {_count(end.steps - printed, 'more step')}", FAINT))
-    _print(console, Text(outcome(end)))
+    console.print(Text(outcome(end)), soft_wrap=not console.is_terminal, highlight=False)
 
 
 def _print(console: Console, text: Text) -> None:

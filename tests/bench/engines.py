@@ -221,6 +221,18 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def this_machine() -> str:
+    """Where and when."""
+    return f"{platform.machine()}, {_cores()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}."
+
+
+def write(folder: Path, text: str, begin: str, end: str) -> None:
+    """Replaces what stands between two marks of the benchmarks' page."""
+    page = folder / "benchmarks.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    page.write_text(f"{before}{begin}\n{text}{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
 def plot(all_results: dict[str, Figures], path: Path) -> None:
     """Seconds for one input against n, log–log, with the fitted exponents; a panel for each task."""
     import matplotlib as mpl
@@ -257,17 +269,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(measure(TASKS[name], engine, int(n))))
         return 0
     results = {name: run_all(name, options.n_max) for name in TASKS}
-    machine = (
-        f"{platform.machine()}, {_cores()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}."
-    )
     text = "\n".join(
-        [f"{machine} dense has a batch of {BATCH}.\n", *(report(TASKS[name], found) for name, found in results.items())]
+        [
+            f"{this_machine()} dense has a batch of {BATCH}.\n",
+            *(report(TASKS[name], found) for name, found in results.items()),
+        ]
     )
     print(text)
     if options.write:
-        page = options.write / "benchmarks.md"
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        page.write_text(f"{before}{BEGIN}\n{text}{END}{rest.partition(END)[2]}", encoding="utf-8")
+        write(options.write, text, BEGIN, END)
         plot(results, options.write / "benchmarks.svg")
     return 0
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from constructions.istree.__main__ import EPILOG, main
-from constructions.istree.graphs import LAYOUTS, expected_answer, parse_edges
+from constructions.istree.graphs import LAYOUTS, TokenLayout, expected_answer, parse_edges
 from constructions.istree.transformer import CONSTRUCTION, FINDING_IDS, build
 
 LAYER_7_WITNESS = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
@@ -50,7 +50,7 @@ def test_the_answer_is_that_of_algorithm_1(capsys: pytest.CaptureFixture[str], e
 def test_the_module_is_a_command() -> None:
     command = [sys.executable, "-m", "constructions.istree", "--edges", "1-2,2-3,3-4"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1 2 3 4 3 2 1\nYES\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 2 3 4 3 2 1\nYES\n", "engine: reference\n")
 
 
 def test_every_way_to_give_a_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -82,6 +82,35 @@ def test_json_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     for flag in flags:
         assert set(flag) == {"kind", "layer", "position", "count", "site", "register", "part"}
         assert flag["part"] in {head.name for block in build(3).blocks for head in block.heads}
+
+
+def test_the_engine_that_was_chosen_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    edges = ",".join(f"{v // 2}-{v}" for v in range(2, 61))
+    assert main(("--edges", edges, "--json")) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["engine"] == "indexed"
+    assert said.err == "engine: indexed\n"
+    assert main(("--edges", edges, "--engine", "indexed", "--json")) == 0
+    again = capsys.readouterr()
+    assert (again.out, again.err) == (said.out, "")
+
+
+def test_the_answer_is_spelled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vocabulary for each token of it would make the command quadratic."""
+    calls = 0
+    vocabulary = TokenLayout.vocabulary
+
+    def counted(self: TokenLayout, n: int) -> tuple[str, ...]:
+        nonlocal calls
+        calls += 1
+        return vocabulary(self, n)
+
+    monkeypatch.setattr(TokenLayout, "vocabulary", counted)
+    assert main(("--edges", "1-2,2-3,3-4")) == 0
+    few = calls
+    calls = 0
+    assert main(("--edges", ",".join(f"{v}-{v + 1}" for v in range(1, 20)))) == 0
+    assert calls == few
 
 
 def test_json_says_yes_and_no_in_either_layout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,7 +149,8 @@ def test_a_wrong_answer_is_refuted_and_says_what_was_expected(capsys: pytest.Cap
     assert main(("--edges", LAYER_7_WITNESS, "--printed", "layer-7")) == 1
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1] == "NO"
-    assert captured.err.count("\n") == 1
+    assert captured.err.count("\n") == 2
+    assert captured.err.startswith("engine: reference\n")
     assert "refuted: the model says NO after 1 8 1 6" in captured.err
     assert "Algorithm 1 says YES after 1 8 1 6" in captured.err
     assert main(("--edges", LAYER_7_WITNESS)) == 0

@@ -12,6 +12,7 @@ import pytest
 
 from constructions.istree.__main__ import main
 from constructions.istree.transformer import FINDING_IDS, least_precision
+from constructions.show.cli import MOST_BYTES
 from constructions.show.options import LARGEST_N
 
 PROG = "python -m constructions.istree"
@@ -40,6 +41,8 @@ def fails(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 2) -> str:
         (("--edges", "1-x"), "'1-x' is not an edge"),
         (("--edges", "1.5-2"), "'1.5-2' is not an edge"),
         (("--edges", "1-2-3"), "'1-2-3' is not an edge"),
+        (("--edges", "1 -2"), "vertex -2 of edge 1--2 is not in 1 … 1"),
+        (("--edges", "1- 2"), "'1- 2' is not an edge"),
         (("--edges", "1~2"), "'1~2' is not an edge"),
         (("--edges", "1-2\n\x1b[31m"), "'1-2\\n\\x1b[31m' is not an edge"),
         (("--edges", "\udcff-2"), "'\\udcff-2' is not an edge"),
@@ -70,6 +73,8 @@ def fails(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 2) -> str:
         (("--dump-weights", "/nowhere/w.npz"), "there is no folder /nowhere"),
         (("--dump-weights", "--edges", "1-2", "--json"), "--json prints one document"),
         (("--edges", "1-2", "--html", "/"), "--html /: this is a folder, not a file"),
+        (("--edges", "1-2", "--html", "-"), "--html '-': this needs the name of a file"),
+        (("--edges", "1-2", "--html", ""), "this needs the name of a file"),
         (("--edges", "1-2", "--html", "/nowhere/p.html"), "there is no folder /nowhere"),
         (("--trace", "--dump-weights"), "--trace needs a graph"),
         ((), "nothing to do"),
@@ -101,6 +106,7 @@ def test_too_little_precision_names_the_least(capsys: pytest.CaptureFixture[str]
         (b"# nothing\n\n", "the edge list is empty"),
         (b"1 2\n2 x\n", "line 2: '2 x' is not an edge"),
         (b"1 2 3\n", "line 1: '1 2 3' is not an edge"),
+        (b"1 2\n1 -2\n", "line 2: vertex -2 of edge 1--2 is not in 1 … 2"),
         (b"1,2\n", "line 1: '1,2' is not an edge"),
         (b"# a comment\r\n\r\n1 2\r\n2\r\n", "line 4: '2' is not an edge"),
         (b"1 2\n\n1 1\n", "line 3: edge 1-1 is a self-loop"),
@@ -118,6 +124,40 @@ def test_a_bad_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path,
     message = fails(capsys, "--graph", str(path))
     assert message.startswith(f"{path}: ")
     assert says in message
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "there"),
+    [
+        ("--html", "README.md", "README.md"),
+        ("--dump-weights", "w.npz", "w.npz"),
+        ("--dump-weights", "w.safetensors", "w.safetensors"),
+        ("--dump-weights", "package.safetensors", "package.json"),
+    ],
+)
+def test_a_file_is_overwritten_only_with_force(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str, name: str, there: str
+) -> None:
+    (tmp_path / there).write_text("precious")
+    argv = ("--edges", "1-2", option, str(tmp_path / name))
+    message = fails(capsys, *argv)
+    assert f"{option} {tmp_path / name}: {tmp_path / there}" in message
+    assert message.endswith("exists; --force overwrites it")
+    assert (tmp_path / there).read_text() == "precious"
+    assert [path.name for path in tmp_path.iterdir()] == [there]
+    assert main((*argv, "--force")) == 0
+    assert (tmp_path / there).read_bytes() != b"precious"
+
+
+def test_a_device_is_no_file_to_keep(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("--edges", "1-2", "--html", os.devnull)) == 0
+
+
+def test_a_huge_file_is_refused_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "huge.txt"
+    with path.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    assert fails(capsys, "--graph", str(path)) == f"{path}: more than 32 MiB, the most that is read here"
 
 
 def test_unreadable_files_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -203,17 +243,21 @@ def test_a_closed_pipe_is_one_line() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_line() -> None:
     done = shell('"$PY" -m constructions.istree --edges 1-2 >/dev/full')
-    assert (done.returncode, done.stderr) == (2, f"{PROG}: error: output: No space left on device\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"engine: reference\n{PROG}: error: output: No space left on device\n",
+    )
 
 
 def test_closed_streams_do_no_harm() -> None:
     done = shell('"$PY" -m constructions.istree --edges 1-2 >&-')
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "engine: reference\n")
+    assert shell('"$PY" -m constructions.istree --edges 1-2 2>&-').stdout == "1 2 1\nYES\n"
     done = shell('"$PY" -m constructions.istree - <&-')
     assert (done.returncode, done.stderr) == (2, f"{PROG}: error: standard input is closed\n")
 
 
 def test_a_terminal_without_mathematical_signs_gets_escapes() -> None:
     done = shell('PYTHONIOENCODING=ascii "$PY" -m constructions.istree --edges 1-2 --dump-weights')
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "engine: reference\n")
     assert done.stdout.isascii()

@@ -63,6 +63,17 @@ def test_bad_edges_are_named(text: str, n: int | None, message: str) -> None:
         parse_edges(text, n)
 
 
+def test_a_sign_is_no_joint() -> None:
+    with pytest.raises(GraphError, match="vertex -2 of edge 1--2 is not in 1 … 1"):
+        parse_edges("1 -2")
+    assert parse_edges("1 - 2, 2-3, 3 4").edges == ((1, 2), (2, 3), (3, 4))
+
+
+def test_vertices_are_numbers() -> None:
+    with pytest.raises(GraphError, match="vertex '1' is not a whole number"):
+        Graph(2, (("1", "2"),))  # type: ignore[arg-type]
+
+
 def test_an_empty_file_needs_n() -> None:
     with pytest.raises(GraphError, match="empty"):
         parse_edge_list("# nothing\n")

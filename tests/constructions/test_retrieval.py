@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -251,6 +253,9 @@ def test_builder_refusals() -> None:
         ("index", ("--trace", "--dump-weights"), "--trace needs a prompt"),
         ("index", ("--dump-weights", "w.txt"), "must end in .safetensors or .npz"),
         ("index", ("--dump-weights", "--json", "1 ? 1"), "--json prints one document"),
+        ("index", ("--sequence", "/nowhere/s.txt", "? 1"), "/nowhere/s.txt: No such file or directory"),
+        ("index", ("--sequence", "-", "-"), "- and --sequence: give the sequence once"),
+        ("index", ("--sequence", os.devnull, "? 1"), "the sequence is empty"),
     ],
 )
 def test_a_wrong_argument_is_named(
@@ -299,12 +304,40 @@ def test_a_refuted_run_exits_with_1(capsys: pytest.CaptureFixture[str], task: st
     assert f"python -m constructions.{task}: refuted: the model answers {captured.out.strip()}; " in captured.err
 
 
+@pytest.mark.parametrize(
+    ("text", "argv"),
+    [
+        ("5 2\n5 9  # the end\n", ("--sequence", "-", "? 5")),
+        ("5 2 5 9", ("? 5", "--sequence", "-")),
+        ("5 2 5 9 ?\n5\n", ("--sequence", "-")),
+        ("5 2 5 9 ? 5\n", ("-",)),
+        ("5 2 5 9 ? 5\n", ("-", "--json")),
+    ],
+)
+def test_a_sequence_from_elsewhere(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    text: str,
+    argv: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    assert main(recall.RETRIEVERS, argv) == 0
+    out = capsys.readouterr().out
+    assert (json.loads(out)["answer"] if "--json" in argv else out.strip()) == "2"
+    path = tmp_path / "sequence.txt"
+    path.write_text(text)
+    named = [str(path) if argument == "-" else argument for argument in argv]
+    assert main(recall.RETRIEVERS, named if "--sequence" in named else ["--sequence", *named]) == 0
+    assert capsys.readouterr().out == out
+
+
 @each_model
 def test_the_module_is_a_command(retriever: Retriever) -> None:
     command = [sys.executable, "-m", f"constructions.{retriever.task.name}", retriever.task.example]
     command += ["--trace", "--model", retriever.model]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "engine: reference\n")
     assert done.stdout.splitlines()[-1] == retriever.task.answer(retriever.task.parse(retriever.task.example))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from constructions.turing.__main__ import main
+from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.protocol import MODELS, find_model, there
 from constructions.turing.simulator import simulate
@@ -31,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 def test_a_run_in_json(capsys: pytest.CaptureFixture[str], model: str) -> None:
     code, out, err = run(capsys, "--machine", BB2, "--model", model, "--steps", "10", "--json")
     document = json.loads(out)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"engine: {document['engine']}\n")
     end = {"halted": True, "steps": 6, "state": "Z", "head": 0, "nonblank": 4, "tape": "1111"}
     assert {key: document[key] for key in end} == end
     assert (document["schema"], document["construction"], document["model"], document["n"]) == (1, "turing", model, 10)
@@ -71,6 +72,29 @@ def test_the_trace_is_of_the_words_that_were_written(capsys: pytest.CaptureFixtu
     assert lines[7].startswith("halted in state Z after 6 steps")
 
 
+def test_a_library_machine_takes_its_words_and_its_rules_take_any(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--machine", "increment", "--tape", "2122")[0] == 0
+    rules = str(find("increment").machine)
+    assert run(capsys, "--machine", rules, "--tape", "1011")[0] == 0
+    assert run(capsys, "--machine", "bb2", "--tape", "01")[0] == 0
+
+
+def test_rules_may_begin_with_one_that_is_undefined(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "halted in state Z after 1 step" in run(capsys, "--machine", "---1RB_1LA1RZ")[1]
+
+
+def test_a_table_of_a_simulator_says_what_it_was_read_as(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "increment.txt"
+    path.write_text("0 0 0 r 0\n0 1 1 r 0\n0 _ _ l c\nc 1 0 l c\nc 0 1 l halt\nc _ 1 l halt\n")
+    code, out, err = run(capsys, "--machine", str(path), "--tape", "1011", "--json")
+    assert code == 0
+    assert json.loads(out)["tape"].strip("0") == "2211"
+    assert "read as 0LB1RA2RA_2LZ2LZ1LB: symbols _ → 0, 0 → 1, 1 → 2; states 0 → A, c → B, halt → Z" in err
+    code, _, err = run(capsys, "--machine", str(path), "--tape", "12")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "'2' at place 2 of the tape is not one of the text's symbols _ 0 1" in err
+
+
 def test_names_files_and_standard_input(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +110,14 @@ def test_names_files_and_standard_input(
     [
         ((), "give a --machine"),
         (("--machine", "1RB1LB_1LA1"), "state B: the row '1LA1' has 4 characters"),
-        (("--machine", "nobody"), "is not a rule"),
+        (("--machine", "nobody"), "'nobody' is no file and no machine of the library, which has bb2, bb3"),
+        (("--machine", "bb99"), "'bb99' is no file and no machine of the library"),
+        (("--machine", "machines/none.txt"), "is no file and no machine"),
+        (("--machine", "---_---"), "a machine has 2 to 10 symbols"),
+        (("--machine", f"{BB2} 1RB---_1LA1RB"), f"there are 2 machines in the text, {BB2}, 1RB---_1LA1RB; give one"),
+        (("--machine", "increment", "--tape", "1011"), "increment wants a number, highest digit first"),
+        (("--machine", "counter", "--tape", "11"), "counter wants 3, then a number"),
+        (("--machine", "increment", "--tape", "4"), "'4' at place 1 of the tape is not one of the symbols 0 … 2"),
         (("--machine", BB2, "--tape", "012"), "'2' at place 3 of the tape is not one of the symbols 0 … 1"),
         (("--machine", BB2, "--tape", "-1"), "'-' at place 1 of the tape"),
         (("--machine", BB2, "--steps", "-1"), "'-1' is not in 0 … 100000000"),
@@ -103,8 +134,8 @@ def test_names_files_and_standard_input(
         (("--machine", BB2, "--dump-weights", "x.txt"), "must end in"),
         (("--machine", BB2, "--cells", "4", "--model", "rag"), "for the models cot and hybrid"),
         (("--machine", BB2, "--cells", "4", "--tape", "01101"), "4 cells do not hold the 5 symbols"),
-        (("--machine", BB2, "--steps", "2000001"), "2000001 steps may reach 4,000,003"),
-        (("--machine", "/"), "state A: the row '/'"),
+        (("--machine", BB2, "--steps", "2000001"), "2000001 steps may reach 4,000,003; --cells names fewer"),
+        (("--machine", "/"), "'/' is no file and no machine of the library"),
         (("--machine", ""), "there is no machine"),
     ],
 )

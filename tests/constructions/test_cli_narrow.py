@@ -1,0 +1,52 @@
+"""At 40 columns: no line is longer than the terminal, and no word is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from constructions import __main__ as listing
+from constructions import recall
+from constructions.istree import __main__ as istree
+from constructions.retrieval.cli import main as ask
+from constructions.turing import __main__ as turing
+
+COMMANDS: dict[str, Callable[[tuple[str, ...]], int]] = {
+    "list": listing.main,
+    "istree": istree.main,
+    "recall": lambda argv: ask(recall.RETRIEVERS, argv),
+    "turing": turing.main,
+}
+EDGES = ("--edges", "1-2,2-3,2-4", "--engine", "reference")
+
+
+def words_and_lines(capsys: pytest.CaptureFixture[str]) -> tuple[set[str], list[str]]:
+    text = capsys.readouterr().out
+    return set(text.split()), text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        *((command, ("--help",)) for command in COMMANDS),
+        ("list", ()),
+        ("istree", (*EDGES, "--trace")),
+        ("istree", (*EDGES, "--trace", "--model", "hybrid")),
+        ("recall", ("5 2 5 9 ? 5", "--trace")),
+        ("turing", ("--machine", "bb3", "--trace")),
+    ],
+)
+def test_forty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, argv: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    assert COMMANDS[command](argv) == 0
+    wide, _ = words_and_lines(capsys)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert COMMANDS[command](argv) == 0
+    narrow, lines = words_and_lines(capsys)
+    broken = {word for word in wide - narrow if len(word) <= 30 and not set(word) <= set("─-")}
+    assert broken == set()
+    shown = [line.rstrip() for line in lines[: -2 if "--trace" in argv else None]]  # then come answers, a line each
+    assert [line for line in shown if len(line) > 40 and len(line.split()) > 2 and "python -m" not in line] == []

@@ -107,6 +107,7 @@ class Head:
             certified = winners.certified.copy()
             if memory.dropped is not None:
                 certified &= memory.dropped.is_beaten(dict(zip(self.scored, coefficients, strict=True)), lead)
+                certified &= winners.tie == 0  # a dropped key ties with the others
             if not operators.fused:
                 certified &= (winners.number == 1) | self._exact_scores(query, key)
             losers = winners.number < seen
@@ -309,6 +310,9 @@ def _sums(value: Column, winners: Winners, queries: Array) -> tuple[Array, Array
     for wins, place in zip(winners.special_wins[:, queries], winners.special, strict=True):
         total = total + np.where(wins, m[[place]], 0)
         terms = terms + (wins & bool(m[place] != 0))
+    if np.any(tie := winners.tie[queries]):
+        total = total + _range_sums(m, np.zeros_like(tie), tie)
+        terms = terms + _range_sums((m != 0).astype(np.int64), np.zeros_like(tie), tie)
     return total, terms
 
 

@@ -218,6 +218,14 @@ def test_prompts_that_ask_far_beyond_their_sequence_stay_certified(model, roundi
     assert beyond > 0
 
 
+@pytest.mark.parametrize("model", [0, 2])
+def test_sums_of_scores_are_bounded_by_what_they_are_sums_of(model):
+    """Under `sequential` the terms of a score go up and down again; their magnitudes together are more than the format holds."""
+    wired = index.RETRIEVERS[model].build(40, discipline=Discipline.SEQUENTIAL)
+    tokens = wired.tokens(Question((40, *range(39, 0, -1)), (40,)).words())
+    assert assert_same(Case(wired.model, wired.arithmetic, tokens)).dense == 0
+
+
 # Constructions
 
 
@@ -393,6 +401,11 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
     "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
     "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query, key: True),
+    "no sum saturates on its way": (
+        indexed_head.Head,
+        "_stays_within",
+        lambda self, query, ranges, length: np.ones(length, bool),
+    ),
     "keys are never rounded": (indexed_head.Head, "_is_linear", lambda self, *arguments: True),
     "whatever is low saturates": (nearest, "_is_beneath", _beneath(least=lambda given: given["least"] / 2)),
     "all saturate if the best of a group does": (nearest, "_is_beneath", _beneath(outside=lambda given: None)),

@@ -221,8 +221,8 @@ def test_prompts_that_ask_far_beyond_their_sequence_stay_certified(model, roundi
 @pytest.mark.parametrize("model", [0, 2])
 def test_sums_of_scores_are_bounded_by_what_they_are_sums_of(model):
     """Under `sequential` the terms of a score go up and down again; their magnitudes together are more than the format holds."""
-    wired = index.RETRIEVERS[model].build(40, discipline=Discipline.SEQUENTIAL)
-    tokens = wired.tokens(Question((40, *range(39, 0, -1)), (40,)).words())
+    wired = index.RETRIEVERS[model].build(50, discipline=Discipline.SEQUENTIAL)
+    tokens = wired.tokens(Question(tuple(range(50, 0, -1)), (50,)).words())
     assert assert_same(Case(wired.model, wired.arithmetic, tokens)).dense == 0
 
 

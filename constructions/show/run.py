@@ -11,6 +11,7 @@ from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Respond, decode_by_reference
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
+from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
 from constructions.show.trace import Trace
 from constructions.wired import Wired
@@ -51,6 +52,7 @@ def run_model(
         sequence, steps = [*prompt, *decoded.produced[:-1]], decoded.steps
         if keep and not steps:  # the reference engine explains what another one found
             steps = decode_by_reference(model, arithmetic, sequence, stop, 1, tick=tick, keep_steps=True).steps
+    report_columns(wired, decoded.uncertified)
     before, after = tuple(wired.spelled(prompt)), tuple(wired.spelled(decoded.produced))
     trace = Trace(wired, (*before, *after)[: len(steps)], len(before), tuple(steps))
     return Run(before, after, decoded, trace)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from constructions.construction import Example
-from constructions.engines import Decode, Decoded, Tick, no_response
+from constructions.engines import Decode, Decoded, Tick, by_block_and_head, no_response
 from constructions.search import END_SEARCH
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
+from constructions.show.columns import report_columns
 from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, parse_machine
@@ -200,10 +201,10 @@ def _run(
     # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
     expected = None if wired.printed else expected_tokens(model, wired, machine, task)
     limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond, decoded = surroundings(model, wired), Decoded([], None, "indexed")
+    respond = surroundings(model, wired)
     with cli.progress("running", lambda length: length, len(prompt) + limit) as tick:
         if args.engine == "indexed" and expected is not None and respond is no_response:
-            produced = _followed(wired, prompt, expected, tick)
+            produced, decoded = _followed(wired, prompt, expected, tick)
         else:
             guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
@@ -211,17 +212,19 @@ def _run(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
             produced = np.array(decoded.produced, np.int64)
+    report_columns(wired, decoded.uncertified)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
     return _Run(words, len(prompt), deviation, decoded)
 
 
-def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:
+def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> tuple[Tokens, Decoded]:
     """What the model writes, as far as it is what is expected, and the first other token. A run may be of any length."""
     from constructions.engines import indexed
 
     first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
-    return expected if followed.written is None else np.append(expected[:first], followed.written)
+    produced = expected if followed.written is None else np.append(expected[:first], followed.written)
+    return produced, Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
 
 
 def _deviation(wired: Wired, produced: Tokens, expected: Tokens) -> str:

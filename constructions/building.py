@@ -37,10 +37,11 @@ def wired_of(
     words: Words,
     blocks: tuple[BlockPlan, ...],
     arithmetic: Arithmetic,
+    longest: int,
 ) -> Wired:
-    """The program of these blocks over these words, the output head tied to the embedding."""
+    """The program of these blocks over these words, the output head tied to the embedding. longest: as of `wire`."""
     embedding = words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format)
+    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, longest=longest)
     ids = [finding.id for finding in findings]
     return Wired(
         construction=construction,

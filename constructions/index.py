@@ -20,6 +20,7 @@ from dataclasses import replace
 from constructions.affine import reg
 from constructions.findings import Finding
 from constructions.heads.copy import position_square_precision
+from constructions.needs import ONE, POSITION, is_square
 from constructions.part import least_gap, least_odd_precision, log2, split_scale
 from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
@@ -74,6 +75,7 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
         ),
         {"answer": reg("number")},
         "Lemma C.13 with a position that is read",
+        (ONE, POSITION, is_square(target_squared, target)),
     )
     return prepare(plan, first=False), BlockPlan((head,), output_number(plan, reg("answer"), can_fail=False))
 

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 
 
+class BeyondBound(ValueError):
+    """A sequence is longer than the weights are certified for; the message is one line that names the bound."""
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionHead:
     """One causal softmax head: token k reads Σ_{k' ≤ k} softmax_{k'}((W_K x_{k'})·(W_Q x_k)) W_V x_{k'}.
@@ -97,12 +101,22 @@ class Transformer:
 
     words: (vocabulary, d). A token at 1-based position l embeds as words[token] + l·position.
     position: (d,).  unembed: (vocabulary, d); the logits are unembed · (last residual vector).
+    longest: the most tokens of a sequence that the weights are certified for; None if nobody has said so.
     """
 
     words: Matrix
     position: Matrix
     blocks: tuple[Block, ...]
     unembed: Matrix
+    longest: int | None = None
+
+    def admit(self, length: int, *, beyond: bool = False) -> None:
+        """What every engine asks before it reads a sequence of so many tokens. Raises BeyondBound unless told `beyond`."""
+        if self.longest is not None and length > self.longest and not beyond:
+            raise BeyondBound(
+                f"a sequence of {length:,} tokens is beyond what this model is certified for, {self.longest:,} tokens; "
+                "beyond=True runs it all the same"
+            )
 
     @property
     def width(self) -> int:

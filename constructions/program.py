@@ -14,6 +14,7 @@ matters. Where none fires, as within a prompt, some special word leads by 1/2, s
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ from constructions.affine import Affine, Number, as_affine, reg, total
 from constructions.recurrences.recent import recent
 from constructions.wiring import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
-NUMBER, SQUARE = "number", "number_squared"
+NUMBER, SQUARE, POSITION = "number", "number_squared", "position"
 IDLE = Fraction(1, 2)
 _BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")
 
@@ -42,7 +43,11 @@ class Family:
 
 @dataclass(frozen=True)
 class Words:
-    """A vocabulary: the families one after the other, then the special words. Raises ValueError if two tokens are spelled alike."""
+    """A vocabulary: the families one after the other, then the special words.
+
+    Raises ValueError if two tokens are spelled alike, or if two of what the embedding fills have one name: each word and each
+    family has a register, beside those of numbers, squares and positions.
+    """
 
     families: tuple[Family, ...]
     specials: tuple[str, ...]
@@ -50,6 +55,12 @@ class Words:
     def __post_init__(self) -> None:
         if len(set(self.vocabulary)) < len(self.vocabulary):
             raise ValueError("two tokens are spelled alike")
+        for name, times in Counter((*self.registers, POSITION)).items():
+            if times > 1:
+                raise ValueError(
+                    f"{name!r} names {times} registers: words and families need names of their own, "
+                    f"and none of {NUMBER}, {SQUARE}, {POSITION}"
+                )
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
@@ -84,7 +95,7 @@ class Words:
             for family in self.families
             for i in range(family.low, family.high + 1)
         ]
-        return Embedding(self.vocabulary, (*rows, *({word: 1} for word in self.specials)), "position")
+        return Embedding(self.vocabulary, (*rows, *({word: 1} for word in self.specials)), POSITION)
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,16 @@ def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadg
     """The last feed-forward: takes the latest token's own embedding away, and lets the rule that fires write the next one.
 
     idle: the special word that is written where none fires, by default the first.
+    Raises ValueError for a rule that writes a word or a family which is not there.
     """
+    families = [family.name for family in words.families]
+    for rule in rules:
+        if isinstance(rule.write, str) and rule.write not in words.specials:
+            raise ValueError(f"rule {rule.name!r} writes {rule.write!r}, which is no special word")
+        if isinstance(rule.write, Write) and rule.write.family not in families:
+            raise ValueError(f"rule {rule.name!r} writes a number of {rule.write.family!r}, which is no family")
+    if idle and idle not in words.specials:
+        raise ValueError(f"{idle!r} is to be written where no rule fires, but it is no special word")
     clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in words.registers)
     idle = idle or words.specials[0]
     return (

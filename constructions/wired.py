@@ -17,6 +17,10 @@ from precision.format import Arithmetic
 BLOCK = 1 << 16  # token strings that are looked up at a time
 
 
+class UnknownToken(ValueError):
+    """A word or number that a model has no token for; the message is one line."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wired:
     """Weights and their names. Engines get `model` and `arithmetic` only.
@@ -43,8 +47,13 @@ class Wired:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
     def tokens(self, words: Iterable[str]) -> list[int]:
-        """These token strings as numbers. Raises KeyError for one that is not in the vocabulary."""
-        return [self.token[word] for word in words]
+        """These token strings as numbers. Raises UnknownToken for one that is not in the vocabulary."""
+        try:
+            return [self.token[word] for word in words]
+        except KeyError as error:
+            raise UnknownToken(
+                f"{error.args[0]!r} is none of the {len(self.vocabulary):,} tokens of this model, which is wired for n = {self.n:,}"
+            ) from error
 
     def spelled(self, tokens: Iterable[int]) -> Spelled:
         """The token strings of these numbers."""

@@ -32,6 +32,7 @@ from constructions.engines.decoding import (
     decode_by_reference,
     decode_with_guess,
     no_response,
+    readable,
 )
 from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled
 from constructions.engines.reference import ReferenceEngine
@@ -66,12 +67,16 @@ def decode_by_auto(
     guess: Sequence[int] = (),
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
+    beyond: bool = False,
 ) -> Decoded:
     """By the engine that `choose` names. The result names the one that decoded, the last one where a wrong guess changed it."""
     name = choose(model, arithmetic, len(prompt), limit, len(guess))
     if name != "indexed" or not guess:
-        return _DECODERS[name](model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick)
-    runs, begun = IndexedRuns(model, arithmetic), False
+        return _DECODERS[name](
+            model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick, beyond=beyond
+        )
+    runs, begun = IndexedRuns(model, arithmetic, beyond=beyond), False
+    guess = readable(guess, model, prompt, beyond)
     append: Callable[[int], int] | None = None
     argmax: list[int] = []  # at each position that was fed to `append`
 
@@ -79,7 +84,7 @@ def decode_by_auto(
         nonlocal name, begun, append
         if append is None and begun and not draft:
             name = choose(model, arithmetic, len(known), limit - (len(known) - len(prompt)), 0)
-            append = _token_by_token(name, model, arithmetic)
+            append = _token_by_token(name, model, arithmetic, beyond)
         begun = True
         if append is None or draft:
             return runs(known, draft)
@@ -92,12 +97,12 @@ def decode_by_auto(
     return Decoded(produced, None, name, uncertified=runs.uncertified)
 
 
-def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic) -> Callable[[int], int] | None:
+def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic, beyond: bool) -> Callable[[int], int] | None:
     """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
     if name == "incremental":
-        return IncrementalDecoder(model, arithmetic).append
+        return IncrementalDecoder(model, arithmetic, beyond=beyond).append
     if name == "reference":
-        engine = ReferenceEngine(model, arithmetic)
+        engine = ReferenceEngine(model, arithmetic, beyond=beyond)
         return lambda token: engine.append(token).next_token
     return None
 

@@ -58,6 +58,7 @@ class Decode(Protocol):
     """Feeds the prompt, then each argmax and the response to it, until an argmax is in `stop` or there are `limit` new tokens.
 
     guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     """
 
     def __call__(
@@ -71,6 +72,7 @@ class Decode(Protocol):
         guess: Sequence[int] = (),
         respond: Respond = ...,
         tick: Tick = ...,
+        beyond: bool = False,
     ) -> Decoded: ...
 
 
@@ -89,12 +91,14 @@ def decode_by_reference(
     guess: Sequence[int] = (),
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
+    beyond: bool = False,
     keep_steps: bool = False,
 ) -> Decoded:
     """Token by token; keep_steps: what each token left behind is kept."""
     from constructions.engines.reference import ReferenceEngine
 
-    engine = ReferenceEngine(model, arithmetic)
+    model.admit(len(prompt), beyond=beyond)
+    engine = ReferenceEngine(model, arithmetic, beyond=beyond)
     sequence, produced, steps = list(prompt), list[int](), []
     while engine.length < len(sequence):
         step = engine.append(sequence[engine.length])
@@ -124,11 +128,12 @@ def decode_by_incremental(
     guess: Sequence[int] = (),
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
+    beyond: bool = False,
 ) -> Decoded:
     """Token by token, with an index over the keys of each head."""
     from constructions.engines.incremental import IncrementalDecoder
 
-    decoder = IncrementalDecoder(model, arithmetic)
+    decoder = IncrementalDecoder(model, arithmetic, beyond=beyond)
     produced = decoder.decode(prompt, stop, limit, respond=respond, tick=tick)
     return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))
 
@@ -143,13 +148,14 @@ def decode_by_dense(
     guess: Sequence[int] = (),
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
+    beyond: bool = False,
 ) -> Decoded:
     """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for."""
     from constructions.engines import dense
 
     def run(tokens: Sequence[int], *, flags: bool = False) -> DenseRun:
         try:
-            return dense.run(model, arithmetic, [tokens], flags=flags)
+            return dense.run(model, arithmetic, [tokens], flags=flags, beyond=beyond)
         except dense.EngineError as error:
             raise EngineFailed(str(error)) from error
 
@@ -167,7 +173,13 @@ def decode_by_dense(
         return found[0]
 
     produced = decode_with_guess(
-        lambda known, draft: run([*known, *draft]).next_tokens[0].tolist(), prompt, stop, limit, guess, follow, tick
+        lambda known, draft: run([*known, *draft]).next_tokens[0].tolist(),
+        prompt,
+        stop,
+        limit,
+        readable(guess, model, prompt, beyond),
+        follow,
+        tick,
     )
     sequence = [*prompt, *produced]
     # The last token that the model wrote is not fed, nor is the response to it. A token of `stop` has none.
@@ -185,20 +197,21 @@ def decode_by_indexed(
     guess: Sequence[int] = (),
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
+    beyond: bool = False,
 ) -> Decoded:
     """By runs over what is not known of the sequence yet: the engine remembers the rest."""
-    runs = IndexedRuns(model, arithmetic)
-    produced = decode_with_guess(runs, prompt, stop, limit, guess, respond, tick)
+    runs, draft = IndexedRuns(model, arithmetic, beyond=beyond), readable(guess, model, prompt, beyond)
+    produced = decode_with_guess(runs, prompt, stop, limit, draft, respond, tick)
     return Decoded(produced, None, "indexed", uncertified=runs.uncertified)
 
 
 class IndexedRuns:
     """What `decode_with_guess` runs by `indexed`: the state behind what is known of the sequence is kept."""
 
-    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, *, beyond: bool = False) -> None:
         from constructions.engines.indexed import Indexed
 
-        self._engine = Indexed(model, arithmetic)
+        self._engine = Indexed(model, arithmetic, beyond=beyond)
         self._state = self._engine.start
         self._argmax: list[int] = []  # at each position that the state has read
         self._dense = Counter[str]()
@@ -218,6 +231,11 @@ class IndexedRuns:
     def uncertified(self) -> dict[tuple[int, int], int]:
         """See Decoded, over all runs so far."""
         return by_block_and_head(self._dense)
+
+
+def readable(guess: Sequence[int], model: Transformer, prompt: Sequence[int], beyond: bool) -> Sequence[int]:
+    """As much of a guess as the model may read: what else it guesses makes no difference, as with a guess that is wrong."""
+    return guess if beyond or model.longest is None else guess[: max(0, model.longest - len(prompt))]
 
 
 def decode_with_guess(

@@ -65,6 +65,7 @@ def run(
     tile: int = DEFAULT_TILE,
     keep_registers: bool = False,
     flags: bool = False,
+    beyond: bool = False,
 ) -> DenseRun:
     """Runs every sequence from its first token.
 
@@ -73,11 +74,13 @@ def run(
     flags: whether to note flags, exactly those of the reference engine. This takes two to three times as long under FUSED
         (repaired IsTree, up to 5,000 tokens). Scores that bounds do not decide are computed exactly one by one; where digits
         of scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes 16 times as long at 1,500 tokens.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.
     """
     if tile < 1:
         raise ValueError(f"a tile needs at least one position, got {tile}")
+    model.admit(max(map(len, sequences), default=0), beyond=beyond)
     for sequence in sequences:
         for token in (min(sequence), max(sequence)) if len(sequence) else ():
             if not 0 <= token < len(model.words):
@@ -114,6 +117,7 @@ def matches(
     *,
     device: str = "cpu",
     tile: int = DEFAULT_TILE,
+    beyond: bool = False,
 ) -> list[int | None]:
     """Whether greedy decoding of each prompt gives exactly its answer: None, or the first index into the answer where it does not.
 
@@ -125,7 +129,7 @@ def matches(
     if any(len(prompt) == 0 for prompt in prompts):
         raise ValueError("a prompt needs at least one token")
     texts = [[*prompt, *answer[:-1]] for prompt, answer in zip(prompts, answers, strict=True)]
-    outcome = run(model, arithmetic, texts, device=device, tile=tile)
+    outcome = run(model, arithmetic, texts, device=device, tile=tile, beyond=beyond)
     mismatches: list[int | None] = []
     for prompt, answer, following in zip(prompts, answers, outcome.next_tokens, strict=True):
         produced = following[len(prompt) - 1 :][: len(answer)]

@@ -12,7 +12,7 @@ of the reference engine, with all columns dense.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -142,11 +142,18 @@ def report(observe: Observer | None, sublayer: int, registers: Sequence[int]) ->
 class IncrementalDecoder:
     """One run of a model: tokens go in one at a time, or are decoded greedily; earlier keys are kept in the heads' indices.
 
-    plain: go the plain way in any case. Raises ValueError for stochastic rounding, and for a format that does not hold 1.
+    plain: go the plain way in any case. beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    Raises ValueError for stochastic rounding, and for a format that does not hold 1.
     """
 
     def __init__(
-        self, model: Transformer, arithmetic: Arithmetic, *, observe: Observer | None = None, plain: bool = False
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        *,
+        observe: Observer | None = None,
+        plain: bool = False,
+        beyond: bool = False,
     ) -> None:
         fmt = arithmetic.format
         if arithmetic.rounding is Rounding.STOCHASTIC:
@@ -157,8 +164,9 @@ class IncrementalDecoder:
             raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
         self.columns = Columns()
         self._vocabulary = len(model.words)
+        self._model, self._beyond = model, beyond
         find = PlainMachine if plain or not is_compiled(arithmetic) else _compiled_machine()
-        self._machine = find(model, arithmetic, self.columns, observe)
+        self._machine = find(replace(model, longest=None), arithmetic, self.columns, observe)  # asked here
 
     @property
     def length(self) -> int:
@@ -173,6 +181,7 @@ class IncrementalDecoder:
     def append(self, token: int) -> int:
         """Takes a token in and returns the argmax. Raises IndexError for a token outside the vocabulary."""
         self._check([token])
+        self._admit(1)
         return self._machine.feed([token])[0]
 
     def decode(
@@ -191,12 +200,14 @@ class IncrementalDecoder:
         if not prompt:
             raise IndexError("a prompt needs at least one token")
         self._check(prompt)
+        self._admit(len(prompt))
         sequence, fed, longest = list(prompt), 0, len(prompt) + limit
         while True:
             piece = sequence[fed : fed + PIECE]
+            room = self._admit(len(piece))
             fed += len(piece)
             alone = fed == len(sequence) and respond is no_response
-            fresh = self._machine.feed(piece, max(0, min(PIECE, longest - fed - 1)) if alone else 0, stop)
+            fresh = self._machine.feed(piece, max(0, min(PIECE, room, longest - fed - 1)) if alone else 0, stop)
             if fed < len(sequence):
                 tick(fed)
                 continue
@@ -210,6 +221,12 @@ class IncrementalDecoder:
             sequence.extend(response)
             if len(sequence) >= longest:
                 return sequence[len(prompt) :]
+
+    def _admit(self, more: int) -> int:
+        """How many tokens may follow so many more, at most a piece. Raises BeyondBound."""
+        self._model.admit(self.length + more, beyond=self._beyond)
+        longest = self._model.longest
+        return PIECE if longest is None or self._beyond else min(PIECE, longest - self.length - more)
 
     def _check(self, tokens: Sequence[int]) -> None:
         for token in tokens:

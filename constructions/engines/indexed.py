@@ -85,14 +85,20 @@ class State:
 
 
 def run(
-    model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int], *, observe: Observer | None = None
+    model: Transformer,
+    arithmetic: Arithmetic,
+    tokens: Sequence[int],
+    *,
+    observe: Observer | None = None,
+    beyond: bool = False,
 ) -> IndexedRun:
     """Runs the model on a whole sequence.
 
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for an empty sequence or a token outside the vocabulary; ValueError for stochastic rounding, and for a format
     that does not hold 1.
     """
-    engine = Indexed(model, arithmetic)
+    engine = Indexed(model, arithmetic, beyond=beyond)
     return engine.advance(engine.start, tokens, observe=observe, remember=False)[1]
 
 
@@ -104,6 +110,7 @@ def first_mismatch(
     *,
     chunk: int | None = None,
     tick: Callable[[int], None] = lambda length: None,
+    beyond: bool = False,
 ) -> tuple[int | None, Followed]:
     """Whether greedy decoding of `prompt` gives `answer`: the index of the first other token, or None if all agree.
 
@@ -116,7 +123,8 @@ def first_mismatch(
     """
     if not len(prompt):
         raise IndexError("a prompt needs at least one token")
-    engine = Indexed(model, arithmetic)
+    engine = Indexed(model, arithmetic, beyond=beyond)
+    model.admit(len(prompt) + len(answer) - 1, beyond=beyond)
     fed = np.concatenate([_in_32_bits(prompt), _in_32_bits(answer)])
     size = chunk or max(engine.chunk(fed[:-1]), 1)
     try:
@@ -134,9 +142,9 @@ def _in_32_bits(tokens: Sequence[int] | Array) -> Array:
 
 
 class Indexed:
-    """A model under one arithmetic, that reads a sequence in chunks. Raises ValueError as `run` does."""
+    """A model under one arithmetic, that reads a sequence in chunks. beyond: as in `run`. Raises ValueError as `run` does."""
 
-    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, *, beyond: bool = False) -> None:
         fmt = arithmetic.format
         if arithmetic.rounding is Rounding.STOCHASTIC:
             raise ValueError(
@@ -144,7 +152,7 @@ class Indexed:
             )
         if fmt.quantum_exponent > 0 or fmt.max_value < 1:
             raise ValueError(f"softmax needs 1 to be an element of the format; {fmt.name} does not hold it")
-        self.model, self.arithmetic = model, arithmetic
+        self.model, self.arithmetic, self.beyond = model, arithmetic, beyond
 
     @property
     def start(self) -> State:
@@ -166,6 +174,7 @@ class Indexed:
         remember: False if nothing follows; the state behind is then of no use. forget: heads drop keys that no later query can
         win, as far as one can tell; a later `advance` raises KeysForgotten if that was wrong. Raises IndexError as `run` does.
         """
+        self.model.admit(state.length + len(tokens), beyond=self.beyond)
         array = np.asarray(tokens)
         size = len(self.model.words)
         if len(array) == 0 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= size:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from constructions.layers import Matrix, Transformer
@@ -88,9 +89,13 @@ class _Block:
 
 
 class ReferenceEngine:
-    """One run of a model: tokens go in one at a time, as in decoding; earlier keys and values are kept."""
+    """One run of a model: tokens go in one at a time, as in decoding; earlier keys and values are kept.
 
-    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    """
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, *, beyond: bool = False) -> None:
+        self._admit = partial(model.admit, beyond=beyond)
         self.arithmetic = arithmetic
         self.flags = Flags()
         self.length = 0
@@ -105,7 +110,8 @@ class ReferenceEngine:
         self._unembed = [self._sparse(row, len(model.blocks) + 1, "unembed") for row in model.unembed]
 
     def append(self, token: int) -> Step:
-        """Feeds the next token and returns its step. Raises IndexError for a token outside the vocabulary."""
+        """Feeds the next token and returns its step. Raises IndexError for a token outside the vocabulary; BeyondBound."""
+        self._admit(self.length + 1)
         if not 0 <= token < len(self._words):
             raise IndexError(f"token {token} is not in the vocabulary of {len(self._words)}")
         self.length += 1
@@ -264,9 +270,18 @@ class ReferenceEngine:
         return quanta
 
 
-def decode(model: Transformer, arithmetic: Arithmetic, prompt: Sequence[int], stop: set[int], limit: int) -> list[int]:
+def decode(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    beyond: bool = False,
+) -> list[int]:
     """Greedy decoding: feeds the prompt, then each argmax, until a token of `stop` or `limit` tokens; returns the new tokens."""
-    engine = ReferenceEngine(model, arithmetic)
+    model.admit(len(prompt), beyond=beyond)
+    engine = ReferenceEngine(model, arithmetic, beyond=beyond)
     for token in prompt[:-1]:
         engine.append(token)
     token, produced = prompt[-1], list[int]()

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from constructions.affine import Affine, reg
 from constructions.gadgets.product import square
+from constructions.needs import ONE, POSITION
 from constructions.part import (
     Columns,
     Contract,
@@ -47,6 +48,7 @@ def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, 
         ),
         reads,
         "Lemma C.13",
+        (ONE, POSITION),
     )
 
 

@@ -22,6 +22,7 @@ from constructions.affine import Affine, reg
 from constructions.findings import Finding
 from constructions.gadgets.indicator import indicator
 from constructions.gadgets.product import square
+from constructions.needs import FIRST, ONE, is_square, is_zero_at_first
 from constructions.part import (
     Columns,
     Contract,
@@ -64,6 +65,7 @@ def count(
     reads: Mapping[str, Affine] = {into: reg("first")}
     one, first = reg("one"), reg("first")
     sought, sought_squared = query or (x, x_squared)
+    needs = (ONE, *FIRST, is_square(x_squared, x), is_square(sought_squared, sought), is_zero_at_first(x))
     if printed:
         n = setting.n
         components = (
@@ -71,14 +73,14 @@ def count(
             Component(n * x, -sought, "−n·x'·x"),
             Component(n * x_squared, one, "n·x'²"),
         )
-        return Head(name, components, reads, "Lemma C.14 as printed")
+        return Head(name, components, reads, "Lemma C.14 as printed", needs)
     key_scale, query_scale = split_scale(setting.gap)
     components = (
         Component(key_scale * x_squared, -query_scale * one, "−G·x'²"),
         Component(key_scale * x, 2 * query_scale * sought, "+2G·x'·x"),
         Component(key_scale * (one - first), -query_scale * sought_squared, "−G·x² unless k' = 1"),
     )
-    return Head(name, components, reads, "Lemma C.14")
+    return Head(name, components, reads, "Lemma C.14", needs)
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:

@@ -23,6 +23,7 @@ from constructions.affine import Affine, reg, total
 from constructions.findings import Finding
 from constructions.gadgets.indicator import indicator
 from constructions.gadgets.product import square
+from constructions.needs import FIRST, ONE, POSITION, Need, is_square, is_zero_at_first
 from constructions.part import (
     Columns,
     Contract,
@@ -89,6 +90,13 @@ def equality_components(pairs: Sequence[Pair], scale: int) -> tuple[Component, .
     )
 
 
+def equality_needs(pairs: Sequence[Pair]) -> tuple[Need, ...]:
+    """What the equality of keys needs: 1, 1[k' = 1], squares of keys and queries, and keys that are 0 at position 1."""
+    squares = [(p.key_squared, p.key) for p in pairs] + [(p.query_squared, p.query) for p in pairs]
+    zeros = (is_zero_at_first(p.key) for p in pairs)
+    return (ONE, *FIRST, *(is_square(square, root) for square, root in squares), *zeros)
+
+
 def default_component(cost: int) -> Component:
     """−cost at position 1."""
     return Component(reg("first"), -cost * reg("one"), "−D at k' = 1")
@@ -101,7 +109,8 @@ def match(
     scale = match_scale(setting, printed)
     earliest = Component(reg("position_squared"), -scale.preference * reg("one"), "−G·k'²")
     components = (*equality_components(pairs, scale.mismatch), earliest, default_component(scale.default))
-    return Head(name, components, reads, "Lemma C.15 as printed" if printed else "Lemma C.15")
+    source = "Lemma C.15 as printed" if printed else "Lemma C.15"
+    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
 
 
 def match_precision(n: int, length: int) -> int:

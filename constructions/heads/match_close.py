@@ -22,11 +22,13 @@ from constructions.heads.match import (
     default_component,
     equal_positions,
     equality_components,
+    equality_needs,
     match_contract,
     match_precision,
     match_scale,
     prepare,
 )
+from constructions.needs import POSITION
 from constructions.part import Columns, Expected, Part, Setting, split_scale
 from constructions.wiring import BlockPlan, Component, Head
 
@@ -46,7 +48,8 @@ def match_close(
     if printed:  # + n(k − 1)² at position 1
         latest += (Component(first, scale.preference * (k_squared - 2 * k + one), "+n(k − 1)² at k' = 1"),)
     components = (*equality_components(pairs, scale.mismatch), *latest, default_component(scale.default))
-    return Head(name, components, reads, "Lemma C.16 as printed" if printed else "Lemma C.16")
+    source = "Lemma C.16 as printed" if printed else "Lemma C.16"
+    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:

@@ -24,11 +24,13 @@ from constructions.heads.match import (
     default_component,
     equal_positions,
     equality_components,
+    equality_needs,
     match_contract,
     match_precision,
     match_scale,
     prepare,
 )
+from constructions.needs import POSITION, is_square
 from constructions.part import Columns, Contract, Expected, Integer, Part, Setting, split_scale
 from constructions.wiring import BlockPlan, Component, Head
 
@@ -55,7 +57,9 @@ def match_nearest(
     if printed:  # + n(1 − w)² at position 1
         nearest += (Component(first, scale.preference * (wanted_squared - 2 * wanted + one), "+n(1 − w)² at k' = 1"),)
     components = (*equality_components(pairs, scale.mismatch), *nearest, default_component(scale.default))
-    return Head(name, components, reads, "Lemma C.17 as printed" if printed else "Lemma C.17")
+    source = "Lemma C.17 as printed" if printed else "Lemma C.17"
+    needs = (*equality_needs(pairs), POSITION, is_square(wanted_squared, wanted))
+    return Head(name, components, reads, source, needs)
 
 
 def _contract(setting: Setting) -> Contract:

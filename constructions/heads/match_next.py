@@ -33,10 +33,12 @@ from constructions.heads.match import (
     default_component,
     equal_positions,
     equality_components,
+    equality_needs,
     match_contract,
     match_precision,
     prepare,
 )
+from constructions.needs import is_square, is_zero_at_first
 from constructions.part import (
     Columns,
     Contract,
@@ -97,6 +99,7 @@ def match_next(
     terms that are the same for every key but position 1; where no register holds them, the terms are left out.
     """
     one = reg("one")
+    needs = (*equality_needs(pairs), is_square(count_squared, count), is_zero_at_first(count))
     if printed:
         n = setting.n
         preference: tuple[Component, ...] = (
@@ -110,7 +113,7 @@ def match_next(
                 Component(reg("first"), n**5 * own_squared, "+n^5·c² at k' = 1"),
             )
         components = (*equality_components(pairs, n**7), *preference, default_component(n**6))
-        return Head(name, components, reads, "Lemma C.18 as printed")
+        return Head(name, components, reads, "Lemma C.18 as printed", needs)
     scale = next_scale(setting.gap, setting.n)
     key_scale, query_scale = split_scale(scale)
     preference = (
@@ -118,7 +121,7 @@ def match_next(
         Component(key_scale * count, 2 * query_scale * target, "+2T·c'·t"),
     )
     components = (*equality_components(pairs, scale), *preference, default_component(scale // 2))
-    return Head(name, components, reads, "Lemma C.18")
+    return Head(name, components, reads, "Lemma C.18", needs)
 
 
 def match_next_precision(n: int, length: int) -> int:

@@ -34,7 +34,8 @@ from precision.format import Discipline
 PROG = "python -m constructions.istree"
 DEFAULT_N = 8  # of a dump without a graph
 EDGE_LIST = "an edge list, one `u v` a line,"
-EXAMPLE_N = 12  # the largest graph of a worked example
+EXAMPLE_N = 12  # vertices of a worked example that does not have all
+MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
 _LONG = re.compile(r"[0-9]{10,}")
 
 DESCRIPTION = """\
@@ -188,14 +189,13 @@ def _graph(args: argparse.Namespace) -> Graph | None:
 
 
 def _run(model: Model, wired: Wired, graph: Graph, layout: TokenLayout, decode: Decode, keep: bool) -> Run:
-    expected = model.expected(graph, layout)
     return run_model(
         wired,
         _prompt(wired, graph, layout),
         _stop(wired, layout),
         model.limit(graph.n),
         decode,
-        guess=wired.tokens(expected) if wired.token.keys() >= set(expected) else [],  # other searches, as printed
+        guess=_guess(model, wired, graph, layout),
         respond=model.surroundings(wired),
         title="searching",
         keep=keep,
@@ -267,15 +267,32 @@ def _report(args: argparse.Namespace, wired: Wired, run: Run, model: Model, grap
 
 
 def _examples(model: Model, wired: Wired, layout: TokenLayout) -> Iterator[Example]:
-    """A tree and a graph that is none."""
-    n = wired.n
-    size = min(n, EXAMPLE_N)
-    tree = [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, size + 1)]
-    graphs = [Graph(n, tuple(tree))]
-    if size >= 4:  # the same number of edges, one of them moved: a cycle, and a vertex left alone
-        graphs.append(Graph(n, (*tree[1:-1], (1, size - 1) if size > 4 else (2, 3), *tree[:1])))
-    prompts = [_prompt(wired, graph, layout) for graph in graphs]
-    return worked_examples(wired, prompts, _stop(wired, layout), model.limit(size), model.surroundings(wired))
+    """A tree, or a part of the graph that is one where a run over all n vertices is too long; and a graph with a cycle."""
+    n, size = wired.n, min(wired.n, EXAMPLE_N)
+    most = MOST_SEARCHED if model.searches else MOST_WALKED
+    whole = n == size or (3 * n + model.limit(n) <= most and not wired.printed)  # as printed, it may go on for ever
+    graphs = [Graph(n, tuple(_tree(n)))] if whole else []
+    if n >= 4:  # three of the first vertices are a cycle; as many edges as a tree has, where the model counts them
+        rest = size if model.searches else n
+        graphs.append(Graph(n, ((1, 2), (3, 2), (1, 3), *((max(1, v // 2), v) for v in range(4, rest)))))
+    if not whole and n >= size + 3:  # a tree on the first vertices, a cycle on the others
+        others = range(size + 1, n)
+        cycle = [] if model.searches else [*((v, v + 1) for v in others), (n, size + 1)]
+        graphs.append(Graph(n, (*_tree(size), *cycle)))
+    runs = ((_prompt(wired, graph, layout), _guess(model, wired, graph, layout)) for graph in graphs)
+    limit = model.limit(size if wired.printed else n)
+    return worked_examples(wired, runs, _stop(wired, layout), limit, model.surroundings(wired))
+
+
+def _tree(n: int) -> list[tuple[int, int]]:
+    """A tree in which a vertex has up to two children, its edges this way and that."""
+    return [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, n + 1)]
+
+
+def _guess(model: Model, wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
+    """What should follow, if the vocabulary has it: searches as printed are others."""
+    expected = model.expected(graph, layout)
+    return wired.tokens(expected) if wired.token.keys() >= set(expected) else []
 
 
 def _write(path: Path, data: bytes) -> None:

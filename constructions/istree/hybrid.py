@@ -270,8 +270,9 @@ def build(
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    blocks = _blocks(Setting(n, sequence_length(n), fmt), chosen)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n), blocks, Arithmetic(fmt, discipline))
+    setting, arithmetic = Setting(n, sequence_length(n), fmt), Arithmetic(fmt, discipline)
+    blocks = _blocks(setting, chosen)
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n), blocks, arithmetic, setting.length)
 
 
 def expected_sequence(graph: Graph) -> list[str]:

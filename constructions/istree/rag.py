@@ -207,7 +207,8 @@ def build(
     rules = (*_heads(plan), *_choices(plan), *_results(plan), *_spelling(plan))
     write = BlockPlan((), decide(rules, words))
     blocks = (BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units)), write)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words, blocks, Arithmetic(fmt, discipline))
+    arithmetic = Arithmetic(fmt, discipline)
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words, blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

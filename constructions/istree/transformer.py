@@ -452,7 +452,7 @@ def build(
     blocks = [_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan), _block_6(plan), *search]
     blocks.append(_block_9(plan))
     embedding = _embedding(plan)
-    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
+    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=plan.setting.length)
     return Wired(
         construction="istree",
         source=SOURCE,

@@ -18,6 +18,7 @@ from constructions.wired import Wired
 from precision.format import Discipline
 
 DEFAULT_N = 12  # of a dump without a question
+EXAMPLE_LENGTH = 40  # of the sequence in the longest worked example
 
 EPILOG = """\
 examples:
@@ -117,7 +118,7 @@ def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) ->
         return cli.HOLDS
     run = run_model(
         wired,
-        wired.tokens(question.words()),
+        retriever.prompt(wired, question),
         set(),
         retriever.limit(wired),
         decode,
@@ -188,9 +189,22 @@ def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: Ru
 
 
 def _examples(retriever: Retriever, wired: Wired, question: Question | None) -> Iterator[Example]:
-    """Questions that fit this n and length of query."""
-    samples = [q for q in retriever.task.samples if len(q.query) == retriever.query_length and q.least_n <= wired.n]
-    if question is not None and question not in samples:
-        samples.append(question)
-    prompts = [wired.tokens(sample.words()) for sample in samples]
-    return worked_examples(wired, prompts, set(), retriever.limit(wired), retriever.surroundings(wired))
+    """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
+    length, n = retriever.query_length, wired.n
+    samples = [q for q in retriever.task.samples if len(q.query) == length and q.least_n <= n]
+    samples += [q for q in (_spread(retriever, length, n), question) if q is not None and q not in samples]
+    runs = [(retriever.prompt(wired, sample), retriever.guess(wired, sample)) for sample in samples]
+    return worked_examples(wired, runs, set(), retriever.limit(wired), retriever.surroundings(wired))
+
+
+def _spread(retriever: Retriever, query_length: int, n: int) -> Question | None:
+    """A question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too small."""
+    sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
+    start = len(sequence) // 2
+    query = sequence[start : start + query_length]
+    if retriever.task.name == "index":
+        query = (start + 1,)
+    elif retriever.task.zero:
+        query = (*query[:1], 0)
+    question = Question(sequence, query)
+    return question if len(query) == query_length and not retriever.task.wrong(question) else None

@@ -119,6 +119,19 @@ class Retriever:
         """What responds to the model: in-context retrieval if it searches."""
         return Search(wired.vocabulary) if self.searches else no_response
 
+    def prompt(self, wired: Wired, question: Question) -> list[int]:
+        """The tokens of a question. Raises ValueError for one beyond what the model is wired for, with the bound."""
+        n, asked = wired.n, len(question.query)
+        if (largest := max((*question.sequence, *question.query), default=0)) > n:
+            raise ValueError(f"{largest} is above {n}, the largest number that this model is certified for")
+        if len(question.sequence) > n:
+            raise ValueError(
+                f"the sequence has {len(question.sequence)} tokens; this model is certified for {n} at most"
+            )
+        if asked != self.query_length:
+            raise ValueError(f"the query has {asked} tokens; this model is wired for {self.query_length}")
+        return wired.tokens(question.words())
+
     def guess(self, wired: Wired, question: Question) -> list[int]:
         """What should follow the prompt; no engine's result depends on it, only the time that decoding takes."""
         words = [*self.thoughts(question, frozenset(wired.printed)), self.task.answer(question)]
@@ -158,7 +171,7 @@ class Retriever:
             )
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))
-        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
+        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=plan.setting.length)
         return Wired(
             construction=self.task.name,
             source=self.source,

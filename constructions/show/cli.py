@@ -26,6 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.engines import EngineFailed
+from constructions.layers import BeyondBound
 from constructions.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
@@ -95,7 +96,7 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
     except SearchError as error:
         say(f"{prog}: refuted: {error}")
         return REFUTED
-    except EngineFailed as error:
+    except (EngineFailed, BeyondBound) as error:
         say(f"{prog}: error: {error}")
         return USAGE
     except MemoryError:

@@ -13,6 +13,7 @@ from constructions.affine import Affine, Number, show_number
 from constructions.construction import Construction, Derived, Example
 from constructions.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.show.export import head_width
+from constructions.show.forward import forward_rule
 from constructions.wired import Wired
 from constructions.wiring import Gadget, Head, LinearUnit, Unit
 
@@ -87,6 +88,8 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     yield f"  width         {model.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
     yield f"  parameters    {model.parameters} entries in the blocks' matrices; the embeddings are fixed"
     yield f"  vocabulary    {len(wired.vocabulary)} tokens"
+    if model.longest is not None:
+        yield f"  certified     for sequences of up to {model.longest} tokens"
 
 
 def _derived(construction: Construction, wired: Wired) -> Sequence[Derived]:
@@ -246,7 +249,10 @@ def _count(number: int, noun: str) -> str:
 def dump_document(
     construction: Construction, wired: Wired, examples: Sequence[Example], extra: Mapping[str, object]
 ) -> dict[str, object]:
-    """The sidecar of an exported model: one JSON document, exact numbers as strings. search: what responds to the model."""
+    """The sidecar of an exported model: one JSON document, exact numbers as strings.
+
+    forward: how the tensors are used. search: what responds to the model. longest_sequence: how many tokens it is certified for.
+    """
     fmt = wired.arithmetic.format
     words = wired.vocabulary
     return {
@@ -262,8 +268,10 @@ def dump_document(
         "format": {"name": fmt.name, "quantum_exponent": fmt.quantum_exponent, "max_quanta": str(fmt.max_quanta)},
         "d": wired.model.width,
         "head_width": head_width(wired.model),
+        "longest_sequence": wired.model.longest,
         **extra,
         **({"search": SEARCH} if construction.model == "rag" else {}),
+        "forward": forward_rule(wired),
         "registers": {name: index for index, name in enumerate(wired.registers)},
         "meanings": {name: construction.meaning(name) for name in wired.registers},
         "vocabulary": list(words),

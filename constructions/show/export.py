@@ -6,6 +6,7 @@ Tensors, all float64, blocks and heads counted from 0:
   blocks.{i}.recurrence.A, B (d × d)
   blocks.{i}.ffn.W_gate, W_up (units × d), b_gate, b_up (units), W_down (d × units), b_down (d)
 Every head is padded with zero rows to one common width, so that they can be stacked.
+The metadata of a `.safetensors` file names its sidecar and the longest sequence that the weights are certified for.
 An `.npz` holds the sidecar as its member `sidecar.json`.
 """
 
@@ -66,7 +67,10 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
         from safetensors.numpy import save as to_bytes
 
         beside = path.with_suffix(".json")
-        path.write_bytes(to_bytes(tensors(model), metadata={"sidecar": beside.name}))
+        metadata = {"sidecar": beside.name}
+        if model.longest is not None:
+            metadata["longest_sequence"] = str(model.longest)
+        path.write_bytes(to_bytes(tensors(model), metadata=metadata))
         beside.write_text(text, encoding="utf-8")
         return (path, beside)
     raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")

@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from constructions.checked import check_run
 from constructions.construction import Example
-from constructions.engines import Decode, Decoded, Respond, decode_by_reference
+from constructions.engines import Decode, Decoded, Respond, decode_by_reference, find_engine
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
+from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
 from constructions.show.steps import Step, observed_steps
 from constructions.show.trace import Trace
 from constructions.wired import Wired
+
+CHECKED = 40  # tokens of a worked example that are held against what the heads need
 
 
 @dataclass(frozen=True)
@@ -91,14 +95,23 @@ def run_document(
 
 
 def worked_examples(
-    wired: Wired, prompts: Iterable[Sequence[int]], stop: set[int], limit: int, respond: Respond
+    wired: Wired, runs: Iterable[tuple[Sequence[int], Sequence[int]]], stop: set[int], limit: int, respond: Respond
 ) -> Iterator[Example]:
-    """What these weights make of the prompts under the reference engine; nothing is expected of them where a search responds."""
-    for prompt in prompts:
+    """What these weights make of prompts; nothing is expected of them where a search responds.
+
+    runs: prompts, each with what should follow it, on which no result depends, only the time that it takes. The beginning of each
+    run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
+    """
+    decode = find_engine("auto" if wired.printed else "indexed")  # as printed, hardly any guess is right
+    for prompt, guess in runs:
         try:
-            produced = decode_by_reference(wired.model, wired.arithmetic, prompt, stop, limit, respond=respond).produced
+            decoded = decode(wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond)
         except SearchError:  # a search as printed: there is nothing to expect
             continue
+        produced = decoded.produced
+        tokens = (*prompt, *produced[:-1])
+        if not wired.printed and (unmet := check_run(wired, tokens[:CHECKED])):
+            raise CommandError(str(unmet[0]))
         responses = [False, *(wired.vocabulary[token] == END_SEARCH for token in produced)]
         wanted = [None if response else token for response, token in zip(responses, produced, strict=False)]
-        yield Example((*prompt, *produced[:-1]), (*[None] * (len(prompt) - 1), *wanted))
+        yield Example(tokens, (*[None] * (len(prompt) - 1), *wanted))

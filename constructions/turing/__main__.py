@@ -14,11 +14,10 @@ import numpy as np
 
 from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Tick, by_block_and_head, no_response
-from constructions.search import END_SEARCH
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.columns import report_columns
-from constructions.show.run import run_document
+from constructions.show.run import run_document, worked_examples
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine
 from constructions.turing.pasted import looks_like_a_machine, read_machine
@@ -40,7 +39,7 @@ from precision.format import Discipline
 
 DEFAULT_STEPS = 1000
 MOST_WORDS = 2000  # that are printed for people
-EXAMPLE_WORDS = 60  # of a run, as a worked example beside the weights
+EXAMPLE_WORDS = 250  # of a run, as a worked example beside the weights
 
 EPILOG = """\
 examples:
@@ -303,17 +302,13 @@ def _report(
 
 def _examples(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Iterator[Example]:
     """How a repaired run begins, with what these weights make of it; nothing is expected of them where a search responds."""
-    from constructions.engines import indexed
-
     if wired.printed:
         return
     prompt = wired.tokens(model.prompt(machine, **task))
-    fed = [*prompt, *wired.tokens(model.expected_sequence(machine, **task)[:EXAMPLE_WORDS])]
-    following = indexed.run(wired.model, wired.arithmetic, fed).next_tokens.tolist()
-    found = {place for place, token in enumerate(fed) if wired.vocabulary[token] == END_SEARCH}
-    stopped = {place for place, token in enumerate(fed) if wired.vocabulary[token] == HALT}
-    nothing = found | stopped | set(range(len(prompt) - 1))
-    yield Example(tuple(fed), tuple(None if place in nothing else token for place, token in enumerate(following)))
+    few = {**task, "steps": min(task["steps"], EXAMPLE_WORDS)}  # no step has less than a word
+    guess = wired.tokens(model.expected_sequence(machine, **few)[:EXAMPLE_WORDS])
+    stop = {wired.token[HALT]} if HALT in wired.token else set()
+    yield from worked_examples(wired, [(prompt, guess)], stop, len(guess), surroundings(model, wired))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ from constructions.turing.configurations import (
     HALT,
     HALTED,
     HEAD,
+    MOST_STEPS,
     OUTSIDE,
     RUN,
     START,
@@ -232,6 +233,14 @@ def _advance(queue: Queue) -> BlockPlan:
     )
 
 
+def sequence_length(cells: int, steps: int) -> int:
+    """The most tokens of so many steps: prompt, a configuration for each, and a word that says whether the machine has halted.
+
+    The weights are certified for any number of steps, so engines refuse only more than a Task takes.
+    """
+    return (cells + 1) * (steps + 1) + 2
+
+
 def least_precision(
     machine: Machine,
     *,
@@ -270,7 +279,7 @@ def build(
         )
     blocks = (_look_up(code), _turn_later(code), _advance(queue))
     embedding = code.words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, fmt)
+    model, registers = wire(embedding, blocks, embedding.words, fmt, longest=sequence_length(task.cells, MOST_STEPS))
     return Wired(
         construction="turing",
         source=SOURCE,
@@ -306,7 +315,7 @@ def construction(machine: Machine, tape: str, cells: int | None = None) -> Const
 
     def setting(n: int, fmt: Format) -> Setting:
         space = Task(machine, n, tape, cells).cells
-        return Setting(max(n, 1), (space + 1) * (n + 1) + 1, fmt)
+        return Setting(max(n, 1), sequence_length(space, n), fmt)
 
     def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt, queue = setting.format, Queue(Code(machine), Task(machine, setting.n, tape, cells).cells)

@@ -233,8 +233,9 @@ def build(
     task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
     least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
     fmt = format_of(least, precision_bits, f"{steps} steps")
-    blocks = _blocks(task, Setting(max(steps, 1), sequence_length(task), fmt), chosen)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, _words(task), blocks, Arithmetic(fmt, discipline))
+    setting, arithmetic = Setting(max(steps, 1), sequence_length(task), fmt), Arithmetic(fmt, discipline)
+    blocks = _blocks(task, setting, chosen)
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, _words(task), blocks, arithmetic, setting.length)
 
 
 def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:

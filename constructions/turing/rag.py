@@ -225,7 +225,8 @@ def build(
     last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
     first = _first_block(task)
     blocks = (BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units)), last)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, Arithmetic(fmt, discipline))
+    arithmetic = Arithmetic(fmt, discipline)
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, arithmetic, sequence_length(task))
 
 
 def surroundings(wired: Wired) -> Respond:

@@ -114,7 +114,8 @@ def without_units(model: Transformer, block: int, units: range, constants: list[
 
 
 def with_block(model: Transformer, number: int, block: Block) -> Transformer:
-    return replace(model, blocks=(*model.blocks[:number], block, *model.blocks[number + 1 :]))
+    blocks = (*model.blocks[:number], block, *model.blocks[number + 1 :])
+    return replace(model, blocks=blocks, longest=None)  # what is cut may go on for ever
 
 
 def cuts(wired: Wired) -> Iterator[tuple[str, Transformer]]:

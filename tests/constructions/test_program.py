@@ -12,7 +12,7 @@ from constructions.affine import reg
 from constructions.engines import decode_by_reference, find_engine
 from constructions.layers import Transformer
 from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
-from constructions.wiring import BlockPlan, wire
+from constructions.wiring import BlockPlan, constant, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 WORDS = Words((Family("plain", 0, 9), Family("signed", -9, 9, "@{}".format)), ("a", "b", "c", "end"))
@@ -114,3 +114,42 @@ def test_the_window_is_as_deep_as_the_rules_look() -> None:
     gadgets = decide([Rule("r", (back("a", 3), reg("b-tree")), Write(back(NUMBER, 1), "plain"))], WORDS)
     units = window([BlockPlan((), gadgets)])
     assert {unit.name: len(unit.rows) for unit in units} == {"the last 4 of a": 4, "the last 2 of number": 2}
+
+
+@pytest.mark.parametrize(
+    ("families", "specials", "name"),
+    [
+        (("plain", "plain"), (), "plain"),
+        (("plain",), ("plain",), "plain"),
+        (("plain",), ("a", "number"), "number"),
+        (("number_squared",), (), "number_squared"),
+        (("position",), (), "position"),
+        (("plain",), ("position",), "position"),
+    ],
+)
+def test_words_and_families_have_names_of_their_own(
+    families: tuple[str, ...], specials: tuple[str, ...], name: str
+) -> None:
+    made = tuple(Family(family, 0, 3, f"{place}:{{}}".format) for place, family in enumerate(families))
+    with pytest.raises(ValueError, match=f"'{name}' names 2 registers"):
+        Words(made, specials)
+
+
+def test_a_word_with_the_name_of_a_helper_is_refused() -> None:
+    """The shift register of `a` is called a-0, a-1, …, and a program may have helpers of its own."""
+    for word, names in (("a-1", "linear unit 'the last 2 of a'"), ("one", "gadget '1'")):
+        words = Words((Family("plain", 0, 9),), ("a", word))
+        block = BlockPlan((), decide([Rule("r", (back("a", 1),), "a")], words))
+        embedding = words.embedding()
+        plans = [BlockPlan((), (constant("1", {"one": 1}),), window([block])), block]
+        with pytest.raises(ValueError, match=f"{names} writes register '{word}', which is that of a word"):
+            wire(embedding, plans, embedding.words, fixed_point(21))
+
+
+def test_rules_that_write_what_is_no_token() -> None:
+    with pytest.raises(ValueError, match="rule 'r' writes 'bb', which is no special word"):
+        decide([Rule("r", (reg("a"),), "bb")], WORDS)
+    with pytest.raises(ValueError, match="rule 'r' writes a number of 'planes', which is no family"):
+        decide([Rule("r", (reg("a"),), Write(reg(NUMBER), "planes"))], WORDS)
+    with pytest.raises(ValueError, match="'nothing' is to be written where no rule fires, but it is no special word"):
+        decide([], WORDS, idle="nothing")

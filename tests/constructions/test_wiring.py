@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from constructions.affine import reg
+from constructions.affine import Affine, reg
 from constructions.wiring import (
     BlockPlan,
     Component,
     Embedding,
     Gadget,
     Head,
+    LinearUnit,
     Unit,
     constant,
     linear,
@@ -23,6 +25,7 @@ from constructions.wiring import (
 from precision.format import fixed_point
 
 FORMAT = fixed_point(17)
+X, THIRD = reg("x"), Fraction(1, 3)
 EMBEDDING = Embedding(("a", "b"), ({"x": 1}, {"x": 2, "y": Fraction(1, 2)}), "position")
 
 
@@ -69,6 +72,31 @@ def test_constants_of_gadgets_add_up() -> None:
         (BlockPlan((Head("h", (Component(reg("x") + 1, reg("x")),), {}),), ()), "attention has no bias"),
         (BlockPlan((), (linear("g", Fraction(1, 3) * reg("x"), "x"),)), "weight 1/3 is not an element of R_17"),
         (BlockPlan((), (linear("g", 256 * reg("x"), "x"),)), "weight 256 is not an element of R_17"),
+        # A constant that attention cannot carry is never dropped.
+        (
+            BlockPlan((Head("h", (), {"r": 5 - reg("x")}),), ()),
+            "block 1, head 'h', what it reads into 'r', 5 − x, has a con",
+        ),
+        # A weight outside the format is named by where it stands.
+        (BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)), "block 1, gadget 'g', up, register 'x': weight 1/3 is"),
+        (BlockPlan((), (linear("g", reg("x") + 256, "x"),)), "block 1, gadget 'g', up, its constant, weight 256 is"),
+        (BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)), "gadget 'g', gate, register 'x': weight 1/3"),
+        (BlockPlan((), (Gadget("g", (Unit(X, X, {"y": THIRD}),)),)), "gadget 'g', weight, register 'y': weight 1/3"),
+        (BlockPlan((), (constant("c", {"y": THIRD}),)), "block 1, gadget 'c', constant, register 'y': weight 1/3"),
+        (
+            BlockPlan((Head("h", (Component(X, THIRD * X),), {}),), ()),
+            "block 1, head 'h', query, register 'x': weight 1/3",
+        ),
+        (
+            BlockPlan((Head("h", (Component(THIRD * X, X),), {}),), ()),
+            "block 1, head 'h', key, register 'x': weight 1/3",
+        ),
+        (BlockPlan((Head("h", (), {"r": THIRD * X}),), ()), "block 1, head 'h', value, register 'x': weight 1/3"),
+        (
+            BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), THIRD * X)}),)),
+            "block 1, linear unit 'u', the state 's', register 'x': weight 1/3",
+        ),
+        (BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)), "'u', the state 's' has a constant"),
     ],
 )
 def test_mistakes_are_named(block: BlockPlan, message: str) -> None:
@@ -99,3 +127,78 @@ def test_a_weight_that_float64_cannot_hold_is_refused_or_goes_towards_zero() -> 
         wire(EMBEDDING, [BlockPlan((), (gadget,))], EMBEDDING.words, wide)
     model, _ = wire(EMBEDDING, [BlockPlan((), (gadget,))], EMBEDDING.words, wide, exact=False)
     assert model.blocks[0].feed_forward.up[0, 0] == 2.0**54
+
+
+def test_a_word_outside_the_format_is_named() -> None:
+    embedding = Embedding(("a", "b"), ({"x": 1}, {"x": 400}), "position")
+    with pytest.raises(
+        ValueError, match="the embedding of the word 'b', register 'x': weight 400 is not an element of R_17"
+    ):
+        wire(embedding, (), embedding.words, FORMAT)
+    with pytest.raises(ValueError, match="the output row of the word 'a', register 'x': weight 1/3"):
+        wire(EMBEDDING, (), ({"x": THIRD}, {}), FORMAT)
+
+
+COPY = linear("copy", X, "new")
+PASS = BlockPlan((), ())
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        # Two parts that write one helper.
+        (
+            [BlockPlan((), (constant("1", {"one": 1}), constant("also 1", {"one": 1})))],
+            "gadget 'also 1' is the same as",
+        ),
+        (
+            [BlockPlan((), (constant("1", {"one": 1}), constant("2", {"one": 2})))],
+            "block 1, gadget '2' sets the constant 'one'",
+        ),
+        (
+            [BlockPlan((), (constant("1", {"one": 1}),)), BlockPlan((), (constant("again", {"one": 1, "two": 2}),))],
+            "block 2, gadget 'again' sets the constant 'one', as block 1, gadget '1' does already",
+        ),
+        (
+            [BlockPlan((), (COPY, linear("the same", X, "new")))],
+            "gadget 'the same' is the same as block 1, gadget 'copy'",
+        ),
+        (
+            [BlockPlan((Head("h", (), {"r": X}), Head("i", (), {"r": X})), ())],
+            "head 'i' is the same as block 1, head 'h'",
+        ),
+        # A helper that has the name of a word, of a family, or of the position.
+        (
+            [BlockPlan((), (constant("1", {"x": 1}),)), PASS],
+            "block 1, gadget '1' writes register 'x', which is that of a word",
+        ),
+        ([BlockPlan((), (linear("g", X, "position"),)), PASS], "gadget 'g' writes register 'position'"),
+        ([BlockPlan((Head("h", (), {"y": X}),), ())], "block 1, head 'h' writes register 'y'"),
+        ([BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))], "block 1, linear unit 'u' writes register 'y'"),
+    ],
+)
+def test_clashes_are_refused_by_name(blocks: list[BlockPlan], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        wired(*blocks)
+
+
+def test_parts_that_add_up_are_no_clash() -> None:
+    """Two gadgets into one register, one of them with a constant; the last feed-forward over the embedding."""
+    sums = BlockPlan((), (COPY, linear("more", reg("y"), "new"), constant("3", {"new": 3})))
+    output = BlockPlan((), (linear("out", reg("new"), "x"), constant("1", {"x": 1}), constant("2", {"x": 2})))
+    wired(sums, output)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "words", "message"),
+    [
+        (("a", "a"), ({}, {}), "the token 'a' is in the vocabulary twice"),
+        (("a",), ({}, {}), "1 tokens, but 2 rows"),
+        (("a",), ({"position": 1},), "the word 'a' fills register 'position'"),
+    ],
+)
+def test_embeddings_that_contradict_themselves(
+    vocabulary: tuple[str, ...], words: tuple[dict[str, int], ...], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Embedding(vocabulary, words, "position")

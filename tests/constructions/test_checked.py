@@ -1,0 +1,151 @@
+"""What heads need, held against a run: wirings that were broken on purpose are found, the real ones pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from constructions import counting, index, ngram, recall
+from constructions.affine import Number, reg
+from constructions.checked import check_run
+from constructions.gadgets.indicator import indicator
+from constructions.gadgets.product import square
+from constructions.heads.copy import copy
+from constructions.heads.match import Pair, match, match_precision
+from constructions.istree.graphs import Graph
+from constructions.istree.models import MODELS
+from constructions.part import Setting
+from constructions.turing import cot, rag
+from constructions.turing import hybrid as tape_hybrid
+from constructions.turing.library import find
+from constructions.wired import Wired
+from constructions.wiring import BlockPlan, Embedding, Gadget, constant, linear, wire
+from precision.format import Arithmetic, Discipline, fixed_point
+
+SETTING = Setting(4, 8, fixed_point(match_precision(4, 8)))
+RIGHT: Mapping[str, Gadget] = {
+    "one": constant("1", {"one": 1}),
+    "first": indicator(reg("position"), 1, {"first": 1}),
+    "position": square(reg("position"), "position_squared"),
+    "key": square(reg("x"), "x_squared"),
+}
+START: Mapping[str, Number] = {"x": 0}
+
+
+def wired(start: Mapping[str, Number] = START, **changed: Gadget) -> Wired:
+    """A word's first occurrence, found by one Match head; gadgets of block 1 by name, some of them changed."""
+    embedding = Embedding(("<s>", "a", "b"), (start, {"x": 3}, {"x": 2}), "position")
+    pair = Pair(reg("x"), reg("x"), reg("x_squared"), reg("x_squared"))
+    heads = (
+        match("where it was first", (pair,), {"found": reg("position")}, SETTING),
+        copy("the token before", 1, {"before": reg("x")}, SETTING),
+    )
+    blocks = (BlockPlan((), tuple((RIGHT | changed).values())), BlockPlan(heads, ()))
+    model, registers = wire(embedding, blocks, embedding.words, SETTING.format, longest=SETTING.length)
+    arithmetic = Arithmetic(SETTING.format)
+    return Wired("test", "", "repaired", (), 4, arithmetic, model, registers, embedding.vocabulary, blocks)
+
+
+def findings(model: Wired) -> list[str]:
+    return [str(unmet) for unmet in check_run(model, [0, 1, 2, 1])]
+
+
+def test_a_right_wiring_has_what_it_needs() -> None:
+    assert findings(wired()) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "changed", "found"),
+    [
+        (
+            START,
+            {"key": linear("x, not x²", reg("x"), "x_squared")},
+            ["head 'where it was first' needs x_squared = (x)²: at position 2 it is 3, not 9"],
+        ),
+        (
+            START,
+            {"position": square(reg("position") + 1, "position_squared")},
+            [
+                "head 'where it was first' needs position_squared = (position)²: at position 1 it is 4, not 1",
+                "head 'the token before' needs position_squared = (position)²: at position 1 it is 4, not 1",
+            ],
+        ),
+        (
+            START,
+            {"one": constant("2", {"one": 2})},
+            [
+                "head 'where it was first' needs one = 1: at position 1 it is 2, not 1",
+                "head 'the token before' needs one = 1: at position 1 it is 2, not 1",
+            ],
+        ),
+        (
+            START,
+            {"first": indicator(reg("position"), 2, {"first": 1})},
+            [
+                "head 'where it was first' needs first = 1 at position 1: at position 1 it is 0, not 1",
+                "head 'where it was first' needs first = 0 at every later position: at position 2 it is 1, not 0",
+            ],
+        ),
+        (
+            {"x": 1},
+            {},
+            ["head 'where it was first' needs x = 0 at position 1: at position 1 it is 1, not 0"],
+        ),
+    ],
+)
+def test_a_broken_wiring_is_found_by_name(
+    start: Mapping[str, Number], changed: Mapping[str, Gadget], found: list[str]
+) -> None:
+    assert findings(wired(start, **changed)) == [f"block 2, {text}" for text in found]
+
+
+def test_what_is_not_in_the_run_is_not_found() -> None:
+    broken = wired(key=linear("x, not x²", reg("x"), "x_squared"))
+    assert check_run(broken, [0, 0, 0]) == []
+
+
+GRAPHS = (
+    Graph(1, ()),
+    Graph(5, ((2, 3), (5, 2), (1, 2), (4, 2))),
+    Graph(5, ((1, 2), (2, 3), (3, 1), (4, 5))),
+    Graph(4, ((1, 2), (3, 4))),
+)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # type: ignore[no-untyped-def]
+    for graph in GRAPHS:
+        for layout in model.layouts:
+            built = model.build(graph.n, None, layout, (), discipline)
+            words = layout.vocabulary(graph.n)
+            text = [words[token] for token in layout.prompt(graph)] + model.expected(graph, layout)
+            assert check_run(built, built.tokens(text)) == []
+
+
+@pytest.mark.parametrize("task", [index, recall, ngram, counting])
+def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[no-untyped-def]
+    for retriever in task.RETRIEVERS:
+        built = retriever.build(12)
+        for question in retriever.task.samples:
+            if len(question.query) == retriever.query_length:
+                assert check_run(built, retriever.prompt(built, question)) == []
+
+
+@pytest.mark.parametrize("model", [cot, rag, tape_hybrid])
+def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped-def]
+    for name in ("bb2", "palindrome"):
+        named = find(name)
+        task = {"steps": 8, "tape": named.example}
+        built = model.build(named.machine, **task)
+        text = [*model.prompt(named.machine, **task), *model.expected_sequence(named.machine, **task)]
+        assert check_run(built, built.tokens(text)) == []
+
+
+def test_every_head_of_the_real_models_says_what_it_needs() -> None:
+    built: Sequence[Wired] = [model.build(4, None, model.layouts[0], (), Discipline.FUSED) for model in MODELS.values()]
+    built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.RETRIEVERS)]
+    heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
+    assert len(heads) > 20
+    assert all(head.needs for head in heads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import secrets
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from verify.claim import Claim, Row, Verdict, Witness
+from verify.claim import Claim, Row, Searched, Verdict, Witness
 from verify.options import DEFAULT_ENGINE, DEFAULT_N_MAX, ENGINES, FILES, Options, chosen_engines, require_device
 from verify.order import LEDGER, are_claims, longest_first, seconds_of
 
@@ -28,6 +29,7 @@ WITNESSES = Path(__file__).with_name("witnesses.json")
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 RESUMED = pytest.StashKey[list[Row]]()
+MOST_MINUTES = 7 * 24 * 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,6 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         help="take over the rows of a ledger that an interrupted run with the same options wrote, and judge the rest",
     )
+    group.addoption(
+        "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
+    )
     group.addoption("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
     group.addoption("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
 
@@ -72,9 +77,19 @@ def pytest_configure(config: pytest.Config) -> None:
             raise ValueError(f"--ledger {option.ledger}: there is no such folder")
         known: list[Row] = [] if option.resume is None else resumed(option.resume, config.stash[OPTIONS])
         config.stash[RESUMED] = known
+        if option.fuzz is not None:
+            require_fuzz(config)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
-    if not hasattr(config, "workerinput"):  # the process that the user started
+    worker: object = getattr(config, "workerinput", None)
+    if option.fuzz is not None:
+        from verify import fuzz
+
+        if worker is not None:
+            config.pluginmanager.register(fuzz.Worker(option.fuzz), "verify-fuzz")
+        else:
+            config.pluginmanager.register(fuzz.Controller(config, option.fuzz), "verify-fuzz")
+    elif worker is None:  # the process that the user started
         from verify.session import Session
 
         if are_claims(config.args, config.invocation_params.dir) and getattr(option, "maxschedchunk", 1) is None:
@@ -85,6 +100,26 @@ def pytest_configure(config: pytest.Config) -> None:
         session = Session(config, config.stash[OPTIONS])
         session.rows.extend(known)
         config.pluginmanager.register(session, "verify-session")
+
+
+def require_fuzz(config: pytest.Config) -> None:
+    """ValueError if `--fuzz` was given what it has no use for."""
+    option = config.option
+    if not 0 < option.fuzz <= MOST_MINUTES:
+        raise ValueError(f"--fuzz {option.fuzz:g}: want a number of minutes above 0 and up to {MOST_MINUTES}")
+    for name in ("ledger", "resume", "update_witnesses"):
+        if getattr(option, name):
+            raise ValueError(f"--fuzz: nothing is judged, so --{name.replace('_', '-')} has no use")
+    if not (hasattr(config, "workerinput") or config.pluginmanager.hasplugin("xdist")):
+        raise ValueError("--fuzz: needs the plugin xdist")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    alone = not (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None))
+    if config.option.fuzz is not None and alone:
+        config.option.numprocesses = "auto"  # pytest-xdist: one process a core
+    return (yield)
 
 
 def resumed(path: Path, options: Options) -> list[Row]:
@@ -125,7 +160,11 @@ def check(request: pytest.FixtureRequest) -> Check:
         pytest.fail("`check` is for tests that carry a claim", pytrace=False)
     config = request.config
     engine = request.getfixturevalue("engine") if "engine" in request.fixturenames else ""
-    checked = Check(claim, config.stash[OPTIONS], engine, replay=config.stash.get(REPLAY, None))
+    options, until = config.stash[OPTIONS], None
+    if config.option.fuzz is not None:
+        options = dataclasses.replace(options, seed=secrets.randbelow(2**31))
+        until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
+    checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), until=until)
     session = config.pluginmanager.get_plugin("verify-session")
     if session is not None:
         checked.tick = session.tick(claim.id)
@@ -143,6 +182,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 raise pytest.UsageError(f"claim {key[0]} is judged twice: {other} and {item.nodeid}")
     if hasattr(config, "workerinput") and owners:
         items[:] = longest_first(items, [owners_key(item) for item in items], seconds_of(LEDGER))
+    if config.option.fuzz is not None:
+        from verify.fuzz import is_property
+
+        def draws(item: pytest.Item) -> bool:
+            claim = claim_of(item)
+            return is_property(item) if claim is None else claim.expected is Verdict.HOLDS
+
+        items[:] = [item for item in items if draws(item)]
     known = {(row.claim.id, row.engine) for row in config.stash[RESUMED]}
     if known:
         done = {owner for owner in owners if owner in known}
@@ -203,6 +250,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     pyfuncitem.user_properties.append(("claim", json.dumps(row.to_json())))
     if failure is not None and row.verdict is Verdict.UNKNOWN:
         raise failure
+    if checked.until is not None:
+        from verify.fuzz import CASES
+
+        cases = sum(evidence.cases for evidence in row.evidence if isinstance(evidence, Searched))
+        pyfuncitem.user_properties.append((CASES, cases))
+        if row.verdict is not Verdict.REFUTED:
+            return True
     conclude(row)
     return True
 

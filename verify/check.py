@@ -29,6 +29,8 @@ from verify.options import Options
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
+
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
 Size = Callable[[T], int] | int | None
@@ -146,7 +148,7 @@ class Check:
     ) -> None:
         """Random cases; a witness is shrunk. Which ones: that depends on --seed, the claim and the range alone."""
         if not self._begin(range):
-            self._replay(Sampled, predicate, range, precision)
+            self._replay(Sampled, predicate, range, size, precision)
             return
         from verify.sampling import TimeIsOver, search
 
@@ -197,7 +199,7 @@ class Check:
         precision: str,
     ) -> None:
         if not self._begin(range):
-            self._replay(kind, predicate, range, precision)
+            self._replay(kind, predicate, range, size, precision)
             return
         if self.until is not None:
             return
@@ -218,12 +220,17 @@ class Check:
         self._parts.add(range)
         return self.replay is None
 
-    def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, precision: str) -> None:
+    def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, size: Size[T], precision: str) -> None:
         if self.replay is not None and self.replay.part == range:
             try:
                 case = from_json(self.replay.case, case_type(predicate))
             except (ValueError, TypeError, KeyError) as error:
                 raise Undecided(f"the stored case does not fit: {error}") from error
+            most = max(self.n_max, LARGEST_REPLAYED)
+            if callable(size) and size(case) > most:
+                raise Undecided(
+                    f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
+                )
             counterexample = judged(predicate, case)
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:

@@ -7,6 +7,7 @@ that they arrive from pytest-xdist's workers as well.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import difflib
 import json
@@ -19,7 +20,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from verify.claim import Claim, Row, Searched, Verdict, Witness
-from verify.options import DEFAULT_ENGINE, DEFAULT_N_MAX, ENGINES, FILES, Options, chosen_engines, require_device
+from verify.options import (
+    DEFAULT_ENGINE,
+    DEFAULT_N_MAX,
+    ENGINES,
+    FILES,
+    MOST_MINUTES,
+    Options,
+    chosen_engines,
+    require_device,
+)
 from verify.order import LEDGER, are_claims, longest_first, seconds_of
 
 if TYPE_CHECKING:
@@ -29,7 +39,6 @@ WITNESSES = Path(__file__).with_name("witnesses.json")
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 RESUMED = pytest.StashKey[list[Row]]()
-MOST_MINUTES = 7 * 24 * 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,8 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
         engines = chosen_engines(option.engine)
         config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
         require_device(option.device)
-        if option.ledger is not None and not option.ledger.absolute().parent.is_dir():
-            raise ValueError(f"--ledger {option.ledger}: there is no such folder")
+        require_files(option)
         known: list[Row] = [] if option.resume is None else resumed(option.resume, config.stash[OPTIONS])
         config.stash[RESUMED] = known
         if option.fuzz is not None:
@@ -102,6 +110,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(session, "verify-session")
 
 
+def require_files(option: argparse.Namespace) -> None:
+    """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
+    if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
+        return  # nothing to ask; what this imports would cost every run of the tests
+    from verify import ledger
+
+    if option.ledger is not None:
+        ledger.require_writable(option.ledger, "--ledger")
+    if option.update_witnesses or option.witnesses.is_dir():
+        ledger.require_writable(option.witnesses, "--witnesses")
+    ledger.load_witnesses(option.witnesses)
+
+
 def require_fuzz(config: pytest.Config) -> None:
     """ValueError if `--fuzz` was given what it has no use for."""
     option = config.option
@@ -126,6 +147,8 @@ def resumed(path: Path, options: Options) -> list[Row]:
     """The rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no ledger."""
     from verify import ledger
 
+    if ledger.part_of(path).exists():  # that run was cut off
+        path = ledger.part_of(path)
     try:
         before = ledger.read_options(path)
         rows = ledger.read(path)
@@ -243,7 +266,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     except Undecided as error:
         note = str(error)
     except pytest.skip.Exception as error:
-        note, failure = f"not judged: {error}", error
+        left_out = {"id": claim.id, "engine": checked.engine, "reason": str(error)}
+        pyfuncitem.user_properties.append(("not judged", json.dumps(left_out)))
+        raise
+    except ValueError as error:
+        note = f"{type(error).__name__}: {error}".splitlines()[0]
+        if checked.p_bits is None:
+            failure = error
+        else:  # most likely there are no such weights
+            note = f"at --p-bits {checked.p_bits}: {error}".splitlines()[0]
     except (Exception, pytest.fail.Exception) as error:
         note, failure = f"{type(error).__name__}: {error}".splitlines()[0], error
     row = checked.row(time.perf_counter() - started, note)

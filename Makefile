@@ -2,13 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test check bench clean
+.PHONY: verify test fuzz check bench clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
 
 test: .venv/ready
 	$(BIN)/python -m pytest tests -q -n 2
+
+# Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
+MINUTES ?= 10
+fuzz: .venv/ready
+	$(BIN)/python -m pytest verify/ tests/ --fuzz $(MINUTES) --engine all -q
 
 check: .venv/ready
 	$(BIN)/ruff check .

@@ -1,1 +1,18 @@
-"""Circuits of one RNN step and the Transformer that evaluates them (Theorem 4.8). Nothing is built here yet."""
+"""Circuits over AND and XOR: arithmetic of R_p, files, proofs of equality, and the step of an RNN (Theorem 4.8).
+
+Read in this order; each file needs only those before it:
+
+circuit           gates in order, as data; running them on many cases at once
+builder           bits with operators, folded and shared
+sums              adders, canonical signed digits, a heap of weighted bits
+numbers           R_p in gates: every operator exact and rounded once
+operations        negate, compare, add, multiply, ReLU as circuits of their own, with their sizes as formulas
+obvious           the same, written again in the most obvious way
+lanes             numbers as bits
+equivalence, berkeley_abc
+                  whether two circuits are equal: by SAT, and by others
+aiger, aiger_read, dot
+                  files
+step, compiler    one step of an RNN, numbered as the theorem wants it; from a Linear RNN's matrices
+models            the RNNs that there are circuits of
+"""

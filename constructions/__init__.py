@@ -11,7 +11,8 @@ def _in_one_line(kind: type[BaseException], error: BaseException, traceback: Tra
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, traceback)
         return
-    print("python -m constructions: unknown: interrupted", file=sys.stderr)
+    command = sys.orig_argv[sys.orig_argv.index("-m") + 1]
+    print(f"python -m {command}: unknown: interrupted", file=sys.stderr)
     sys.exit(3)
 
 

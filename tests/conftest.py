@@ -1,3 +1,46 @@
-"""pytester must be loaded from the top of the tests."""
+"""What all tests share: pytester, and random cases that are the same on every machine.
+
+Each property draws from a seed of its own, its name. Before that it tries again what once failed on this machine (`make fuzz`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from verify.fuzz import is_property, kept_examples
+from verify.sampling import no_constants_of_the_source
 
 pytest_plugins = "pytester"
+
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # what is slow here may be fast there
+    database=DirectoryBasedExampleDatabase(kept_examples(Path(__file__).parents[1])),
+    print_blob=True,
+)
+settings.load_profile("repeatable")
+
+
+def is_fixed(config: pytest.Config) -> bool:
+    """Unless the command line asks for other cases."""
+    return config.option.fuzz is None and config.getoption("--hypothesis-seed") is None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """hypothesis has this by two doors, both of which close the database: `derandomize` and `seed`."""
+    if is_property(item) and is_fixed(item.config):
+        item.obj._hypothesis_internal_use_seed = item.nodeid  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    if not is_fixed(session.config):
+        return (yield)
+    with no_constants_of_the_source():
+        return (yield)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from verify.options import Options
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
+
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
 Size = Callable[[T], int] | int | None
@@ -46,6 +49,7 @@ class Check:
     """Given to the test of one claim. Whatever it does not record here, it has not shown.
 
     replay: look at this case alone, in the part of the test that found it.
+    until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
     tick: told how many cases a running search has seen.
     """
 
@@ -53,6 +57,7 @@ class Check:
     options: Options
     engine: str = ""
     replay: Witness | None = None
+    until: float | None = None
     tick: Callable[[int], None] = lambda cases: None
     evidence: list[Evidence] = field(default_factory=list)
     witness: Witness | None = None
@@ -143,13 +148,18 @@ class Check:
     ) -> None:
         """Random cases; a witness is shrunk. Which ones: that depends on --seed, the claim and the range alone."""
         if not self._begin(range):
-            self._replay(Sampled, predicate, range, precision)
+            self._replay(Sampled, predicate, range, size, precision)
             return
-        from verify.sampling import search
+        from verify.sampling import TimeIsOver, search
 
         seen = _Seen(self, predicate, size)
         seed = zlib.crc32(f"{self.seed} {self.claim.id} {range}".encode())
-        found = search(strategy, seen.judge, max_examples, seed)
+        try:
+            found = search(strategy, seen.judge if self.until is None else seen.tried, max_examples, seed)
+        except TimeIsOver:
+            found = None
+        if found is None and not seen.cases:
+            return
         if found is None:
             self.evidence.append(Sampled(range, precision, seen.cases, seen.n_max, stopped=False))
         else:
@@ -157,7 +167,7 @@ class Check:
 
     def proved(self, proof: Callable[[], bool], *, by: str, range: str = "all n", precision: str = "") -> None:
         """The argument goes through: `proof` carries it out and returns True. False leaves the claim undecided."""
-        if self._begin(range):
+        if self._begin(range) and self.until is None:
             if proof() is not True:
                 raise Undecided(f"the proof does not go through: {by}")
             self.evidence.append(Proved(range, precision, by))
@@ -189,7 +199,9 @@ class Check:
         precision: str,
     ) -> None:
         if not self._begin(range):
-            self._replay(kind, predicate, range, precision)
+            self._replay(kind, predicate, range, size, precision)
+            return
+        if self.until is not None:
             return
         seen = _Seen(self, predicate, size)
         for case in cases:
@@ -208,12 +220,17 @@ class Check:
         self._parts.add(range)
         return self.replay is None
 
-    def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, precision: str) -> None:
+    def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, size: Size[T], precision: str) -> None:
         if self.replay is not None and self.replay.part == range:
             try:
                 case = from_json(self.replay.case, case_type(predicate))
             except (ValueError, TypeError, KeyError) as error:
                 raise Undecided(f"the stored case does not fit: {error}") from error
+            most = max(self.n_max, LARGEST_REPLAYED)
+            if callable(size) and size(case) > most:
+                raise Undecided(
+                    f"n = {size(case)} is larger than a replay takes on: {most}, or the n_max of the witness"
+                )
             counterexample = judged(predicate, case)
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:
@@ -253,6 +270,18 @@ class _Seen(Generic[T]):
         counterexample = judged(self.predicate, case)
         self.refuted = self.refuted or counterexample is not None
         return counterexample
+
+    def tried(self, case: T) -> Counterexample | None:
+        """The same until the time is over; a crash counts as a counterexample, so that its case is shrunk and kept."""
+        from verify.sampling import TimeIsOver
+
+        if not self.refuted and self.check.until is not None and time.time() >= self.check.until:
+            raise TimeIsOver
+        try:
+            return self.judge(case)
+        except Exception as error:
+            self.refuted = True
+            return Counterexample(raised=f"{type(error).__name__}: {error}")
 
 
 def judged(predicate: Predicate[T], case: T) -> Counterexample | None:

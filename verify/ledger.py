@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 STYLES = {Verdict.HOLDS: "green", Verdict.REFUTED: "red", Verdict.UNKNOWN: "yellow"}
+NOT_JUDGED = "not judged"  # the property of a report
+JOURNAL = b'{"journal"'  # its first characters
+MOST_BYTES = 1 << 28  # of a file
 LEAST_WIDTH = 110
 LONGEST_CASE = 160
 
@@ -40,33 +44,108 @@ def rows_of(report: pytest.TestReport) -> list[Row]:
     return [Row.from_json(json.loads(value)) for value in values] if report.when == "call" else []
 
 
-def to_json(rows: Sequence[Row], options: Options) -> dict[str, Json]:
+@dataclass(frozen=True)
+class NotJudged:
+    """A claim that this run left out: --n-max is below its sizes, say. That is no verdict, not even `unknown`."""
+
+    id: str
+    engine: str
+    reason: str
+
+
+def not_judged_of(report: pytest.TestReport) -> list[NotJudged]:
+    """What a test report carries instead of a row, if so."""
+    values = [str(value) for name, value in report.user_properties if name == NOT_JUDGED]
+    return [NotJudged(**json.loads(value)) for value in values] if report.when == "call" else []
+
+
+def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> dict[str, Json]:
     """The ledger as one JSON document."""
-    return {"schema": SCHEMA, "options": asdict(options), "rows": [row.to_json() for row in sorted(rows, key=sort_key)]}
+    left_out = sorted(not_judged, key=lambda claim: (natural(claim.id), claim.engine))
+    return {
+        "schema": SCHEMA,
+        "options": asdict(options),
+        "rows": [row.to_json() for row in sorted(rows, key=sort_key)],
+        "not_judged": [asdict(claim) for claim in left_out],
+    }
 
 
-def write(path: Path, rows: Sequence[Row], options: Options) -> None:
+def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> None:
     """The ledger as a file."""
-    path.write_text(json.dumps(to_json(rows, options), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    document = to_json(rows, options, not_judged)
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def require_writable(path: Path, option: str) -> None:
+    """ValueError, before an hour is spent, if no file can be written there."""
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{option} {path}: there is no such folder")
+    if path.is_dir():
+        raise ValueError(f"{option} {path}: is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} {path}: is a device or a pipe, not a file")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise ValueError(f"{option} {path}: may not be written")
+
+
+class Journal:
+    """A ledger in the making, PATH.part: a line of options, then a line a row, so that a run that dies loses nothing."""
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self.path = part_of(path)
+        header = {"journal": True, "schema": SCHEMA, "options": asdict(options)}
+        self.path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Writes them at once."""
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows)
+
+    def remove(self) -> None:
+        """The ledger itself is written."""
+        self.path.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """Where the journal of this ledger stands."""
+    return path.with_name(path.name + ".part")
+
+
+def document_of(path: Path) -> dict[str, Json]:
+    """A ledger or a journal, as JSON. ValueError if it is neither; of a journal, a last line that was cut off is left out."""
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        first, newline, rest = text.partition(b"\n")
+        if newline and first.startswith(JOURNAL):
+            lines = rest[: rest.rfind(b"\n") + 1].splitlines()
+            document = {**json.loads(first), "rows": [json.loads(line) for line in lines]}
+        else:
+            document = json.loads(text)
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
+        return dict(document)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not a ledger: {error}") from error
 
 
 def read_options(path: Path) -> dict[str, Json]:
     """The options of the run that wrote this ledger; ValueError if it is none."""
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["options"])
-    except (KeyError, TypeError, ValueError) as error:
+        return dict(document_of(path)["options"])
+    except (KeyError, TypeError) as error:
         raise ValueError(f"{path}: not a ledger: {error}") from error
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a file that `write` wrote; ValueError if it is none."""
+    """The rows of a ledger or a journal; ValueError if it is neither."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
-        return [Row.from_json(row) for row in document["rows"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: not a ledger: {error}") from error
+        return [Row.from_json(row) for row in document_of(path)["rows"]]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        known = str(error).startswith(f"{path}: ")
+        raise ValueError(str(error) if known else f"{path}: not a ledger: {error}") from error
 
 
 def covered(evidence: Evidence) -> str:
@@ -125,15 +204,15 @@ def table(rows: Sequence[Row]) -> Table:
     return ledger
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(rows: Sequence[Row], not_judged: int = 0) -> str:
     """How many claims got which verdict."""
     counts = Counter(row.verdict for row in rows)
     parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
     surprises = sum(not row.as_expected for row in rows)
-    return ", ".join(parts) + f"; {surprises} not as expected"
+    return ", ".join(parts) + f"; {surprises} not as expected" + (f"; {not_judged} not judged" if not_judged else "")
 
 
-def text(rows: Sequence[Row], width: int, color: bool) -> str:
+def text(rows: Sequence[Row], width: int, color: bool, not_judged: int = 0) -> str:
     """The table and its totals as terminal text."""
     from rich.console import Console
 
@@ -143,7 +222,7 @@ def text(rows: Sequence[Row], width: int, color: bool) -> str:
     )
     console.print(table(rows))
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    return "\n".join(lines) + "\n" + summary(rows) + "\n"
+    return "\n".join(lines) + "\n" + summary(rows, not_judged) + "\n"
 
 
 def replay_lines(rows: Sequence[Row], stored: Mapping[str, Witness], ledger: Path | None) -> list[str]:

@@ -15,6 +15,9 @@ ENGINES: Mapping[str, str] = {  # name → the module that must exist for it
     "indexed": "constructions.engines.indexed",
 }
 DEVICES = ("cpu", "cuda")
+LARGEST_N = 10_000_000  # a claim at this size takes hours
+LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
+MOST_MINUTES = 7 * 24 * 60
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.n_max < 1:
             raise ValueError(f"--n-max {self.n_max}: the largest size must be at least 1")
+        if self.n_max > LARGEST_N:
+            raise ValueError(f"--n-max {self.n_max}: the largest size can be {LARGEST_N} at most")
+        if self.p_bits is not None and self.p_bits > LARGEST_PRECISION:
+            raise ValueError(f"--p-bits {self.p_bits}: a precision has {LARGEST_PRECISION} bits at most")
         if self.p_bits is not None and (self.p_bits < 5 or self.p_bits % 2 == 0):
             raise ValueError(f"--p-bits {self.p_bits}: a precision is an odd number of bits, at least 5")
         if self.device not in DEVICES:

@@ -7,9 +7,11 @@ that they arrive from pytest-xdist's workers as well.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import difflib
 import json
+import secrets
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -17,8 +19,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from verify.claim import Claim, Row, Verdict, Witness
-from verify.options import DEFAULT_ENGINE, DEFAULT_N_MAX, ENGINES, FILES, Options, chosen_engines, require_device
+from verify.claim import Claim, Row, Searched, Verdict, Witness
+from verify.options import (
+    DEFAULT_ENGINE,
+    DEFAULT_N_MAX,
+    ENGINES,
+    FILES,
+    MOST_MINUTES,
+    Options,
+    chosen_engines,
+    require_device,
+)
 from verify.order import LEDGER, are_claims, longest_first, seconds_of
 
 if TYPE_CHECKING:
@@ -56,6 +67,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         help="take over the rows of a ledger that an interrupted run with the same options wrote, and judge the rest",
     )
+    group.addoption(
+        "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
+    )
     group.addoption("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
     group.addoption("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
 
@@ -68,13 +82,22 @@ def pytest_configure(config: pytest.Config) -> None:
         engines = chosen_engines(option.engine)
         config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
         require_device(option.device)
-        if option.ledger is not None and not option.ledger.absolute().parent.is_dir():
-            raise ValueError(f"--ledger {option.ledger}: there is no such folder")
+        require_files(option)
         known: list[Row] = [] if option.resume is None else resumed(option.resume, config.stash[OPTIONS])
         config.stash[RESUMED] = known
+        if option.fuzz is not None:
+            require_fuzz(config)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
-    if not hasattr(config, "workerinput"):  # the process that the user started
+    worker: object = getattr(config, "workerinput", None)
+    if option.fuzz is not None:
+        from verify import fuzz
+
+        if worker is not None:
+            config.pluginmanager.register(fuzz.Worker(option.fuzz), "verify-fuzz")
+        else:
+            config.pluginmanager.register(fuzz.Controller(config, option.fuzz), "verify-fuzz")
+    elif worker is None:  # the process that the user started
         from verify.session import Session
 
         if are_claims(config.args, config.invocation_params.dir) and getattr(option, "maxschedchunk", 1) is None:
@@ -87,10 +110,45 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(session, "verify-session")
 
 
+def require_files(option: argparse.Namespace) -> None:
+    """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
+    if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
+        return  # nothing to ask; what this imports would cost every run of the tests
+    from verify import ledger
+
+    if option.ledger is not None:
+        ledger.require_writable(option.ledger, "--ledger")
+    if option.update_witnesses or option.witnesses.is_dir():
+        ledger.require_writable(option.witnesses, "--witnesses")
+    ledger.load_witnesses(option.witnesses)
+
+
+def require_fuzz(config: pytest.Config) -> None:
+    """ValueError if `--fuzz` was given what it has no use for."""
+    option = config.option
+    if not 0 < option.fuzz <= MOST_MINUTES:
+        raise ValueError(f"--fuzz {option.fuzz:g}: want a number of minutes above 0 and up to {MOST_MINUTES}")
+    for name in ("ledger", "resume", "update_witnesses"):
+        if getattr(option, name):
+            raise ValueError(f"--fuzz: nothing is judged, so --{name.replace('_', '-')} has no use")
+    if not (hasattr(config, "workerinput") or config.pluginmanager.hasplugin("xdist")):
+        raise ValueError("--fuzz: needs the plugin xdist")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    alone = not (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None))
+    if config.option.fuzz is not None and alone:
+        config.option.numprocesses = "auto"  # pytest-xdist: one process a core
+    return (yield)
+
+
 def resumed(path: Path, options: Options) -> list[Row]:
     """The rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no ledger."""
     from verify import ledger
 
+    if ledger.part_of(path).exists():  # that run was cut off
+        path = ledger.part_of(path)
     try:
         before = ledger.read_options(path)
         rows = ledger.read(path)
@@ -125,7 +183,11 @@ def check(request: pytest.FixtureRequest) -> Check:
         pytest.fail("`check` is for tests that carry a claim", pytrace=False)
     config = request.config
     engine = request.getfixturevalue("engine") if "engine" in request.fixturenames else ""
-    checked = Check(claim, config.stash[OPTIONS], engine, replay=config.stash.get(REPLAY, None))
+    options, until = config.stash[OPTIONS], None
+    if config.option.fuzz is not None:
+        options = dataclasses.replace(options, seed=secrets.randbelow(2**31))
+        until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
+    checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), until=until)
     session = config.pluginmanager.get_plugin("verify-session")
     if session is not None:
         checked.tick = session.tick(claim.id)
@@ -143,6 +205,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 raise pytest.UsageError(f"claim {key[0]} is judged twice: {other} and {item.nodeid}")
     if hasattr(config, "workerinput") and owners:
         items[:] = longest_first(items, [owners_key(item) for item in items], seconds_of(LEDGER))
+    if config.option.fuzz is not None:
+        from verify.fuzz import is_property
+
+        def draws(item: pytest.Item) -> bool:
+            claim = claim_of(item)
+            return is_property(item) if claim is None else claim.expected is Verdict.HOLDS
+
+        items[:] = [item for item in items if draws(item)]
     known = {(row.claim.id, row.engine) for row in config.stash[RESUMED]}
     if known:
         done = {owner for owner in owners if owner in known}
@@ -196,13 +266,28 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     except Undecided as error:
         note = str(error)
     except pytest.skip.Exception as error:
-        note, failure = f"not judged: {error}", error
+        left_out = {"id": claim.id, "engine": checked.engine, "reason": str(error)}
+        pyfuncitem.user_properties.append(("not judged", json.dumps(left_out)))
+        raise
+    except ValueError as error:
+        note = f"{type(error).__name__}: {error}".splitlines()[0]
+        if checked.p_bits is None:
+            failure = error
+        else:  # most likely there are no such weights
+            note = f"at --p-bits {checked.p_bits}: {error}".splitlines()[0]
     except (Exception, pytest.fail.Exception) as error:
         note, failure = f"{type(error).__name__}: {error}".splitlines()[0], error
     row = checked.row(time.perf_counter() - started, note)
     pyfuncitem.user_properties.append(("claim", json.dumps(row.to_json())))
     if failure is not None and row.verdict is Verdict.UNKNOWN:
         raise failure
+    if checked.until is not None:
+        from verify.fuzz import CASES
+
+        cases = sum(evidence.cases for evidence in row.evidence if isinstance(evidence, Searched))
+        pyfuncitem.user_properties.append((CASES, cases))
+        if row.verdict is not Verdict.REFUTED:
+            return True
     conclude(row)
     return True
 

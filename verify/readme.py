@@ -5,14 +5,15 @@ The table stands between two marks, and only the text between them is replaced, 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from constructions.show import cli
 from verify.claim import Row, compact
-from verify.ledger import covered, read, shortened, sort_key, summary
+from verify.ledger import covered, read, require_writable, shortened, sort_key, summary
 
+PROG = "python -m verify.readme"
 BEGIN, END = "<!-- ledger: begin -->", "<!-- ledger: end -->"
 LONGEST_WITNESS = 90
 
@@ -38,18 +39,22 @@ def replaced(text: str, table: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if the file was written, 2 for a file that is no ledger or has no marks."""
-    parser = argparse.ArgumentParser(prog="python -m verify.readme", description=__doc__)
+    """The command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, "Copies a ledger into a Markdown file, between two marks.", "")
     parser.add_argument("ledger", type=Path, help="what `pytest verify/ --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")
     options = parser.parse_args(argv)
-    try:
-        text = options.into.read_text(encoding="utf-8")
-        options.into.write_text(replaced(text, markdown(read(options.ledger))), encoding="utf-8")
-    except (OSError, ValueError) as error:
-        print(f"python -m verify.readme: error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    with cli.usage_errors():
+        table = markdown(read(options.ledger))
+        require_writable(options.into, "--into")
+    with cli.usage_errors(f"{options.into}: "):
+        text = replaced(options.into.read_text(encoding="utf-8"), table)
+    options.into.write_text(text, encoding="utf-8")
+    return cli.HOLDS
 
 
 if __name__ == "__main__":

@@ -14,14 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from constructions.show import cli
+from constructions.show.cli import CommandError
 from verify import plugin
 from verify.claim import Claim, Json, Row, Verdict, Witness, compact
 from verify.ledger import load_witnesses, natural, read, rows_of
 from verify.options import FILES
 from verify.plugin import REPLAY, WITNESSES, claim_of
 
-EXIT_CODES = {Verdict.HOLDS: 0, Verdict.REFUTED: 1, Verdict.UNKNOWN: 3}
-USAGE = 2
+PROG = "python -m verify.replay"
+EXIT_CODES = {Verdict.HOLDS: cli.HOLDS, Verdict.REFUTED: cli.REFUTED, Verdict.UNKNOWN: cli.UNKNOWN}
 EXAMPLES = """examples:
   python -m verify.replay --list                          the claims, and which of them have a stored witness
   python -m verify.replay C.1/printed                     replay the stored witness
@@ -29,10 +31,6 @@ EXAMPLES = """examples:
   python -m verify.replay C.1/printed --json              one JSON document on stdout
 
 exit status: 0 the claim holds at this case, 1 it is refuted, 2 usage, 3 unknown"""
-
-
-class Mistake(Exception):
-    """One line for the user."""
 
 
 @dataclass
@@ -63,19 +61,21 @@ class Replay:
 
 
 def run(folder: Path, replay: Replay, *options: str) -> Replay:
-    """pytest over the claims, without its own output; Mistake if it cannot read them."""
+    """pytest over the claims, without its own output; CommandError if it cannot read them."""
     files = [str(path) for path in sorted(folder.glob(FILES))]
     if not files:
-        raise Mistake(f"{folder}: there is no {FILES}")
+        raise CommandError(f"{folder}: there is no {FILES}")
     fixed = ["-p", "no:terminal", "-p", "no:cacheprovider", "-o", "addopts="]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = pytest.main([*files, *fixed, *options], plugins=[plugin, replay])
     if replay.errors:
-        raise Mistake(replay.errors[0])
+        raise CommandError(replay.errors[0])
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     if not replay.claims:
         said = [line for line in output.getvalue().splitlines() if line]
-        raise Mistake(said[-1] if said else f"pytest ended with status {int(code)}")
+        raise CommandError(said[-1] if said else f"pytest ended with status {int(code)}")
     return replay
 
 
@@ -87,8 +87,8 @@ def choose(arguments: argparse.Namespace) -> Witness | None:
         if arguments.ledger is not None:
             return next((row.witness for row in read(arguments.ledger) if row.claim.id == arguments.claim), None)
         return load_witnesses(arguments.witnesses).get(arguments.claim)
-    except (ValueError, OSError) as error:
-        raise Mistake(str(error)) from error
+    except ValueError as error:
+        raise CommandError(str(error)) from error
 
 
 def account(row: Row, witness: Witness) -> str:
@@ -133,7 +133,7 @@ def replay_one(arguments: argparse.Namespace) -> int:
     if witness is None:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
         where = arguments.ledger or arguments.witnesses
-        print(f"verify.replay: {arguments.claim}: there is no witness in {where}", file=sys.stderr)
+        cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}")
         return EXIT_CODES[Verdict.UNKNOWN]
     options = [f"--n-max={witness.n_max}", f"--seed={witness.seed}"]
     options += [f"--p-bits={witness.p_bits}"] if witness.p_bits is not None else []
@@ -141,7 +141,7 @@ def replay_one(arguments: argparse.Namespace) -> int:
     replay = run(arguments.claims, Replay(arguments.claim, witness), *options)
     require(arguments.claim, replay.claims)
     if not replay.rows:
-        raise Mistake(
+        raise CommandError(
             f"{arguments.claim}: its test does not run; see pytest {arguments.claims} --claim {arguments.claim}"
         )
     row = replay.rows[0]
@@ -163,43 +163,33 @@ def list_all(arguments: argparse.Namespace) -> int:
 
 
 def require(claim: str, known: Mapping[str, Claim]) -> None:
-    """Mistake if there is no such claim."""
+    """CommandError if there is no such claim."""
     if claim not in known:
         close = difflib.get_close_matches(claim, known, cutoff=0.4)
-        raise Mistake(f"no claim is called {claim}" + (f"; close: {', '.join(close)}" if close else ""))
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    described = argparse.ArgumentParser(
-        prog="python -m verify.replay",
-        description="Look again at the case that refutes a claim.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    described.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
-    described.add_argument("--list", action="store_true", help="list the claims")
-    described.add_argument("--json", action="store_true", help="print one JSON document")
-    described.add_argument("--claims", type=Path, default=WITNESSES.parent, metavar="DIR", help="where the claims are")
-    where = described.add_mutually_exclusive_group()
-    where.add_argument("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
-    where.add_argument("--ledger", type=Path, metavar="PATH", help="take the witness from a ledger")
-    where.add_argument("--witness", metavar="JSON", help="take this witness")
-    return described
+        raise CommandError(f"no claim is called {claim}" + (f"; close: {', '.join(close)}" if close else ""))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    arguments = parser().parse_args(argv)
-    try:
-        if arguments.list:
-            return list_all(arguments)
-        if arguments.claim is None:
-            raise Mistake("name a claim, or ask for --list")
-        return replay_one(arguments)
-    except (Mistake, ValueError) as error:
-        print(f"verify.replay: {error}", file=sys.stderr)
-        return USAGE
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, "Look again at the case that refutes a claim.", EXAMPLES)
+    parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
+    parser.add_argument("--list", action="store_true", help="list the claims")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--claims", type=Path, default=WITNESSES.parent, metavar="DIR", help="where the claims are")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
+    where.add_argument("--ledger", type=Path, metavar="PATH", help="take the witness from a ledger")
+    where.add_argument("--witness", metavar="JSON", help="take this witness")
+    arguments = parser.parse_args(argv)
+    if arguments.list:
+        return list_all(arguments)
+    if arguments.claim is None:
+        raise CommandError("name a claim, or ask for --list")
+    return replay_one(arguments)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,10 @@ from verify.claim import Counterexample
 T = TypeVar("T")
 
 
+class TimeIsOver(KeyboardInterrupt):
+    """Ends a random search from inside, as Ctrl-C does: hypothesis takes anything else for an outcome of the case."""
+
+
 class _Found(Exception):
     def __init__(self, case: object, counterexample: Counterexample) -> None:
         super().__init__("found")
@@ -47,7 +51,7 @@ def search(
             last[:] = [(case, counterexample)]
             raise _Found(case, counterexample)
 
-    with _no_constants_of_the_source():
+    with no_constants_of_the_source():
         try:
             look()
         except _Found:
@@ -56,7 +60,7 @@ def search(
 
 
 @contextmanager
-def _no_constants_of_the_source() -> Iterator[None]:
+def no_constants_of_the_source() -> Iterator[None]:
     """hypothesis likes to try the constants of whatever local modules happen to be imported.
 
     Then a witness would depend on the other claims of the same process, and on any edit. Where a version of hypothesis has

@@ -13,6 +13,7 @@ from verify import ledger
 from verify.claim import Row
 from verify.options import FILES, Options
 from verify.order import LEDGER, seconds_of, seconds_of_tests
+from verify.plugin import matching
 from verify.progress import Progress, real_stderr
 
 
@@ -26,6 +27,9 @@ class Session:
         self.stream: TextIO = sys.stderr
         self.rows: list[Row] = []
         self.tests: list[str] = []
+        self.not_judged: list[ledger.NotJudged] = []
+        self.journal: ledger.Journal | None = None
+        self.trouble: list[str] = []  # with files
         self.lost: list[str] = []  # tests of claims that failed outside of their search
         self.reported: dict[str, float] = {}  # test → seconds
 
@@ -40,8 +44,9 @@ class Session:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        if not ids and self.config.option.claim is not None:
-            raise pytest.UsageError(f"--claim {self.config.option.claim}: no such claim")
+        wanted = self.config.option.claim
+        if not ids and wanted is not None and not matching(wanted, [row.claim.id for row in self.rows]):
+            raise pytest.UsageError(f"--claim {wanted}: no such claim")
         files = {test.split("::")[0].rsplit("/", 1)[-1] for test in ids}
         if any(fnmatch.fnmatch(file, FILES) for file in files) and not self.tests:
             self._start(ids)
@@ -78,16 +83,27 @@ class Session:
         if report.when == "call" or report.outcome != "passed":
             self.reported[report.nodeid] = report.duration
         rows = ledger.rows_of(report)
-        self.rows += rows
-        if rows and self.config.option.ledger is not None:  # so that a run that is cut off can be resumed
-            ledger.write(self.config.option.ledger, self.rows, self.options)
+        self._keep(rows)
+        self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
         if self.progress is not None and report.when == "teardown":
             self.progress.finish(report.nodeid)
 
+    def _keep(self, rows: list[Row]) -> None:
+        path = self.config.option.ledger
+        fresh = self.journal is None
+        self.rows += rows
+        if path is None or not rows or self.trouble:
+            return
+        try:
+            self.journal = self.journal or ledger.Journal(path, self.options)
+            self.journal.add(self.rows if fresh else rows)
+        except OSError as error:
+            self.trouble.append(f"--ledger {path}: {error.strerror}, so that rows are kept in memory only")
+
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.progress is not None:
             self.progress.close()
             if self.stream is not sys.stderr:
@@ -95,18 +111,38 @@ class Session:
             cache = getattr(self.config, "cache", None)
             if cache is not None:
                 cache.set(self._cache_key, {**self._known_seconds(), **self.reported})
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.rows:  # all of them taken over by --resume
+            session.exitstatus = pytest.ExitCode.OK
+        if not self.config.option.collectonly:
+            self._write_files()
+        if self.trouble and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def _write_files(self) -> None:
+        option = self.config.option
+        try:
+            if option.ledger is not None and (self.rows or self.not_judged):
+                ledger.write(option.ledger, self.rows, self.options, self.not_judged)
+                if self.journal is not None:
+                    self.journal.remove()
+        except OSError as error:
+            kept = f"; the rows are in {self.journal.path}" if self.journal is not None else ""
+            self.trouble.append(f"--ledger {option.ledger}: {error.strerror}{kept}")
+        try:
+            if option.update_witnesses:
+                ledger.update_witnesses(option.witnesses, self.rows)
+        except OSError as error:
+            self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         option = self.config.option
-        if option.ledger is not None and not option.collectonly:
-            ledger.write(option.ledger, self.rows, self.options)
-        if not (self.rows or self.lost):
-            return
-        if option.update_witnesses:
-            ledger.update_witnesses(option.witnesses, self.rows)
-        terminalreporter.section("ledger")
-        width = self.config.get_terminal_writer().fullwidth
-        terminalreporter.write(ledger.text(self.rows, width, terminalreporter.hasmarkup))
+        if self.rows or self.lost or self.not_judged:
+            terminalreporter.section("ledger")
+            width = self.config.get_terminal_writer().fullwidth
+            shown = ledger.text(self.rows, width, terminalreporter.hasmarkup, len(self.not_judged))
+            terminalreporter.write(shown)
+        for claim in sorted(self.not_judged, key=lambda claim: ledger.natural(claim.id)):
+            terminalreporter.write_line(f"Not judged: {claim.id}: {claim.reason}")
         for test in sorted(set(self.lost)):
             terminalreporter.write_line(f"No verdict, see above: {test}")
         missing = len(set(self.tests) - set(self.reported))
@@ -115,3 +151,5 @@ class Session:
         lines = ledger.replay_lines(self.rows, ledger.load_witnesses(option.witnesses), option.ledger)
         for line in ["Replay a witness:", *lines] if lines else []:
             terminalreporter.write_line(line)
+        for line in self.trouble:
+            terminalreporter.write_line(f"ERROR: {line}")

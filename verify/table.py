@@ -294,11 +294,8 @@ def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
     """The rows and the options of a ledger. Raises CommandError."""
     if not path.exists():
         raise cli.CommandError(f"no ledger at {path}; `{MAKE} {path}` makes one")
-    try:
+    with cli.usage_errors():
         return read(path), read_options(path)
-    except (ValueError, AttributeError, RecursionError) as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{path}: not a ledger: {error}"
-        raise cli.CommandError(reason) from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -85,9 +85,8 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
     except CommandError as error:
         say(f"{prog}: error: {error}")
         return USAGE
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever reads has enough
         _drop_stdout()
-        say(f"{prog}: error: standard output was closed before everything was written")
         return USAGE
     except OSError as error:
         _drop_stdout()

@@ -192,3 +192,56 @@ def test_what_is_no_ledger_does_not_resume(paper: Paper) -> None:
     paper.write(PAPER)
     result = paper.run("--resume", str(paper.folder / "missing.json"))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_run_that_dies_leaves_its_rows(paper: Paper) -> None:
+    last = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
+    paper.write(f"{PAPER}\n{last}import os\n    os._exit(9)\n")
+    paper.run_apart("--ledger", "ledger.json")
+    part = paper.folder / "ledger.json.part"
+    before = {row.claim.id for row in ledger.read(part)}
+    assert len(before) == 5
+    part.write_text(part.read_text(encoding="utf-8") + '{"id": "a line that was cut o', encoding="utf-8")
+    assert {row.claim.id for row in ledger.read(part)} == before
+    paper.write(f'{PAPER}\n{last}check.proved(lambda: True, by="x")\n')
+    result = paper.run("--resume", "ledger.json", "--ledger", "ledger.json")
+    assert result.parseoutcomes()["deselected"] == 5
+    assert {row.claim.id for row in ledger.read(paper.folder / "ledger.json")} == before | {"Z"}
+    assert not part.exists()
+
+
+def test_rows_are_written_once(paper: Paper) -> None:
+    """Not all of them again for each one more, which makes a run quadratic."""
+    path = paper.folder / "rows.json"
+    journal = ledger.Journal(path, Options())
+    sizes = []
+    for _ in range(3):
+        before = journal.path.stat().st_size
+        journal.add([HELD])
+        sizes.append(journal.path.stat().st_size - before)
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert ledger.read(journal.path) == [HELD] * 3
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2"), ("--claim", "T.1"), ("--claim", "T.1", "-n", "2")])
+def test_a_complete_ledger_has_nothing_to_resume(paper: Paper, options: tuple[str, ...]) -> None:
+    assert paper.run("--ledger", "ledger.json").ret == 0
+    result = paper.run_apart("--resume", "ledger.json", *options)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["4 holds, 1 refuted, 0 unknown; 0 not as expected"])
+
+
+def test_rows_outlive_a_ledger_that_cannot_be_written(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ledger, "write", full)
+    result = paper.run("--ledger", "ledger.json")
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(
+        [
+            "4 holds, 1 refuted, 0 unknown; 0 not as expected",
+            "ERROR: --ledger ledger.json: No space left on device; the rows are in ledger.json.part",
+        ]
+    )
+    assert len(ledger.read(paper.folder / "ledger.json.part")) == 5

@@ -57,3 +57,12 @@ def test_a_page_without_marks_is_refused(
         target.write_text(content, encoding="utf-8")
     assert readme.main([str(source), "--into", str(target)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("place", ["/dev/full", ".", "nowhere/page.md"])
+def test_what_cannot_be_written_is_named(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "ledger.json"
+    ledger.write(source, [HOLDS], Options())
+    assert readme.main([str(source), "--into", place]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"python -m verify.readme: error: --into {place}: ")

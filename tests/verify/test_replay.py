@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -91,21 +93,21 @@ def test_a_mistake_gets_one_line(stored: Paper, arguments: list[str], line: str)
     result = stored.replay(*arguments)
     assert result.ret == 2
     assert result.stdout.str() == ""
-    result.stderr.fnmatch_lines([f"verify.replay: {line}"])
+    result.stderr.fnmatch_lines([f"python -m verify.replay: error: {line}"])
     assert len(result.stderr.lines) == 1
 
 
 def test_a_claim_without_a_witness(stored: Paper) -> None:
     result = stored.replay("--witnesses", "witnesses.json", "T.1/repaired")
     assert result.ret == 3
-    result.stderr.fnmatch_lines(["verify.replay: T.1/repaired: there is no witness in witnesses.json"])
+    result.stderr.fnmatch_lines(["python -m verify.replay: T.1/repaired: there is no witness in witnesses.json"])
 
 
 def test_a_broken_file_of_claims_is_named(stored: Paper) -> None:
     (stored.folder / "claim_broken.py").write_text("import nothing_like_it\n")
     result = stored.replay("--list")
     assert result.ret == 2
-    result.stderr.fnmatch_lines(["verify.replay: *claim_broken.py: *nothing_like_it*"])
+    result.stderr.fnmatch_lines(["python -m verify.replay: error: *claim_broken.py: *nothing_like_it*"])
 
 
 def test_the_list(stored: Paper) -> None:
@@ -119,3 +121,37 @@ def test_the_list(stored: Paper) -> None:
         "U/repaired",
     ]
     assert [line for line in result.stdout.lines if line.endswith("(witness stored)")] == result.stdout.lines[:1]
+
+
+HUGE = '{"case": 1000000000, "shows": {}, "part": "numbers", "n_max": %s, "p_bits": %s, "engine": "", "seed": 0}'
+
+
+@pytest.mark.parametrize(
+    ("n_max", "p_bits", "status", "line"),
+    [
+        ("64", "null", 3, "Unknown: n = 1000000000 is larger than a replay takes on: 10000, *"),
+        ("1000000000", "null", 2, "*--n-max 1000000000: the largest size can be 10000000 at most"),
+        ("64", "9999999", 2, "*--p-bits 9999999: a precision has 1023 bits at most"),
+    ],
+)
+def test_a_witness_beyond_all_bounds(paper: Paper, n_max: str, p_bits: str, status: int, line: str) -> None:
+    result = paper.replay("T.9/repaired", "--witness", HUGE % (n_max, p_bits))
+    assert result.ret == status
+    pytest.LineMatcher([*result.outlines, *result.errlines]).fnmatch_lines([line])
+
+
+@pytest.mark.parametrize("arguments", [["--list"], ["T.1/printed", "--witness", HUGE % ("64", "null")]])
+def test_a_closed_pipe_is_no_trouble(paper: Paper, arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "verify.replay", "--claims", str(paper.folder), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == ""
+
+
+def test_an_interrupt_is_one_line(paper: Paper) -> None:
+    paper.write(f"{PAPER}\nimport signal\nsignal.raise_signal(signal.SIGINT)\n")
+    result = paper.replay("--list")
+    assert result.ret == 3
+    assert result.errlines == ["python -m verify.replay: unknown: interrupted"]

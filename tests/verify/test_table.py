@@ -258,6 +258,12 @@ def test_a_folder_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_an_endless_file_is_no_ledger(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["/dev/zero"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("/dev/zero: not a ledger: more than 256 MiB")
+
+
 def test_both_forms_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main(["--json", "--markdown"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

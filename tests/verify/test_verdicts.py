@@ -118,7 +118,25 @@ def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
     paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
     result = paper.run("--n-max", "2")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*unknown*", "*not judged: needs n*"])
+    result.stdout.fnmatch_lines(["0 holds, 0 refuted, 0 unknown; 0 not as expected; 1 not judged"])
+    result.stdout.fnmatch_lines(["Not judged: V: needs n ≥ 3, --n-max is 2"])
+    assert result.ret == 0
+
+
+def test_what_was_not_judged_has_no_row(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
+    assert paper.rows("--n-max", "2") == {}
+    reason = "needs n ≥ 3, --n-max is 2"
+    assert paper.ledger()["not_judged"] == [{"id": "V", "engine": "", "reason": reason}]
+
+
+def test_a_precision_without_weights_is_one_line(paper: Paper) -> None:
+    paper.write(CLAIM + 'check.exhaustive([5], lambda number: int("p is too small"), range="numbers")')
+    result = paper.run("--p-bits", "21")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["V (Lemma V): unknown, expected holds.", "at --p-bits 21: invalid literal *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("E  *")
 
 
 def test_a_test_that_takes_no_check_fails(paper: Paper) -> None:

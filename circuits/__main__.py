@@ -1,0 +1,223 @@
+"""`python -m circuits`: the circuit of an operation of R_p, or of one step of an RNN; its sizes, files, and proofs of
+equality."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from circuits import aiger
+from circuits.aiger_read import read
+from circuits.circuit import Circuit, Kind
+from circuits.dot import dot_text
+from circuits.equivalence import find_difference
+from circuits.models import LARGEST_N, find_models
+from circuits.operations import OPERATIONS
+from constructions.show import cli
+from constructions.show.cli import CommandError, Parser
+from precision.format import Discipline
+
+PROG = "python -m circuits"
+MOST_GATES = 1 << 20
+
+EPILOG = """\
+examples:
+  {prog} add --p 17
+  {prog} add --p 9 --aiger add.aag --dot add.dot
+  {prog} multiply --p 7 --against other.aig
+  {prog} --rnn recall --p 13 --aiger recall.aig --json
+
+files:
+  Inputs are a1 … ap and b1 … bp, outputs o1 … op, in the paper's numbering of R_p: bits 1 … p − 1 from the most
+  significant magnitude bit, 2^(q−1), down to 2^−q, q = (p − 1)/2; bit p is 1 for a number that is not negative. compare
+  has the one output o1. −0 may be read and is never written. Of a step, bit i of the number x is x.i; state bits are
+  latches.
+
+operations:
+{operations}
+
+RNNs:
+{rnns}
+
+exit codes:
+  0  done; with --against: the circuits are equal on all inputs
+  1  refuted: they differ; stderr says where
+  2  usage: something is wrong with the arguments or a file, or the output cannot be written
+  3  unknown: interrupted
+"""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A circuit and what is said about it. document: what only circuits of this kind have."""
+
+    title: str
+    circuit: Circuit
+    document: Mapping[str, object]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns the exit code."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _parser() -> Parser:
+    operations = "\n".join(f"  {x.name:<12} {x.meaning}; {x.formula} gates" for x in OPERATIONS.values())
+    rnns = "\n".join(f"  {x.name:<12} {x.source}: {x.statement}" for x in find_models().values())
+    parser = Parser(
+        PROG,
+        "Makes the circuit of an operation on p-bit numbers, or of one step of an RNN.",
+        EPILOG.format(prog=PROG, operations=operations, rnns=rnns),
+    )
+    add = parser.add_argument
+    add("operation", nargs="?", choices=tuple(OPERATIONS), metavar="OP", help=", ".join(OPERATIONS))
+    add("--rnn", metavar="NAME", choices=tuple(find_models()), help="the step of this RNN instead; see below")
+    add("--p", type=cli.precision, metavar="P", help="bits of the number format R_p, odd")
+    add(
+        "--n",
+        type=cli.whole_number(1, LARGEST_N),
+        help="with --rnn: the bound n of its numbers (default: the largest for p)",
+    )
+    add(
+        "--discipline",
+        choices=[discipline.value for discipline in Discipline],
+        default="fused",
+        help="with --rnn: round once per affine row (fused), or after every + and × (default: fused)",
+    )
+    add("--aiger", metavar="FILE", type=Path, help="write an AIGER file, .aag or .aig")
+    add("--dot", metavar="FILE", type=Path, help="write a Graphviz file")
+    add("--against", metavar="FILE", type=Path, help="prove by SAT that an AIGER file holds an equal circuit")
+    add("--force", action="store_true", help="overwrite files")
+    add("--json", action="store_true", help="one JSON document on standard output, with all gates")
+    return parser
+
+
+def _command(argv: Sequence[str]) -> int:
+    args = _parser().parse_args(argv)
+    _check(args)
+    made = _step(args) if args.rnn else _operation(args)
+    written = []
+    comment = f"{made.title}: made by {PROG}"
+    for path, text in ((args.aiger, None), (args.dot, dot_text)):
+        if path is not None:
+            if text is None:
+                aiger.write(made.circuit, path, comment)
+            else:
+                path.write_text(text(made.circuit, made.title), encoding="utf-8")
+            written.append(path)
+    if written:
+        cli.say(f"wrote {' and '.join(map(str, written))}")
+    if args.json:
+        cli.write_json(_document(made, written))
+    else:
+        _print(made)
+    return _judge(made.circuit, args.against) if args.against else cli.HOLDS
+
+
+def _check(args: argparse.Namespace) -> None:
+    """What can be said before any work. Raises CommandError."""
+    if (args.operation is None) == (args.rnn is None):
+        raise CommandError(f"give an operation ({', '.join(OPERATIONS)}) or --rnn NAME, one of them")
+    if args.operation is not None:
+        if args.p is None:
+            raise CommandError("--p is missing: the bits of a number, odd, at least 5")
+        if args.n is not None:
+            raise CommandError("--n belongs to --rnn")
+        gates = OPERATIONS[args.operation].gates(args.p)
+        if gates > MOST_GATES:
+            raise CommandError(f"--p {args.p}: {args.operation} takes {gates:,} gates, at most {MOST_GATES:,} are made")
+    with cli.usage_errors("--aiger "):
+        if args.aiger is not None:
+            aiger.check_suffix(args.aiger)
+    if args.aiger is not None and args.aiger == args.dot:
+        raise CommandError(f"--aiger and --dot both write {args.dot}")
+    for option, path in (("--aiger", args.aiger), ("--dot", args.dot)):
+        if path is not None:
+            cli.check_writable(path, option)
+            if path.exists() and not args.force:
+                raise CommandError(f"{option} {path}: the file is there already; --force overwrites it")
+
+
+def _operation(args: argparse.Namespace) -> _Made:
+    operation = OPERATIONS[args.operation]
+    document = {"operation": operation.name, "meaning": operation.meaning, "formula": operation.formula}
+    return _Made(f"{operation.name} over R_{args.p}", operation.circuit(args.p), {**document, "precision_bits": args.p})
+
+
+def _step(args: argparse.Namespace) -> _Made:
+    model = find_models()[args.rnn]
+    with cli.usage_errors():
+        rnn = model.load(args.p, args.n, Discipline(args.discipline))
+    p = rnn.step.precision_bits
+    document = {
+        "rnn": rnn.name,
+        "source": rnn.source,
+        "n": rnn.n,
+        "precision_bits": p,
+        "discipline": args.discipline,
+        "state_numbers": list(rnn.step.states),
+        "input_numbers": list(rnn.step.inputs),
+        "output_numbers": list(rnn.step.outputs),
+    }
+    return _Made(f"one step of {rnn.name} at n = {rnn.n} over R_{p}", rnn.step.circuit, document)
+
+
+def _judge(circuit: Circuit, path: Path) -> int:
+    with cli.usage_errors():
+        found = find_difference(circuit, read(path))
+    if found is None:
+        cli.say(f"holds: {path} is equal on all inputs, by SAT")
+        return cli.HOLDS
+    cli.say(f"refuted: {path} differs: {found}")
+    return cli.REFUTED
+
+
+def _sizes(circuit: Circuit) -> dict[str, int]:
+    return {
+        "gates": len(circuit.gates),
+        "and": circuit.count(Kind.AND),
+        "xor": circuit.count(Kind.XOR),
+        "operations": circuit.operations,
+        "depth": circuit.depth,
+        "aiger_ands": len(aiger.graph(circuit).ands),
+    }
+
+
+def _document(made: _Made, written: Sequence[Path]) -> dict[str, object]:
+    c = made.circuit
+    return {
+        "schema": 1,
+        "circuit": made.title,
+        **made.document,
+        "sizes": _sizes(c),
+        "inputs": list(c.inputs),
+        "states": list(c.states),
+        "initial": list(c.initial),
+        "outputs": dict(zip(c.output_names, c.outputs, strict=True)),
+        "next_state": list(c.next_state),
+        "gates": [[gate.kind.name, *gate[1:]] if gate.computes else [gate.kind.name, gate.left] for gate in c.gates],
+        "written": [str(path) for path in written],
+    }
+
+
+def _print(made: _Made) -> None:
+    c = made.circuit
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=made.title, title_justify="left")
+    rows: dict[str, object] = {"input bits": len(c.inputs), "state bits": len(c.states), "output bits": len(c.outputs)}
+    for key, value in made.document.items():
+        if isinstance(value, list):
+            rows[key.replace("_", " ")] = f"{len(value)}: {', '.join(map(str, value))}"
+    rows |= {key.replace("_", " ").replace("aiger", "AIGER").replace("ands", "ANDs"): n for key, n in _sizes(c).items()}
+    for name, value in rows.items():
+        formula = f"  = {made.document['formula']}" if name == "operations" and "formula" in made.document else ""
+        table.add_row(name, (f"{value:,}" if isinstance(value, int) else str(value)) + formula)
+    cli.console().print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

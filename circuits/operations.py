@@ -1,0 +1,82 @@
+"""The operations of R_p as circuits of their own, with the number of their gates as a formula in p.
+
+Source: appendix A.2. Inputs are `a1` … `ap`, `b1` … `bp`, outputs `o1` … `op`, in the paper's numbering: bits 1 … p − 1
+from the most significant magnitude bit (weight 2^(q−1)) down to 2^−q, bit p is 1 for a number that is not negative.
+`compare` has the one output `o1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from circuits.builder import Bit, Builder
+from circuits.circuit import Circuit
+from circuits.numbers import NumberBuilder
+from precision.format import fixed_point
+
+OPERANDS = "ab"
+Bits = Sequence[Bit]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation. gates(p): the AND and XOR gates of its circuit; formula: the same, for people."""
+
+    name: str
+    meaning: str
+    operands: int
+    formula: str
+    gates: Callable[[int], int]
+    make: Callable[..., Bits]
+
+    def circuit(self, precision_bits: int) -> Circuit:
+        """Its circuit over R_p. Raises ValueError for a p that is even or below 5."""
+        fmt = fixed_point(precision_bits)
+        return bitwise(self.operands, precision_bits, lambda b, *numbers: self.make(NumberBuilder(b, fmt), *numbers))
+
+
+def bitwise(operands: int, precision_bits: int, make: Callable[..., Bits]) -> Circuit:
+    """The circuit with these inputs and outputs; make(builder, bits of a, bits of b): the bits of the output."""
+    builder = Builder()
+    numbers = [[builder.input(f"{x}{i + 1}") for i in range(precision_bits)] for x in OPERANDS[:operands]]
+    return builder.circuit({f"o{i}": bit for i, bit in enumerate(make(builder, *numbers), start=1)})
+
+
+def _negate(to: NumberBuilder, a: Bits) -> Bits:
+    return to.bits(to.negate(to.from_bits(a)))
+
+
+def _relu(to: NumberBuilder, a: Bits) -> Bits:
+    return to.bits(to.relu(to.from_bits(a)))
+
+
+def _compare(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
+    return (to.less(to.from_bits(a), to.from_bits(b)),)
+
+
+def _add(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
+    return to.bits(to.add(to.from_bits(a), to.from_bits(b)))
+
+
+def _multiply(to: NumberBuilder, a: Bits, b: Bits) -> Bits:
+    return to.bits(to.multiply(to.from_bits(a), to.from_bits(b)))
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("negate", "o = −a", 1, "2p", lambda p: 2 * p, _negate),
+        Operation("compare", "o1 = 1 if a < b, else 0", 2, "6p", lambda p: 6 * p, _compare),
+        Operation("add", "o = a + b, at most the largest number", 2, "12p − 4", lambda p: 12 * p - 4, _add),
+        Operation(
+            "multiply",
+            "o = a·b, rounded to the nearest number, ties to even",
+            2,
+            "6p² − 12p + 10",
+            lambda p: 6 * p * p - 12 * p + 10,
+            _multiply,
+        ),
+        Operation("relu", "o = max(a, 0)", 1, "p − 1", lambda p: p - 1, _relu),
+    )
+}

@@ -1,0 +1,148 @@
+"""`python -m circuits`: sizes, files, proofs, and one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from circuits.__main__ import main
+from circuits.aiger_read import read
+from circuits.circuit import Kind
+from circuits.equivalence import find_difference
+from circuits.models import find_models
+from circuits.operations import OPERATIONS
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+    code = main([str(x) for x in argv])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("name", list(OPERATIONS))
+def test_sizes_are_printed_with_their_formula(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, name, "--p", 9)
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    assert f"operations {OPERATIONS[name].gates(9)} = {OPERATIONS[name].formula}" in words
+
+
+@pytest.mark.parametrize("suffix", [".aag", ".aig"])
+def test_files_hold_the_circuit(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, drawing = tmp_path / f"add{suffix}", tmp_path / "add.dot"
+    code, out, err = run(capsys, "add", "--p", 7, "--aiger", path, "--dot", drawing, "--json")
+    document = json.loads(out)
+    assert (code, err) == (0, f"wrote {path} and {drawing}\n")
+    assert document["schema"] == 1
+    assert document["inputs"] == [f"{x}{i}" for x in "ab" for i in range(1, 8)]
+    assert list(document["outputs"]) == [f"o{i}" for i in range(1, 8)]
+    assert document["written"] == [str(path), str(drawing)]
+    assert document["sizes"]["gates"] == len(document["gates"])
+    circuit = read(path)
+    assert circuit.inputs == tuple(document["inputs"])
+    assert find_difference(circuit, OPERATIONS["add"].circuit(7)) is None
+    assert drawing.read_text(encoding="utf-8").startswith("digraph")
+
+
+def test_the_netlist_in_json_computes(capsys: pytest.CaptureFixture[str]) -> None:
+    """By ten lines that know nothing but the document."""
+    document = json.loads(run(capsys, "add", "--p", 5, "--json")[1])
+
+    def add(a: list[int], b: list[int]) -> list[int]:
+        bits, values = dict(zip(document["inputs"], a + b, strict=True)), list[int]()
+        for kind, *rest in document["gates"]:
+            if kind in ("AND", "XOR"):
+                x, y = (values[i] for i in rest)
+                values.append(x & y if kind == "AND" else x ^ y)
+            else:
+                values.append(1 if kind == "ONE" else bits[document["inputs"][rest[0]]])
+        return [values[i] for i in document["outputs"].values()]
+
+    assert add([0, 1, 1, 0, 1], [0, 0, 1, 1, 0]) == [0, 0, 1, 1, 1]  # 1.5 − 0.75 = 0.75
+    assert add([1, 1, 1, 1, 1], [0, 0, 0, 1, 1]) == [1, 1, 1, 1, 1]  # the largest number stays
+
+
+def test_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "recall.aig"
+    code, out, _ = run(capsys, "--rnn", "recall", "--p", 13, "--aiger", path, "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["rnn"], document["precision_bits"], document["n"]) == ("recall", 13, 2)
+    assert len(document["states"]) == 13 * len(document["state_numbers"])
+    rnn = find_models()["recall"].load(13, None)
+    assert read(path).initial == rnn.step.circuit.initial
+    assert [gate[0] for gate in document["gates"][: len(document["states"])]] == [Kind.STATE.name] * len(
+        document["states"]
+    )
+
+
+def test_an_equal_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.aag"
+    run(capsys, "compare", "--p", 9, "--aiger", path)
+    code, _, err = run(capsys, "compare", "--p", 9, "--against", path)
+    assert (code, err) == (0, f"holds: {path} is equal on all inputs, by SAT\n")
+
+
+def test_another_file_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.aag"
+    run(capsys, "add", "--p", 5, "--aiger", path)
+    lines = path.read_text().splitlines()
+    place = 11 + 5 + 20  # an AND in the middle
+    left, a, b = map(int, lines[place].split())
+    lines[place] = f"{left} {a ^ 1} {b}"
+    path.write_text("\n".join(lines) + "\n")
+    code, _, err = run(capsys, "add", "--p", 5, "--against", path)
+    assert code == 1
+    assert err.startswith(f"refuted: {path} differs: o")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "give an operation (negate, compare, add, multiply, relu) or --rnn NAME"),
+        (["add", "--rnn", "sum"], "or --rnn NAME, one of them"),
+        (["add"], "--p is missing"),
+        (["add", "--p", "8"], "an odd number of bits, at least 5"),
+        (["divide", "--p", "9"], "invalid choice: 'divide'"),
+        (["add", "--p", "9", "--n", "3"], "--n belongs to --rnn"),
+        (["multiply", "--p", "1001"], "multiply takes 6,000,004 gates, at most 1,048,576"),
+        (["--rnn", "recall", "--p", "9"], "p = 9 is too small for recall; the least p is 11"),
+        (["--rnn", "recall", "--n", "8", "--p", "9"], "too small for recall at n = 8; the least certified p is 19"),
+        (["--rnn", "nothing"], "invalid choice: 'nothing'"),
+        (["add", "--p", "9", "--aiger", "x.txt"], "the name must end in .aag or .aig"),
+        (["add", "--p", "9", "--aiger", "no/where/x.aig"], "there is no folder"),
+        (["add", "--p", "9", "--against", "nowhere.aig"], "nowhere.aig: No such file"),
+    ],
+)
+def test_usage(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, *argv)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_files_stay_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, name in (("--aiger", "x.aig"), ("--dot", "x.dot")):
+        path = tmp_path / name
+        path.write_text("mine")
+        code, _, err = run(capsys, "add", "--p", 5, option, path)
+        assert (code, path.read_text()) == (2, "mine")
+        assert "--force overwrites it" in err
+        assert run(capsys, "add", "--p", 5, option, path, "--force")[0] == 0
+        assert path.read_bytes() != b"mine"
+
+
+def test_files_that_are_no_circuit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.aag"
+    for text, message in (
+        ("aag 1 1 0 1 0\n2\n", "line 3: the file ends where an output should be"),
+        ("aag 2 1 0 1 1\n2\n4\n4 4 2\n", "AND 4 reads itself"),
+        ("aag 1 1 0 1 0\n2\n2\n", "the second circuit has no input 'a1'"),
+    ):
+        path.write_text(text)
+        code, _, err = run(capsys, "negate", "--p", 5, "--against", path)
+        assert code == 2
+        assert message in err
+        assert err.count("\n") == 1

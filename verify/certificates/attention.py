@@ -1,0 +1,427 @@
+"""What a head reads, for all inputs at once.
+
+For one kind of query, each kind of key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of all keys lie on
+a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number: the *lead*. If the
+lead is large enough for the format and the length, and the largest score cannot saturate, the rounded softmax gives weight
+ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m and 0. That is the
+soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
+  by position   every score is −c·(k' − f)² + the same constant: the key at f wins, the last one if f lies behind it, the first if before
+  by key        a key whose square costs more than what some key that is surely there scores cannot win, so its form is 0
+Several winners are read only if all values but one are 0 (a count), or all of them are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from constructions.layers import AttentionHead
+from verify.certificates.kinds import POSITION, Integer, Kind, Reciprocal, Refused, Undecided
+from verify.certificates.merging import Pool, wide_first
+from verify.certificates.model import Row, sparse
+from verify.certificates.operators import row_of
+from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
+from verify.certificates.scores import Score, complete_squares, lattice
+
+# Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
+SCORE = -1_000_000  # the score, and below it the key's position, and the position looked for
+KEYS = -2_000_000
+VALUES = -3_000_000
+PLACE = "k'"
+LOG2_E = (1_442_695, 1_000_000)  # from below
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A head by rows."""
+
+    query: tuple[Row, ...]
+    key: tuple[Row, ...]
+    value: tuple[Row, ...]
+
+
+def rows_of(head: AttentionHead) -> Rows:
+    """The rows of its matrices."""
+    return Rows(*(tuple(map(sparse, matrix)) for matrix in (head.query, head.key, head.value)))
+
+
+def needed_lead(fraction_bits: int, keys: int) -> int:
+    """A lead that suffices for so many keys.
+
+    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m by less
+    than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
+    """
+    bits = fraction_bits + 1 + (keys - 1).bit_length()
+    return -(-bits * LOG2_E[1] // LOG2_E[0])
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a head keeps. lead: between two scores that differ. needed: of it. winning: the least largest score."""
+
+    lead: Fraction
+    needed: int
+    winning: Fraction
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A query and one kind of key together, as one kind over the atoms of both.
+
+    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. whole: nothing was restricted.
+    """
+
+    ids: frozenset[int]
+    joint: Kind
+    own: frozenset[str]
+    score: Score
+    whole: bool = True
+
+    @property
+    def place(self) -> Polynomial:
+        """The key's position."""
+        return self.joint.register(SCORE - 1)
+
+    @property
+    def exact(self) -> Polynomial:
+        """The score as it is."""
+        return self.joint.register(SCORE)
+
+    def value(self, i: int) -> Polynomial:
+        """What would be read."""
+        return self.joint.register(VALUES - i)
+
+    @property
+    def certain(self) -> bool:
+        """Whether all such keys have the same score."""
+        return self.whole and self.score.upper(self.joint) == self.score.lower(self.joint)
+
+    @property
+    def is_self(self) -> bool:
+        return not self.ids
+
+
+class Keys:
+    """The kinds at the entry of a block, and how one can follow another."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = kinds
+        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.high == 1)
+        self.earlier = [self._reachable(i, frozenset()) for i in range(len(kinds))]
+        self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
+        self._sure: dict[tuple[int, frozenset[int]], bool] = {}
+
+    def _reachable(self, start: int, without: frozenset[int]) -> frozenset[int]:
+        """Kinds that a position before one of kind `start` can have, on ways that meet none of `without`."""
+        found: set[int] = set()
+        queue = list(self.kinds[start].before - without)
+        while queue:
+            node = queue.pop()
+            if node not in found:
+                found.add(node)
+                queue += self.kinds[node].before - without - found
+        return frozenset(found)
+
+    def sure(self, start: int, ids: frozenset[int]) -> bool:
+        """Whether every sequence has one of these kinds before a position of kind `start`."""
+        if (start, ids) not in self._sure:
+            met = start not in self.first and not self._reachable(start, ids) & self.first
+            self._sure[start, ids] = met
+        return self._sure[start, ids]
+
+
+class Reader:
+    """One head over the kinds at the entry of its block."""
+
+    def __init__(self, keys: Keys, rows: Rows, where: str, fused: bool) -> None:
+        self.keys, self.rows, self.where, self.fused = keys, rows, where, fused
+        self.projected: dict[int, Kind] = {}
+        self.groups: dict[frozenset[int], list[tuple[frozenset[int], Kind]]] = {}
+
+    def read(self, query: Kind, at: int) -> tuple[list[Kind], Lead | None]:
+        """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
+        queries: list[Polynomial] = []
+        for j, row in enumerate(self.rows.query):
+            query, value = row_of(query, row, Fraction(0), f"{self.where}, query row {j}", self.fused)
+            queries.append(value)
+        candidates = [self._candidate(query, queries, frozenset(), query)]
+        if query.position.high > 1:
+            groups = self._grouped(self.keys.earlier[query.parent])
+            candidates += [self._candidate(query, queries, ids, kind) for ids, kind in groups]
+        found = [candidate for candidate in candidates if candidate is not None]
+        if len(found) == 1 and found[0].is_self:
+            return [self._reads(found[0].joint, at)], None
+        for candidate in found:
+            upper = candidate.score.upper(candidate.joint)
+            if upper > query.space.largest:
+                raise Refused(
+                    self.where, f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number"
+                )
+        needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
+        if not self.fused and query.position.high > query.space.largest:
+            raise Refused(self.where, f"a softmax of {query.position.high} keys adds up above the largest number")
+        target = self._target(found)
+        if target is not None:
+            for i, candidate in enumerate(found):  # the target travels with the parts
+                found[i] = replace(candidate, joint=candidate.joint.with_registers({SCORE - 2: target[1]}))
+            return self._by_position(query, found, target, needed, at)
+        return self._by_key(query, found, needed, at)
+
+    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], Kind]]:
+        """What keys of these kinds can be to this head: kinds that differ in bounds only are one."""
+        if ids not in self.groups:
+            for i in ids - self.projected.keys():
+                kind = self._with_rows(self.keys.kinds[i])
+                kept = kind.cleaned(frozenset(j for j in kind.registers if j < SCORE))
+                self.projected[i] = replace(kept, name="", parent=i)
+            pool, members = Pool(), dict[int, set[int]]()
+            for kind in wide_first([self.projected[i] for i in sorted(ids)]):
+                members.setdefault(pool.add(kind), set()).add(kind.parent)
+            self.groups[ids] = [(frozenset(members[place]), kind) for place, kind in enumerate(pool.kinds)]
+        return self.groups[ids]
+
+    def _candidate(
+        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], kind: Kind
+    ) -> Candidate | None:
+        key, name = kind.renamed() if ids else (self._with_rows(query), POSITION)
+        place = atom(name)
+        joint = replace(query, box={**query.box, **key.box}, forms={**query.forms, **key.forms})
+        entries = [key.register(KEYS - j) for j in range(len(queries))]
+        products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
+        for product in products if not self.fused else [total(products)]:
+            if not joint.on_grid(product) and not self._inexact(product, joint):
+                raise Undecided(self.where, f"a score of {query.name} is no multiple of the step")
+        if not self.fused:
+            partial = ZERO
+            for product in products:
+                partial = partial + product
+                joint.settle(product, f"{self.where}, score")
+                joint.settle(partial, f"{self.where}, score")
+        values = {VALUES - i: key.register(VALUES - i) for i in range(len(self.rows.value))}
+        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **values})
+        own = frozenset(key.box) - frozenset(query.box)
+        if not ids:
+            return self._scored(ids, joint, own)
+        part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
+        return None if part is None else self._scored(ids, part, own)
+
+    def _inexact(self, score: Polynomial, joint: Kind) -> bool:
+        return any(joint.integer(name) is None for name in score.atoms)
+
+    def _scored(self, ids: frozenset[int], joint: Kind, own: frozenset[str], *, whole: bool = True) -> Candidate:
+        """With the score's squares: those of the key's atoms first, its position last of them."""
+        exact, place = joint.register(SCORE), joint.register(SCORE - 1)
+        keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
+        order = keys + [name for name in place.atoms if name in own] + sorted(exact.atoms - own)
+        return Candidate(ids, joint, own, complete_squares(joint, exact, order), whole)
+
+    def _with_rows(self, kind: Kind) -> Kind:
+        """The kind with its key and value rows as pseudo registers."""
+        changed: dict[int, Polynomial] = {}
+        for j, row in enumerate(self.rows.key):
+            kind, changed[KEYS - j] = row_of(kind, row, Fraction(0), f"{self.where}, key row {j}", self.fused)
+        for i, row in enumerate(self.rows.value):
+            kind, changed[VALUES - i] = row_of(kind, row, Fraction(0), f"{self.where}, value row {i}", self.fused)
+        return kind.with_registers(changed)
+
+    def _reads(self, joint: Kind, at: int, values: Sequence[Polynomial] | None = None) -> Kind:
+        """The query's kind, with what is read in the pseudo registers at, at − 1, …"""
+        found = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
+        kept = {i: p for i, p in joint.registers.items() if i > SCORE}
+        return replace(joint, registers={**kept, **{at - i: value for i, value in enumerate(found)}})
+
+    # Leads
+
+    def _check(self, query: Kind, candidates: Sequence[Candidate], winning: Fraction, lead: Fraction, needed: int) -> Lead:
+        """Raises Refused if the lead does not suffice, or the largest score may saturate beside others."""
+        if 0 < lead < needed:
+            raise Refused(
+                self.where, f"scores of {query.name} may differ by {float(lead):.6g} only; {needed} is needed"
+            )
+        largest = query.space.largest
+        if winning - needed < -largest and any(c.score.lower(c.joint) < -largest for c in candidates):
+            raise Refused(
+                self.where,
+                f"the largest score of {query.name} can be as low as {float(winning):.6g}, where others saturate, "
+                f"−{float(largest):.6g}",
+            )
+        return Lead(lead, needed, winning)
+
+    # By position
+
+    def _target(self, candidates: Sequence[Candidate]) -> tuple[Fraction, Polynomial, Fraction] | None:
+        """c, f and the constant, if every score is −c·(k' − f)² + constant with the same f, free of the key's atoms."""
+        targets: list[tuple[Fraction, Polynomial, Fraction]] = []
+        for candidate in candidates:
+            squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
+            if not place.atoms & candidate.own:
+                continue
+            if len(squares) != 1 or not rest.is_constant or len(place.atoms) != 1:
+                return None
+            (name,) = place.atoms
+            c = squares[0].form.terms.get((name,), Fraction(0))
+            if abs(c) != 1:
+                return None
+            targets.append((squares[0].cost, place - squares[0].form * c, rest.constant))
+        if not targets:
+            return None
+        # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
+        cost, target, rest_constant = max(targets, key=lambda found: len(found[1].atoms))
+        for candidate in candidates:
+            offset = candidate.place - target
+            expected = constant(rest_constant) - offset * offset * cost
+            if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(candidate.exact):
+                return None
+        return cost, target, rest_constant
+
+    def _by_position(
+        self,
+        query: Kind,
+        candidates: Sequence[Candidate],
+        target: tuple[Fraction, Polynomial, Fraction],
+        needed: int,
+        at: int,
+    ) -> tuple[list[Kind], Lead]:
+        cost, f, rest = target
+        k, winning, parts = atom(POSITION), rest, list[Kind]()
+        offset = query.fixed(k - f)
+        for candidate in candidates:
+            found: list[Kind | None] = []
+            if candidate.is_self:
+                found = [candidate.joint.restricted(f - k, Fraction(0), None)]
+            else:
+                first = candidate.joint.restricted(f, None, Fraction(0))
+                found = [first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1))]
+            for part in found:
+                if part is not None:
+                    low, high = part.bounds(part.register(SCORE - 1) - part.register(SCORE - 2))
+                    winning = min(winning, rest - cost * max(low * low, high * high))
+            if not candidate.is_self:
+                found.append(
+                    self._back(candidate, int(offset.constant))
+                    if offset.is_constant
+                    else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
+                )
+            parts += [self._reads(part, at) for part in found if part is not None]
+        return parts, self._check(query, candidates, winning, cost, needed)
+
+    def _back(self, candidate: Candidate, offset: int) -> Kind | None:
+        """The query where the key `offset` positions before has this kind."""
+        query = candidate.joint
+        by = frozenset(step for step in query.before if candidate.ids & _steps_back(self.keys.kinds, step, offset - 1))
+        if offset < 1 or not by:
+            return None
+        distance = Fraction(-offset)
+        return replace(query, before=by).restricted(candidate.place - atom(POSITION), distance, distance)
+
+    # By key
+
+    def _by_key(
+        self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int
+    ) -> tuple[list[Kind], Lead]:
+        for c in candidates:
+            if self._inexact(c.exact, c.joint):
+                raise Undecided(self.where, f"a score of {query.name} is no integer polynomial: {c.exact}")
+        winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
+        winners = [winner for c in candidates if (winner := self._winner(c, winning)) is not None]
+        kept = self._check(query, candidates, winning, lattice([c.exact for c in candidates]), needed)
+        if self._unique(winners):
+            return [self._reads(c.joint, at) for c in winners], kept
+        return [self._average(query, winners, at)], kept
+
+    def _sure(self, query: Kind, candidate: Candidate) -> bool:
+        """Whether there is such a key, whatever the input."""
+        return candidate.is_self or self.keys.sure(query.parent, candidate.ids)
+
+    def _winner(self, candidate: Candidate, winning: Fraction) -> Candidate | None:
+        """The part in which it can have the largest score."""
+        while True:
+            joint, score = candidate.joint, candidate.score
+            upper = score.upper(joint)
+            if upper < winning:
+                return None
+            for square in score.squares:
+                low, high = joint.bounds(square.form)
+                if low <= 0 <= high and (low, high) != (0, 0) and upper - square.cost < winning:
+                    part = joint.restricted(square.form, Fraction(0), Fraction(0))
+                    if part is None:
+                        return None
+                    candidate = self._scored(candidate.ids, part, candidate.own, whole=False)
+                    break
+            else:
+                return candidate
+
+    def _unique(self, winners: Sequence[Candidate]) -> bool:
+        """Whether no two positions can tie: their scores are one strictly monotone function of the position, or lie apart."""
+        function: Polynomial | None = None  # of the position, called k'
+        for candidate in winners:
+            if self._many(candidate) and (function := self._monotone(candidate)) is None:
+                return False
+        on = [
+            function is not None
+            and c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place}))
+            for c in winners
+        ]
+        spans = [(c.score.lower(c.joint), c.score.upper(c.joint)) for c in winners]
+        for i, c in enumerate(winners):
+            if self._many(c) and not on[i]:
+                return False
+            for j in range(i):
+                apart = spans[i][1] < spans[j][0] or spans[j][1] < spans[i][0]
+                same = c.place.is_constant and c.place == winners[j].place  # one position has one kind
+                if not apart and not same and not (on[i] and on[j]):
+                    return False
+        return True
+
+    def _many(self, candidate: Candidate) -> bool:
+        """Whether there may be several such keys."""
+        return self._multiplicity(candidate) > 1
+
+    def _monotone(self, candidate: Candidate) -> Polynomial | None:
+        """The score as a function of the key's position, if it is strictly monotone and depends on nothing else of the key."""
+        squares = [s for s in candidate.score.squares if s.form.atoms & candidate.own]
+        if len(squares) != 1 or len(candidate.place.atoms) != 1:
+            return None
+        (name,), (square,) = candidate.place.atoms, squares
+        low, high = candidate.joint.bounds(square.form)
+        if low < 0 < high or abs(square.form.terms.get((name,), Fraction(0))) != 1:
+            return None
+        if (candidate.exact.atoms & candidate.own) != {name} or name in candidate.score.rest.atoms:
+            return None
+        return candidate.exact.substitute({name: atom(PLACE)})
+
+    def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
+        """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
+        top = max(c.score.upper(c.joint) for c in winners)
+        always = [c for c in winners if c.certain and self._sure(query, c) and c.score.upper(c.joint) == top]
+        most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
+        number, share = query.space.fresh("m"), query.space.fresh("r")
+        values: list[Polynomial] = []
+        for i in range(len(self.rows.value)):
+            held = [c for c in winners if c.value(i).terms]
+            if not held:
+                values.append(ZERO)
+            elif len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
+                values.append(atom(share))
+            else:
+                shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)
+                raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
+        box = {**query.box, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
+        return self._reads(replace(query, box=box), at, values).simplified()
+
+    def _name(self, candidate: Candidate) -> str:
+        return "itself" if candidate.is_self else self.keys.kinds[min(candidate.ids)].name
+
+    def _multiplicity(self, candidate: Candidate) -> int:
+        if not candidate.place.atoms & candidate.own or (len(candidate.ids) == 1 and candidate.ids <= self.keys.single):
+            return 1
+        low, high = candidate.joint.bounds(candidate.place)
+        return int(high - low) + 1
+
+
+def _steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
+    found = frozenset([start])
+    for _ in range(steps):
+        found = frozenset(j for i in found for j in kinds[i].before)
+    return found

@@ -1,0 +1,138 @@
+"""The static checker: walks the matrices of a model and proves, for all inputs of a language, that rounding is sound.
+
+Soundness of rounding: at every position of every input, every register is what the ideal model (the same weights over exact
+rationals; attention takes the largest scores and averages ties) has there, rounded, or within a stated number of steps of it; every
+gate opens in both or in neither; every head has the same winners; and the two models produce the same token.
+
+How: the kinds of positions (kinds.py) are those of the input language at first. Each sublayer turns a kind into one or more kinds,
+where the sign of a gate or the kind of a head's winner differs. Whatever no rule proves ends the check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from constructions.layers import Block
+from precision.format import Discipline, Rounding
+from verify.certificates.attention import Keys, Lead, Reader, rows_of
+from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Space, Undecided
+from verify.certificates.language import Language
+from verify.certificates.merging import joined, merged
+from verify.certificates.model import NUMBER, Model
+from verify.certificates.operators import added, dot, feed_forward, sublayer
+from verify.certificates.output import settle_output
+from verify.certificates.polynomial import atom, constant
+
+MOST_KINDS = 4000
+
+
+@dataclass
+class Report:
+    """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block."""
+
+    leads: dict[str, Lead] = field(default_factory=dict)
+    errors: dict[str, Fraction] = field(default_factory=dict)
+    kinds: list[int] = field(default_factory=list)
+
+    def lead(self, where: str, found: Lead | None) -> None:
+        """Keeps the narrowest."""
+        if found is None:
+            return
+        old = self.leads.get(where)
+        if old is None:
+            self.leads[where] = found
+        else:
+            lead = min((x.lead for x in (old, found) if x.lead), default=Fraction(0))
+            self.leads[where] = Lead(lead, max(old.needed, found.needed), min(old.winning, found.winning))
+
+    def registers(self, kind: Kind, names: Sequence[str]) -> None:
+        """The errors of a kind's registers."""
+        for index, polynomial in kind.registers.items():
+            if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
+                self.errors[names[index]] = max(error, self.errors.get(names[index], Fraction(0)))
+
+
+def check(model: Model, language: Language) -> Report:
+    """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided where it cannot tell."""
+    if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
+        raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
+    fused = model.arithmetic.discipline is Discipline.FUSED
+    report = Report()
+    kinds = embedded(model, language)
+    for number, block in enumerate(model.blocks):
+        kinds = _block(model, number, block, kinds, fused, report)
+        report.kinds.append(len(kinds))
+    for kind in kinds:
+        settle_output(kind, model, fused)
+    return report
+
+
+def embedded(model: Model, language: Language) -> list[Kind]:
+    """The kinds behind the embedding, one for each place of the language."""
+    space = Space(model.arithmetic.format)
+    kinds = []
+    for index, place in enumerate(language):
+        box: dict[str, Domain] = {POSITION: Integer(place.low, place.high)}
+        if place.word:
+            values = {i: constant(w) for i, w in model.specials[place.word]}
+        else:
+            values = dict(model.numbers.rows)
+            box[NUMBER] = Integer(*place.numbers)
+        kind = Kind(place.name, space, values, box, {}, index, frozenset(place.after))
+        for i, slope in model.position:
+            kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
+            kind = added(kind, i, offset, "the embedding")
+        for i, value in kind.registers.items():
+            kind, settled = kind.settle(value, "the embedding")
+            kind = kind.with_registers({i: settled})
+        narrowed: Kind | None = kind
+        if place.behind is not None:
+            narrowed = kind.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
+        if narrowed is None:
+            raise ValueError(f"no token can stand at {place.name}")
+        kinds.append(narrowed.simplified())
+    return kinds
+
+
+def _block(model: Model, number: int, block: Block, kinds: list[Kind], fused: bool, report: Report) -> list[Kind]:
+    if block.recurrence is not None:
+        raise Undecided(f"block {number}", "a linear recurrence is not covered")
+    at = f"block {number}"
+    kinds = [replace(kind, parent=i) for i, kind in enumerate(kinds)]
+    parts = kinds
+    if block.heads:
+        keys = Keys(kinds)
+        width = 0
+        for h, head in enumerate(block.heads):
+            where = f"{at}, head {h}"
+            reader = Reader(keys, rows_of(head), where, fused)
+            read: list[Kind] = []
+            for kind in parts:
+                found, lead = reader.read(kind, -1 - width)
+                report.lead(where, lead)
+                read += found
+            parts = read
+            width += len(head.value)
+        outs = [[w for head in block.heads for w in head.out[r]] for r in range(len(model.registers))]
+        parts = joined([_written(kind, outs, at, model, fused) for kind in parts], model.live(number, feed_forward=True))
+    weights = sublayer(block.feed_forward)
+    done: list[Kind] = []
+    for kind in parts:
+        done += feed_forward(kind, weights, f"{at}, feed-forward", model.registers, fused)
+        if len(done) > MOST_KINDS:
+            raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
+    for kind in done:
+        report.registers(kind, model.registers)
+    return merged(done, model.live(number))
+
+
+def _written(kind: Kind, outs: Sequence[Sequence[float]], at: str, model: Model, fused: bool) -> Kind:
+    for register, weights in enumerate(outs):
+        row = [(Fraction(float(w)), kind.register(-1 - j)) for j, w in enumerate(weights) if w]
+        if row:
+            where = f"{at}, attention, register {model.registers[register]}"
+            kind, change = dot(kind, row, Fraction(0), where, fused)
+            kind = added(kind, register, change, where)
+    return replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})

@@ -1,0 +1,76 @@
+"""The output head: the two readings choose the same token."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verify.certificates.kinds import Integer, Kind, Undecided
+from verify.certificates.model import NUMBER, Model
+from verify.certificates.polynomial import ZERO, Polynomial, atom
+
+WHERE = "the output head"
+
+
+def settle_output(kind: Kind, model: Model, fused: bool) -> None:
+    """Raises Refused or Undecided unless the argmax, the first of equals, is the same in both readings at this kind.
+
+    Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
+    the same sign in both, never 0.
+    """
+    number = kind.space.fresh("v")
+    kind = _with_number(kind, model, number)
+    logits = {f"number {NUMBER}": _logit(kind, {i: p.substitute({NUMBER: atom(number)}) for i, p in model.numbers.rows.items()}, fused)}
+    for word, row in model.specials.items():
+        logits[word] = _logit(kind, {i: Polynomial({(): w}) for i, w in row}, fused)
+    inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
+    for word in inexact:
+        for other, logit in logits.items():
+            if other != word:
+                _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}")
+
+
+def _with_number(kind: Kind, model: Model, number: str) -> Kind:
+    from dataclasses import replace
+
+    return replace(kind, box={**kind.box, number: Integer(model.numbers.low, model.numbers.high)})
+
+
+def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Polynomial:
+    result = ZERO
+    for i, weight in sorted(row.items()):
+        term = kind.register(i) * weight
+        if not fused:
+            _exact(kind, term)
+            _exact(kind, result + term)
+        result = result + term
+    _exact(kind, result)
+    return result
+
+
+def _exact(kind: Kind, value: Polynomial) -> None:
+    _, settled = kind.settle(value, WHERE)
+    if settled != value:
+        raise Undecided(WHERE, f"a logit of {kind.name} is rounded")
+
+
+def _is_inexact(kind: Kind, value: Polynomial) -> bool:
+    return any(kind.integer(name) is None for name in value.atoms)
+
+
+def _decided(kind: Kind, difference: Polynomial, where: str) -> None:
+    low, high = kind.bounds(difference)
+    ideal_low, ideal_high = kind.bounds(difference, ideal=True)
+    if (low > 0 and ideal_low > 0) or (high < 0 and ideal_high < 0):
+        return
+    for part in kind.split(difference, where):
+        _decided(part, difference.substitute(_fixed(part, difference)), where)
+
+
+def _fixed(part: Kind, difference: Polynomial) -> dict[str, Polynomial]:
+    """Atoms that the split has given one value."""
+    fixed: dict[str, Polynomial] = {}
+    for name in difference.atoms:
+        domain = part.integer(name)
+        if domain is not None and domain.low == domain.high:
+            fixed[name] = Polynomial({(): Fraction(domain.low)})
+    return fixed

@@ -1,0 +1,81 @@
+"""Scores: quadratic polynomials of a query's and a key's atoms, written as −Σ d·l² + rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.certificates.kinds import Integer, Kind
+from verify.certificates.polynomial import Polynomial
+
+
+@dataclass(frozen=True)
+class Square:
+    """−cost·form², form an affine form of Integer atoms with integer coefficients."""
+
+    cost: Fraction
+    form: Polynomial
+
+
+@dataclass(frozen=True)
+class Score:
+    """−Σ cost·form² + rest."""
+
+    squares: tuple[Square, ...]
+    rest: Polynomial
+
+    def upper(self, kind: Kind) -> Fraction:
+        """An upper bound."""
+        return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s.form) for s in self.squares), Fraction(0))
+
+    def lower(self, kind: Kind) -> Fraction:
+        """A lower bound."""
+        worst = Fraction(0)
+        for square in self.squares:
+            low, high = kind.bounds(square.form)
+            worst += square.cost * max(low * low, high * high)
+        return kind.bounds(self.rest)[0] - worst
+
+
+def _least_square(kind: Kind, form: Polynomial) -> Fraction:
+    low, high = kind.bounds(form)
+    return Fraction(0) if low <= 0 <= high else min(low * low, high * high)
+
+
+def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str]) -> Score:
+    """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds."""
+    squares: list[Square] = []
+    rest = score
+    for name in order:
+        cost = -rest.terms.get((name, name), Fraction(0))
+        if cost <= 0 or not isinstance(kind.box[name], Integer):
+            continue
+        linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
+        form = Polynomial({(name,): Fraction(1)}) - linear * (1 / (2 * cost))
+        if not kind.is_integer_affine(form) or any(c.denominator != 1 for c in form.terms.values()):
+            continue
+        rest = rest + form * form * cost
+        squares.append(Square(cost, form))
+    return Score(tuple(squares), rest)
+
+
+def _without(monomial: tuple[str, ...], name: str) -> list[str]:
+    left = list(monomial)
+    left.remove(name)
+    return left
+
+
+def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
+    """The largest number of which every value is a multiple, for integer atoms; 0 if all are 0."""
+    found = Fraction(0)
+    for polynomial in polynomials:
+        for c in polynomial.terms.values():
+            found = _gcd(found, abs(c))
+    return found
+
+
+def _gcd(a: Fraction, b: Fraction) -> Fraction:
+    while b:
+        a, b = b, a % b
+    return a

@@ -37,7 +37,7 @@ def wired_of(
     words: Words,
     blocks: tuple[BlockPlan, ...],
     arithmetic: Arithmetic,
-    longest: int,
+    longest: int | None = None,
 ) -> Wired:
     """The program of these blocks over these words, the output head tied to the embedding. longest: as of `wire`."""
     embedding = words.embedding()

@@ -96,20 +96,22 @@ class Search:
         if start < 0:
             raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
         pattern = " ".join(self.vocabulary[token] for token in sequence[start + 1 : -1])
-        result = _results(pattern, self._before(sequence[:start]), self.timeout_seconds)
+        result = _results(pattern, self._before(sequence, start), self.timeout_seconds)
         for word in result:
             if word not in self._numbers:
                 raise SearchError(f"a search returned {_short(word)}, which is not a token")
         return [self._numbers[word] for word in result]
 
-    def _before(self, tokens: Sequence[int]) -> str:
-        """These tokens as text."""
+    def _before(self, sequence: Sequence[int], start: int) -> str:
+        """The tokens before this place as text."""
         known = len(self._read)
-        if list(tokens[:known]) != self._read:
+        if known > start or sequence[:known] != self._read:
             known, self._read, self._text = 0, [], ""
-        fresh = " ".join(self.vocabulary[token] for token in tokens[known:])
-        self._text += " " + fresh if known and len(tokens) > known else fresh
-        self._read.extend(tokens[known:])
+        if known < start:
+            fresh = sequence[known:start]
+            text = " ".join(self.vocabulary[token] for token in fresh)
+            self._text = f"{self._text} {text}" if known else text
+            self._read.extend(fresh)
         return self._text
 
 

@@ -128,7 +128,8 @@ def find_winners(
     certified &= groups.representable & _within_range(total, unit * lead, unit * largest)
     certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
     highest = combine([(Fraction(1), total)], 2 * unit * _defect_reach(preference), len(visible))
-    beneath = _is_beneath(highest, wins.any(axis=0), groups, outside, centre, -unit * largest)
+    some = np.asarray(wins.any(axis=0), bool)
+    beneath = _is_beneath(highest, some, groups, outside, centre, -unit * largest)
     low, high = (np.where(beneath, 0, end) for end in _join(ranges, wins))
     searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
     return Winners(

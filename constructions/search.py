@@ -34,8 +34,12 @@ def retrieve(words: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS) -> 
     if START_SEARCH not in words:
         raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
     start = len(words) - 1 - list(reversed(words)).index(START_SEARCH)
-    pattern = " ".join(words[start + 1 : -1])
-    found = search(pattern, " ".join(words[:start]), timeout_seconds)
+    return _results(" ".join(words[start + 1 : -1]), " ".join(words[:start]), timeout_seconds)
+
+
+def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
+    """The words to append after a search."""
+    found = search(pattern, text, timeout_seconds)
     if found is None:
         return [FAILED]
     result = found.split()
@@ -66,8 +70,9 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
 
 @dataclass
 class Search:
-    """The surroundings of one run, to be told its sequence after each token that the model writes.
+    """The surroundings of one run, to be told its sequence after each token that the model writes: `retrieve`, in tokens.
 
+    The text is kept from search to search and only extended; a sequence that does not go on where the last one ended is read anew.
     Raises SearchError for a search that cannot be carried out, and for a result that is not made of tokens.
     """
 
@@ -75,6 +80,8 @@ class Search:
     timeout_seconds: float = TIMEOUT_SECONDS
     searches: int = 0
     _numbers: dict[str, int] = field(init=False)
+    _read: list[int] = field(init=False, default_factory=list)  # the tokens that stand in the text
+    _text: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         self._numbers = {word: number for number, word in enumerate(self.vocabulary)}
@@ -83,11 +90,27 @@ class Search:
         if self.vocabulary[sequence[-1]] != END_SEARCH:
             return []
         self.searches += 1
-        result = retrieve([self.vocabulary[token] for token in sequence], self.timeout_seconds)
+        start = len(sequence) - 1
+        while start >= 0 and self.vocabulary[sequence[start]] != START_SEARCH:
+            start -= 1
+        if start < 0:
+            raise SearchError(f"{END_SEARCH} without a {START_SEARCH} before it")
+        pattern = " ".join(self.vocabulary[token] for token in sequence[start + 1 : -1])
+        result = _results(pattern, self._before(sequence[:start]), self.timeout_seconds)
         for word in result:
             if word not in self._numbers:
                 raise SearchError(f"a search returned {_short(word)}, which is not a token")
         return [self._numbers[word] for word in result]
+
+    def _before(self, tokens: Sequence[int]) -> str:
+        """These tokens as text."""
+        known = len(self._read)
+        if list(tokens[:known]) != self._read:
+            known, self._read, self._text = 0, [], ""
+        fresh = " ".join(self.vocabulary[token] for token in tokens[known:])
+        self._text += " " + fresh if known and len(tokens) > known else fresh
+        self._read.extend(tokens[known:])
+        return self._text
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def decode_by_auto(
         return argmax
 
     produced = decode_with_guess(run, prompt, stop, limit, guess, respond, tick)
-    return Decoded(produced, None, name)
+    return Decoded(produced, None, name, uncertified=runs.uncertified)
 
 
 def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic) -> Callable[[int], int] | None:

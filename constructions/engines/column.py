@@ -185,6 +185,14 @@ def multiply(a: Column, b: Column) -> Column:
     return normalised(m, a.e + b.e)
 
 
+def extremes(a: Column, b: Column) -> tuple[Column, Column]:
+    """The smaller and the larger of two columns at each place."""
+    e = min(a.e, b.e)
+    first, second = a.scaled_to(e), b.scaled_to(e)
+    below = np.asarray(first < second, bool)
+    return normalised(np.where(below, first, second), e), normalised(np.where(below, second, first), e)
+
+
 def positive_part(a: Column) -> Column:
     """ReLU."""
     if a.m.dtype == object:

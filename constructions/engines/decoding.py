@@ -7,7 +7,8 @@ it goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -32,18 +33,25 @@ class Decoded:
     """Greedy decoding. produced: the tokens after the prompt, responses included.
 
     recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
-    decoded. steps: what `reference` was told to keep.
+    decoded. steps: what `reference` was told to keep. uncertified: how many softmax columns of a head were computed by definition
+    for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
     """
 
     produced: list[int]
     recorded: Flags | Callable[[], Flags] | None
     engine: str
     steps: list[Step] = field(default_factory=list)
+    uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     @cached_property
     def flags(self) -> Flags | None:
         """What was recorded. May raise EngineFailed, as finding it may take another run."""
         return self.recorded() if callable(self.recorded) else self.recorded
+
+
+def by_block_and_head(sites: Mapping[str, int]) -> dict[tuple[int, int], int]:
+    """Counts of sites such as `2.attn.0` by block and head."""
+    return {(int(block), int(head)): count for site, count in sites.items() for block, _, head in [site.split(".")]}
 
 
 class Decode(Protocol):
@@ -121,7 +129,8 @@ def decode_by_incremental(
     from constructions.engines.incremental import IncrementalDecoder
 
     decoder = IncrementalDecoder(model, arithmetic)
-    return Decoded(decoder.decode(prompt, stop, limit, respond=respond, tick=tick), None, "incremental")
+    produced = decoder.decode(prompt, stop, limit, respond=respond, tick=tick)
+    return Decoded(produced, None, "incremental", uncertified=by_block_and_head(decoder.columns.uncertified))
 
 
 def decode_by_dense(
@@ -178,8 +187,9 @@ def decode_by_indexed(
     tick: Tick = lambda length: None,
 ) -> Decoded:
     """By runs over what is not known of the sequence yet: the engine remembers the rest."""
-    produced = decode_with_guess(IndexedRuns(model, arithmetic), prompt, stop, limit, guess, respond, tick)
-    return Decoded(produced, None, "indexed")
+    runs = IndexedRuns(model, arithmetic)
+    produced = decode_with_guess(runs, prompt, stop, limit, guess, respond, tick)
+    return Decoded(produced, None, "indexed", uncertified=runs.uncertified)
 
 
 class IndexedRuns:
@@ -191,16 +201,23 @@ class IndexedRuns:
         self._engine = Indexed(model, arithmetic)
         self._state = self._engine.start
         self._argmax: list[int] = []  # at each position that the state has read
+        self._dense = Counter[str]()
 
     def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         """The argmax at each position."""
         after, found = self._engine.advance(self._state, [*known[self._state.length :], *draft])
+        self._dense.update(found.columns.dense_by_head)
         following = found.next_tokens.tolist()
         if draft:
             return [*self._argmax, *following]
         self._state = after
         self._argmax.extend(following)
         return self._argmax
+
+    @property
+    def uncertified(self) -> dict[tuple[int, int], int]:
+        """See Decoded, over all runs so far."""
+        return by_block_and_head(self._dense)
 
 
 def decode_with_guess(

@@ -238,6 +238,8 @@ class CompiledMachine:
         plan, head, length, limbs = self.plans[h], self.index.heads[h], self.length, self.limbs
         self.columns.dense += 1
         self.columns.dense_by_head[plan.name] = self.columns.dense_by_head.get(plan.name, 0) + 1
+        if self.length >= FIRST_SEARCH:
+            self.columns.uncertified[plan.name] = self.columns.uncertified.get(plan.name, 0) + 1
         scores = np.zeros(length * limbs, np.uint64)
         self.entries.dense_scores(self.index, h, length, self.vec, self.t, scores)
         weights = [(key, w) for key, w in enumerate(softmax(self._numbers(scores), self.arithmetic).weights) if w]

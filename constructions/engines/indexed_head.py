@@ -3,8 +3,9 @@
 What the certificate gives: the winners' rounded scores lead by γ with l·e^−γ < 2^−(q + 2), 2^−q the quantum. Under `fused` a
 loser's weight, below half a quantum, rounds to 0, and each of m tied winners has a weight 1/(m + ε), 0 ≤ ε < 2^−(q + 2), with
 ε = 0 only if there are no losers. No element or midpoint but 1/m itself lies that close to 1/m, so the weight rounds like 1/m, or
-like numbers just below 1/m. Under `sequential` a loser's exponential rounds to 0 and a winner's is 1. There, scores are certified
-only if no partial sum of theirs can saturate, and ties only if no product in them needs rounding; the columns' bounds show both.
+like numbers just below 1/m. Under `sequential` a loser's exponential rounds to 0 and a winner's is 1. There, a column is certified
+only if no product and no partial sum in its scores can saturate, as the query and the ranges of the keys show, and a tie only if
+no product needs rounding.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.column import SMALL, Array, Column, combine, concatenated, normalised, zeros
+from constructions.engines.column import SMALL, Array, Column, combine, concatenated, extremes, normalised, zeros
 from constructions.engines.forgetting import Dropped, drop
-from constructions.engines.indexed_operators import Operators, reach
-from constructions.engines.nearest import Winners, find_winners
+from constructions.engines.indexed_operators import Operators
+from constructions.engines.nearest import Winners, at_most, find_winners
 from constructions.engines.squares import possible_roots
 from constructions.layers import AttentionHead, Matrix
 from precision.enclosure import round_beside_reciprocal
@@ -36,12 +37,13 @@ class Memory:
     """What a head still has to know of the keys so far.
 
     count: how many there were, dropped ones included. registers: residual-stream register → its values at the keys that are kept,
-    in order of position. reach: at least every magnitude of each key row, over all keys. dropped: None if every key is kept.
+    in order of position. ranges: the least and the largest number of each key row, over all keys. dropped: None if every key is
+    kept.
     """
 
     count: int = 0
     registers: Mapping[int, Column] = field(default_factory=dict)
-    reach: tuple[Fraction, ...] = ()
+    ranges: tuple[tuple[Fraction, Fraction], ...] = ()
     dropped: Dropped | None = None
 
     @property
@@ -89,7 +91,7 @@ class Head:
         value = [
             operators.row(row, keys, 0.0, kept + length, f"{site}.value[{j}]", kept) for j, row in enumerate(head.value)
         ]
-        furthest = [max((reach(row), *memory.reach[c : c + 1])) for c, row in enumerate(key)]
+        ranges = [_range(row, memory.ranges[c : c + 1]) for c, row in enumerate(key)]
         visible = np.arange(kept + 1, kept + length + 1)
         seen = np.arange(memory.count + 1, memory.count + length + 1)
         # Under `sequential` each exponential rounds to 0 by itself, so nothing adds up.
@@ -97,7 +99,7 @@ class Head:
         lead += 2 * self._rounded_operations * operators.arithmetic.format.quantum
         coefficients = self._coefficients(query, length)
         winners = None
-        if self._is_bilinear(key, query, furthest, keys, lead):
+        if self._is_bilinear(key, keys, lead):
             scored = [keys[i] for i in self.scored]
             largest = operators.arithmetic.format.max_value
             winners = find_winners(scored, coefficients, list(keys.values()), kept + length, visible, lead, largest)
@@ -107,8 +109,10 @@ class Head:
             certified = winners.certified.copy()
             if memory.dropped is not None:
                 certified &= memory.dropped.is_beaten(dict(zip(self.scored, coefficients, strict=True)), lead)
+                certified &= winners.tie == 0  # a dropped key ties with the others
             if not operators.fused:
                 certified &= (winners.number == 1) | self._exact_scores(query, key)
+                certified &= self._stays_within(query, ranges, length)
             losers = winners.number < seen
             outputs = [
                 self._read(column, winners, certified, losers, f"{site}.sum[{j}]") for j, column in enumerate(value)
@@ -122,7 +126,7 @@ class Head:
             outputs = self._by_definition(certified, kept, query, key, value, outputs)
         if not remember:
             return Attended(outputs, certified, Memory())
-        after = self._memory(memory, length, keys, furthest)
+        after = self._memory(memory, length, keys, ranges)
         if forget and winners is not None and winners.preference is not None:
             root, square = (self.scored[i] for i in winners.preference)
             last = {i: c.take(np.array([length - 1])) for i, c in zip(self.scored, coefficients, strict=True)}
@@ -136,14 +140,14 @@ class Head:
         memory: Memory,
         length: int,
         keys: Mapping[int, Column],
-        furthest: Sequence[Fraction],
+        ranges: Sequence[tuple[Fraction, Fraction]],
     ) -> Memory:
         """The memory with all of the chunk's keys in it, and with every register that may be the root of a square."""
         wanted = {*self.scored, *self.read} or {0}  # one of them tells how many keys there are
         others = [i for i in keys if i not in wanted]
         roots = possible_roots([keys[i] for i in self.scored], [keys[i] for i in others])
         registers = {i: keys[i] for i in sorted({*wanted, *(others[place] for place in roots)})}
-        return Memory(memory.count + length, registers, tuple(furthest), memory.dropped)
+        return Memory(memory.count + length, registers, tuple(ranges), memory.dropped)
 
     def _forget(self, memory: Memory, root: int, square: int, last: Mapping[int, Column], lead: Fraction) -> Memory:
         """The memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
@@ -166,27 +170,31 @@ class Head:
         """
         return 1 if self.operators.fused else len(self.head.query)
 
-    def _is_bilinear(
-        self,
-        key: Sequence[Column],
-        query: Sequence[Column],
-        furthest: Sequence[Fraction],
-        keys: Mapping[int, Column],
-        lead: Fraction,
-    ) -> bool:
+    def _is_bilinear(self, key: Sequence[Column], keys: Mapping[int, Column], lead: Fraction) -> bool:
         """Whether the scores Σ_c key_c·query_c are a bilinear form in the registers that the key weights read, then rounded."""
         fmt = self.operators.arithmetic.format
         if not fmt.is_fixed_point:
             return False  # a float format may round scores by much more than a quantum
-        if not all(self._is_linear(self.head.key[c], keys, row) for c, row in enumerate(key)):
-            return False  # a rounded key is no longer the linear form that the structure is read from
-        if not self.operators.fused:
-            total = self._rounded_operations * fmt.quantum
-            total += sum((k * reach(q) for k, q in zip(furthest, query, strict=True)), Fraction(0))
-            # A difference of scores saturates too; at −max_value it must be out of the softmax just the same.
-            if total > fmt.max_value or lead > fmt.max_value:
-                return False
-        return True
+        if not self.operators.fused and lead > fmt.max_value:
+            return (
+                False  # a difference of scores saturates too; at −max_value it must be out of the softmax just the same
+            )
+        # A rounded key is no longer the linear form that the structure is read from.
+        return all(self._is_linear(self.head.key[c], keys, row) for c, row in enumerate(key))
+
+    def _stays_within(self, query: Sequence[Column], ranges: Sequence[tuple[Fraction, Fraction]], length: int) -> Array:
+        """At which queries no product key_c·query_c and no sum of the first of them saturates, whichever the key."""
+        fmt = self.operators.arithmetic.format
+        largest = fmt.max_value - self._rounded_operations * fmt.quantum
+        low, high, within = zeros(length), zeros(length), np.ones(length, bool)
+        for column, ends in zip(query, ranges, strict=True):
+            least, most = extremes(*(combine([(end, column)], Fraction(0), length) for end in ends))
+            low, high = (self.operators.sum(a, b, length) for a, b in ((low, least), (high, most)))
+            for bound in (least, low):
+                within &= ~at_most(bound, -largest)
+            for bound in (most, high):
+                within &= at_most(bound, largest)
+        return within
 
     def _is_linear(self, weights: Matrix, keys: Mapping[int, Column], row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""
@@ -269,6 +277,15 @@ class Head:
         return merged
 
 
+def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """The least and the largest number of a column and of what stood before it."""
+    unit = Fraction(2) ** column.e
+    low, high = (unit * int(end) for end in (column.m.min(), column.m.max()))
+    for least, most in before:
+        low, high = min(low, least), max(high, most)
+    return low, high
+
+
 def vanishing_lead(length: int, fraction_bits: int) -> Fraction:
     """A lead γ with length·e^−γ < 2^−(fraction_bits + 2). Derivation: log2 e > 1.442."""
     return Fraction(1000 * (fraction_bits + 2 + length.bit_length()), 1442)
@@ -309,6 +326,9 @@ def _sums(value: Column, winners: Winners, queries: Array) -> tuple[Array, Array
     for wins, place in zip(winners.special_wins[:, queries], winners.special, strict=True):
         total = total + np.where(wins, m[[place]], 0)
         terms = terms + (wins & bool(m[place] != 0))
+    if np.any(tie := winners.tie[queries]):
+        total = total + _range_sums(m, np.zeros_like(tie), tie)
+        terms = terms + _range_sums((m != 0).astype(np.int64), np.zeros_like(tie), tie)
     return total, terms
 
 

@@ -11,7 +11,8 @@ order within the group, among the keys that the causal mask leaves. What the squ
 x_s = x_j² (or its rounding), that coefficients are constant, that the preference is monotone within each group.
 
 The certificate of a query: the winner's exact score leads every other key's by so much that all others round to weight 0 together,
-where keys outside the group are bounded by the least possible mismatch. A query that fails it is left to be computed densely.
+where keys outside the group are bounded by the least possible mismatch. Where not even the best score is above the least element of
+the format, −largest, all of them round to it, and all keys tie. A query that fails both is left to be computed densely.
 Nothing here knows what a head is for.
 """
 
@@ -34,8 +35,9 @@ class Winners:
     """The winning keys of each query, where certified; elsewhere the entries mean nothing.
 
     certified: (queries,) bool. order: the ordinary keys, sorted by group. low, high: the winners are order[low:high], empty if only
-    special keys win. special: the special keys; special_wins: (special, queries) bool. preference: which of the registers are
-    the root and the square by which the winner is searched; None if none are, or the root is none of them.
+    special keys win. special: the special keys; special_wins: (special, queries) bool. tie: (queries,), how many keys there are,
+    the first ones, where all of them tie as every score saturates; elsewhere 0. preference: which of the registers are the root
+    and the square by which the winner is searched; None if none are, or the root is none of them.
     """
 
     certified: Array
@@ -44,12 +46,13 @@ class Winners:
     high: Array
     special: Array
     special_wins: Array
+    tie: Array
     preference: tuple[int, int] | None = None
 
     @property
     def number(self) -> Array:
         """How many keys tie for the win."""
-        count: Array = self.high - self.low + self.special_wins.sum(axis=0)
+        count: Array = self.high - self.low + self.special_wins.sum(axis=0) + self.tie
         return count
 
     @property
@@ -58,7 +61,7 @@ class Winners:
         key: Array = self.order[np.where(self.high > self.low, self.low, 0)]
         for wins, place in zip(self.special_wins, self.special, strict=True):
             key = np.where(wins & (self.high == self.low), place, key)
-        return key
+        return np.where(self.tie > 0, 0, key)
 
 
 @dataclass(frozen=True)
@@ -119,15 +122,25 @@ def find_winners(
         return None
     candidates = [_run(preference, groups.order, low, high, unit) for low, high in ranges]
     candidates += [_special_key(registers, coefficients, centre, int(key), visible, unit) for key in special]
-    certified, wins, best = _decide(
-        candidates, unit * (lead + 2 * _defect_reach(preference)), _outside(matching, preference, unit)
-    )
+    outside = _outside(matching, preference, unit)
+    certified, wins, best = _decide(candidates, unit * (lead + 2 * _defect_reach(preference)), outside)
     total = combine([(Fraction(1), best), (Fraction(1), centre)], Fraction(0), len(visible))
     certified &= groups.representable & _within_range(total, unit * lead, unit * largest)
     certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
-    low, high = _join(ranges, wins)
+    highest = combine([(Fraction(1), total)], 2 * unit * _defect_reach(preference), len(visible))
+    beneath = _is_beneath(highest, wins.any(axis=0), groups, outside, centre, -unit * largest)
+    low, high = (np.where(beneath, 0, end) for end in _join(ranges, wins))
     searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
-    return Winners(certified, groups.order, low, high, special, wins[len(ranges) :], searched)
+    return Winners(
+        certified | beneath,
+        groups.order,
+        low,
+        high,
+        special,
+        wins[len(ranges) :] & ~beneath,
+        np.where(beneath, visible, 0),
+        searched,
+    )
 
 
 def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible: Array) -> _Groups:
@@ -327,6 +340,21 @@ def _decide(
 def _within_range(total: Column, lead: Fraction, largest: Fraction) -> Array:
     """Whether neither a winner of this score nor, against it, a loser that saturates at −largest is moved too far by saturation."""
     return at_most(total, largest) & ~at_most(total, lead - largest)
+
+
+def _is_beneath(
+    highest: Column, some: Array, groups: _Groups, outside: Fraction | None, centre: Column, least: Fraction
+) -> Array:
+    """Where every score is at most `least`, so that all of them round to it.
+
+    highest: at least each score of the candidates, where there are `some`, and of the keys behind them, which a defect may lift
+    above the runs of the second rank. outside: see `_outside`; it says nothing of queries that are not representable.
+    """
+    beneath = at_most(highest, least)
+    if outside is None:
+        return beneath & some
+    of_others = combine([(Fraction(1), centre)], outside, len(centre))
+    return (beneath | ~some) & groups.representable & at_most(of_others, least)
 
 
 def _join(ranges: Sequence[tuple[Array, Array]], wins: Array) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ Registers that are constant but for a few keys are *flat*, and these keys *speci
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ import numpy as np
 from constructions.engines.column import Array, Column, combine, multiply, normalised, zeros
 
 MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
+MOST_EXCEPTIONS = MOST_SPECIAL // 2  # of one register
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,18 @@ def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], 
     flat: list[int] = []
     special: set[int] = set()
     for i, register in enumerate(registers):
-        different = np.flatnonzero(register.m != register.m[length // 2])
-        if len(different) <= MOST_SPECIAL // 2 and len(different) < max(1, length - 1):
+        different = np.flatnonzero(register.m != _common(register.m))
+        if len(different) <= MOST_EXCEPTIONS and 2 * len(different) < length:
             flat.append(i)
             special.update(int(k) for k in different)
     return flat, np.array(sorted(special), np.int64)
+
+
+def _common(values: Array) -> object:
+    """The value of all but MOST_EXCEPTIONS places, if there is one: then most of any 2·MOST_EXCEPTIONS + 1 places hold it."""
+    places = np.linspace(0, len(values) - 1, min(len(values), 2 * MOST_EXCEPTIONS + 1)).astype(np.int64)
+    (value, _) = Counter(values[places[::-1]].tolist()).most_common(1)[0]
+    return value
 
 
 def complete_squares(

@@ -11,6 +11,7 @@ from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Respond, decode_by_reference
 from constructions.search import END_SEARCH, SearchError
 from constructions.show import cli
+from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
 from constructions.show.steps import Step, observed_steps
 from constructions.show.trace import Trace
@@ -53,6 +54,7 @@ def run_model(
     if keep and not steps:
         with cli.progress("looking at every register"):
             steps = observed_steps(model, arithmetic, sequence)
+    report_columns(wired, decoded.uncertified)
     before, after = tuple(wired.spelled(prompt)), tuple(wired.spelled(decoded.produced))
     trace = Trace(wired, (*before, *after)[: len(steps)], len(before), tuple(steps))
     return Run(before, after, decoded, trace)

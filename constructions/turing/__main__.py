@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from constructions.construction import Example
-from constructions.engines import Decode, Decoded, Tick, no_response
+from constructions.engines import Decode, Decoded, Tick, by_block_and_head, no_response
 from constructions.search import END_SEARCH
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
+from constructions.show.columns import report_columns
 from constructions.show.run import run_document
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine
@@ -219,7 +220,7 @@ def _run(
             and expected is not None
             and _by_indexed(args.engine, wired, len(prompt), len(expected))
         ):
-            produced, decoded = _followed(wired, prompt, expected, tick), Decoded([], None, "indexed")
+            produced, decoded = _followed(wired, prompt, expected, tick)
         else:
             guess = [] if expected is None else expected.tolist()
             stop = {wired.token[HALT]} if HALT in wired.token else set()
@@ -227,6 +228,7 @@ def _run(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
             produced = np.array(decoded.produced, np.int64)
+    report_columns(wired, decoded.uncertified)
     options.say_engine(args, decoded)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
@@ -242,12 +244,13 @@ def _by_indexed(engine: str, wired: Wired, prompt: int, expected: int) -> bool:
     return choose(wired.model, wired.arithmetic, prompt, expected, expected) == "indexed"
 
 
-def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> Tokens:
+def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> tuple[Tokens, Decoded]:
     """What the model writes, as far as it is what is expected, and the first other token. A run may be of any length."""
     from constructions.engines import indexed
 
     first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
-    return expected if followed.written is None else np.append(expected[:first], followed.written)
+    produced = expected if followed.written is None else np.append(expected[:first], followed.written)
+    return produced, Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
 
 
 def _deviation(wired: Wired, produced: Tokens, expected: Tokens) -> str:

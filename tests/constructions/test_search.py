@@ -94,6 +94,59 @@ def test_results_become_tokens() -> None:
         surroundings([2, 2, 5, 4])
 
 
+WORDS = ("1", "12", "2", "(\\d+)", "\\b 1", "<StartSearch>", "<EndSearch>", "FAILED", "é")
+
+
+@settings(max_examples=300, deadline=None)
+@given(runs=st.lists(st.lists(st.integers(0, len(WORDS) - 1), min_size=1, max_size=14), min_size=1, max_size=3))
+@example(runs=[[0, 5, 3, 6, 2, 5, 3, 6], [0, 2, 5, 3, 6], [5, 3, 6, 1, 5, 3, 6]])
+def test_a_text_that_is_kept_is_the_text_that_is_read(runs: list[list[int]]) -> None:
+    """Growing sequences, and others after them: each time what the definition gives."""
+    surroundings = Search(WORDS)
+
+    def kept(tokens: list[int]) -> list[str]:
+        return [WORDS[token] for token in surroundings(tokens)]
+
+    def read(tokens: list[int]) -> list[str]:
+        words = [WORDS[token] for token in tokens]
+        if words[-1] != "<EndSearch>":
+            return []
+        found = retrieve(words)
+        if other := [word for word in found if word not in WORDS]:
+            raise SearchError(f"a search returned {other[0]!r}, which is not a token")
+        return found
+
+    for run in runs:
+        for end in range(1, len(run) + 1):
+            assert outcome(kept, run[:end]) == outcome(read, run[:end])
+
+
+def outcome(call: Callable[[list[int]], list[str]], tokens: list[int]) -> list[str] | str:
+    """What a search gives, or the error that it makes."""
+    try:
+        return call(tokens)
+    except SearchError as error:
+        return str(error)
+
+
+def test_a_search_looks_up_the_words_that_are_new() -> None:
+    """Reading the whole sequence for each search would take as many times as long."""
+
+    class Counted(list[str]):
+        looked_up = 0
+
+        def __getitem__(self, place):  # type: ignore[no-untyped-def,override]
+            Counted.looked_up += 1
+            return super().__getitem__(place)
+
+    vocabulary = Counted(["1", "<StartSearch>", "(\\d)", "<EndSearch>"])
+    surroundings, sequence = Search(vocabulary), [0] * 1000
+    for _ in range(100):
+        sequence += [1, 2, 3]
+        sequence += surroundings(sequence)
+    assert Counted.looked_up < 3000
+
+
 # Another engine for regular expressions
 
 

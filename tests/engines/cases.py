@@ -310,6 +310,12 @@ def keys_that_agree_only_after_rounding() -> Case:
     return searching(Arithmetic(fixed_point(17)), rows, components, [0, 0, 1, 0, 0, 0])
 
 
+def close_to_the_least_score() -> Case:
+    """All scores but one saturate at less than −15; −14 is above that, but not by enough."""
+    rows: list[Mapping[str, Number]] = [{"high": -4, "payload": 0}, {"high": Fraction(-7, 2), "payload": 8}]
+    return searching(Arithmetic(fixed_point(9)), rows, [(reg("high"), 4)], [0, 0, 1, 0, 0, 0, 0], "payload")
+
+
 CRAFTED: Mapping[str, Callable[[], Case]] = {
     case.__name__: case
     for case in (
@@ -318,6 +324,7 @@ CRAFTED: Mapping[str, Callable[[], Case]] = {
         wish_between_the_keys,
         tie_before_rounding_only,
         keys_that_agree_only_after_rounding,
+        close_to_the_least_score,
     )
 }
 

@@ -59,7 +59,7 @@ def test_what_is_dropped_counts_for_the_reach():
     case = searching(arithmetic, rows, [(reg("x_squared"), -8), (reg("x"), 64)], range(10))
     memories = [chunked_trace(case, [4, 7], forget=forget)[2].heads[0][0] for forget in (False, True)]
     assert [memory.kept for memory in memories] == [10, 1]
-    assert memories[0].reach == memories[1].reach == (81, 9)
+    assert memories[0].ranges == memories[1].ranges == ((0, 81), (-9, 0))
 
 
 def test_chunks_are_small_only_where_every_head_forgets(monkeypatch):

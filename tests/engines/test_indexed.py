@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -13,14 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions import index
 from constructions.affine import Number, reg
 from constructions.engines import indexed_head, nearest
+from constructions.engines.column import from_floats
 from constructions.engines.indexed import Columns, first_mismatch, run
 from constructions.engines.indexed_operators import Operators
-from constructions.engines.reference import decode
+from constructions.engines.reference import ReferenceEngine, decode
+from constructions.engines.squares import split_special
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
+from constructions.retrieval.task import Question
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from precision.softmax import softmax
@@ -177,6 +182,50 @@ def test_saturated_winners_are_not_certified():
         assert columns.dense > 0
 
 
+# What must not leave the fast way
+
+
+@pytest.mark.parametrize("length", [4, 5, 40, 41])
+def test_a_special_key_may_stand_anywhere(length):
+    """One key alone is marked. Nobody but its own query asks for it, and each of the others for itself."""
+    components = [(64 * reg("x_squared"), -1), (64 * reg("x"), 2 * reg("x")), (reg("mark"), 0 * reg("x"))]
+    for place in range(length):
+        rows = [{"x": i, "x_squared": i * i, "mark": int(i == place)} for i in range(length)]
+        mark = from_floats(np.array([float(row["mark"]) for row in rows]))
+        assert [found.tolist() for found in map(np.array, split_special([mark], length))] == [[0], [place]]
+        if place in (0, length // 2, length - 1):
+            case = searching(Arithmetic(fixed_point(45)), rows, components, range(length), "x")
+            assert assert_same(case).dense == 0
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("model", [0, 2])
+def test_prompts_that_ask_far_beyond_their_sequence_stay_certified(model, rounding):
+    """At the least precision all scores of such a query saturate, and every key that it sees ties."""
+    n, rng = 100, random.Random(3)
+    wired = index.RETRIEVERS[model].build(n)
+    beyond = 0
+    for sequence in ([n] * 20, list(range(n, 60, -1)), [rng.randint(1, n) for _ in range(30)]):
+        case = Case(
+            wired.model,
+            replace(wired.arithmetic, rounding=rounding),
+            wired.tokens(Question(tuple(sequence), (len(sequence),)).words()),
+        )
+        expected = reference_trace(case)
+        assert assert_same(case, expected).dense == 0
+        engine = ReferenceEngine(case.model, case.arithmetic)
+        beyond += max(len(engine.append(token).attention[1][0]) for token in case.tokens) > 5
+    assert beyond > 0
+
+
+@pytest.mark.parametrize("model", [0, 2])
+def test_sums_of_scores_are_bounded_by_what_they_are_sums_of(model):
+    """Under `sequential` the terms of a score go up and down again; their magnitudes together are more than the format holds."""
+    wired = index.RETRIEVERS[model].build(50, discipline=Discipline.SEQUENTIAL)
+    tokens = wired.tokens(Question(tuple(range(50, 0, -1)), (50,)).words())
+    assert assert_same(Case(wired.model, wired.arithmetic, tokens)).dense == 0
+
+
 # Constructions
 
 
@@ -191,7 +240,7 @@ def test_istree_agrees_repaired_and_with_every_printed_finding(layout, disciplin
             columns = assert_same(Case(wired.model, wired.arithmetic, tokens))
             if n == 5:
                 assert columns.certified > 0, printed
-                assert columns.dense > 0 or set(printed) != set(FINDING_IDS)
+                assert columns.dense > 0 or set(printed) != set(FINDING_IDS) or discipline is Discipline.FUSED
 
 
 @pytest.mark.parametrize("layout", ["paper", "eos"])
@@ -311,6 +360,19 @@ def _two_runs(preference, groups):
     return runs and runs[:2]
 
 
+_is_beneath = nearest._is_beneath
+
+
+def _beneath(**changes: object) -> Callable[..., object]:
+    names = ("highest", "some", "groups", "outside", "centre", "least")
+
+    def careless(*arguments):
+        given = dict(zip(names, arguments, strict=True))
+        return _is_beneath(**{name: changes[name](given) if name in changes else given[name] for name in names})
+
+    return careless
+
+
 MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "any lead will do": (indexed_head, "vanishing_lead", lambda length, fraction_bits: Fraction(0)),
     "scores and logits are not rounded": (indexed_head, "find_winners", _any_lead()),
@@ -339,7 +401,19 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
     "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
     "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query, key: True),
+    "no sum saturates on its way": (
+        indexed_head.Head,
+        "_stays_within",
+        lambda self, query, ranges, length: np.ones(length, bool),
+    ),
     "keys are never rounded": (indexed_head.Head, "_is_linear", lambda self, *arguments: True),
+    "whatever is low saturates": (nearest, "_is_beneath", _beneath(least=lambda given: given["least"] / 2)),
+    "all saturate if the best of a group does": (nearest, "_is_beneath", _beneath(outside=lambda given: None)),
+    "where all saturate, the first one wins": (
+        nearest.Winners,
+        "number",
+        property(lambda self: np.where(self.tie > 0, 1, _number.fget(self))),
+    ),
     "losers leave no trace": (indexed_head, "share", _share_without_losers),
 }
 

@@ -328,7 +328,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
 
 @contextlib.contextmanager
 def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
-    """A line after FIRST_LINE_SECONDS, and another each time that the run has lasted twice as long."""
+    """A line after FIRST_LINE_SECONDS, and others at `line_times`."""
     done, over, started = 0, threading.Event(), time.monotonic()
 
     def tick(length: int) -> None:
@@ -336,10 +336,10 @@ def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Itera
         done = length
 
     def tell() -> None:
-        due = FIRST_LINE_SECONDS
-        while not over.wait(started + due - time.monotonic()):
+        for due in line_times(FIRST_LINE_SECONDS):
+            if over.wait(max(started + due - time.monotonic(), 0)):
+                return
             say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due)}")
-            due *= 2
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -348,6 +348,13 @@ def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Itera
     finally:
         over.set()
         teller.join()
+
+
+def line_times(first: float) -> Iterator[float]:
+    """When a line of progress is due, in seconds: each time that the run has lasted twice as long."""
+    while True:
+        yield first
+        first *= 2
 
 
 def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float) -> str:

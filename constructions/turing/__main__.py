@@ -227,8 +227,8 @@ def _run(
                 wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
             )
             produced = np.array(decoded.produced, np.int64)
-    options.say_engine(args, decoded)
     report_columns(wired, decoded.uncertified)
+    options.say_engine(args, decoded)
     words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
     deviation = "" if expected is None else _deviation(wired, produced, expected)
     return _Run(words, len(prompt), deviation, decoded)

@@ -21,6 +21,7 @@ Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.int8]
 MOST_STEPS = 1 << 62
 MOST_HISTORY = 10**8  # steps; 13 bytes each
+FEW_STEPS = 2000  # take less time than to load what is compiled
 FIRST_MARGIN = 1 << 12  # blank cells on both sides of the word; doubled when the head leaves them
 
 HEAD, STATE, STEPS, LOW, HIGH = range(5)  # where a run stands
@@ -131,7 +132,7 @@ def _run(machine: Machine, tape: str, limit: int, head: Integers, columns: Bytes
     cells[margin : margin + len(word)] = word
     origin = margin
     at = np.array([origin, 0, 0, origin, origin + max(len(word), 1) - 1], np.int64)
-    advance = _compiled()
+    advance = _advance if limit <= FEW_STEPS else _compiled()
     while not advance(table, cells, at, limit, origin, head, columns):
         margin = len(cells) // 2
         cells = np.pad(cells, margin)

@@ -110,8 +110,8 @@ COMMANDS = (
 )
 
 
-def measure(command: Command, n: int) -> Figure:
-    """One process. Raises SystemExit if it fails."""
+def measure(command: Command, n: int) -> Figure | None:
+    """One process; None if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "input"
         path.write_text(command.text(n), encoding="utf-8")
@@ -122,7 +122,8 @@ def measure(command: Command, n: int) -> Figure:
             wall = time.perf_counter() - start
             process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"{command.name} at n = {n}: exit code {process.returncode}")
+        print(f"  stopped: exit code {process.returncode}", file=sys.stderr)
+        return None
     return Figure(wall, used.ru_utime + used.ru_stime)
 
 
@@ -170,7 +171,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for n in SIZES:
             if n <= min(command.largest, options.n_max):
                 print(f"{command.name} at n = {n:,} …", file=sys.stderr, flush=True)
-                results.setdefault(command.name, {})[n] = measure(command, n)
+                if figure := measure(command, n):
+                    results.setdefault(command.name, {})[n] = figure
     text = report(results)
     print(text)
     if options.write:

@@ -1,0 +1,53 @@
+"""Progress where stderr is no terminal: a line now and then, also while nothing counts tokens."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+
+import pytest
+
+from constructions.show import cli
+
+
+def test_a_short_run_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with cli.progress("running", 10) as tick:
+        tick(3)
+    assert capsys.readouterr().err == ""
+
+
+def told(capsys: pytest.CaptureFixture[str], text: str) -> list[str]:
+    """The lines on stderr until one has this text; it comes from another thread."""
+    said, deadline = "", time.monotonic() + 60
+    while text not in said and time.monotonic() < deadline:
+        time.sleep(0.01)
+        said += capsys.readouterr().err
+    return said.splitlines()
+
+
+def test_a_long_run_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "FIRST_LINE_SECONDS", 0.05)
+    with cli.progress("running", 100) as tick:
+        assert told(capsys, "gone\n") == ["running: 0 s gone"]
+        tick(25)
+        last = told(capsys, "left")[-1]
+    assert re.fullmatch(r"running: \d+ s gone, 25 of 100 tokens, about \d+ s left", last)
+
+
+def test_work_that_nobody_counts_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "FIRST_LINE_SECONDS", 0.01)
+    with cli.progress("wiring n = 1,000,000"):
+        assert told(capsys, "gone\n")[0] == "wiring n = 1,000,000: 0 s gone"
+
+
+def test_lines_come_each_time_that_it_lasted_twice_as_long() -> None:
+    assert list(itertools.islice(cli.line_times(5), 4)) == [5, 10, 20, 40]
+
+
+def test_an_error_inside_ends_the_progress(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cli, "FIRST_LINE_SECONDS", 0.3)
+    with pytest.raises(ZeroDivisionError), cli.progress("running", 10):
+        raise ZeroDivisionError
+    time.sleep(0.6)
+    assert capsys.readouterr().err == ""

@@ -119,10 +119,21 @@ class Check:
         return kept
 
     def exhaustive(
-        self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
+        self,
+        cases: Iterable[T],
+        predicate: Predicate[T],
+        *,
+        count: int,
+        range: str,
+        size: Size[T] = None,
+        precision: str = "",
     ) -> None:
-        """Every case of `range`, smallest first: the first one that refutes becomes the witness."""
-        self._walk(Exhaustive, cases, predicate, range, size, precision)
+        """Every case of `range`, smallest first: the first one that refutes becomes the witness.
+
+        count: how many there are, by a formula that shares nothing with what lists them (`verify.counts`). The claim stays
+        undecided if other than so many different cases came.
+        """
+        self._walk(Exhaustive, cases, predicate, range, size, precision, count)
 
     def certified(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
@@ -197,6 +208,7 @@ class Check:
         range: str,
         size: Size[T],
         precision: str,
+        count: int | None = None,
     ) -> None:
         if not self._begin(range):
             self._replay(kind, predicate, range, size, precision)
@@ -204,13 +216,20 @@ class Check:
         if self.until is not None:
             return
         seen = _Seen(self, predicate, size)
+        different: set[object] = set()
         for case in cases:
+            if count is not None:
+                different.add(case if _has_hash(case) else repr(case))
             counterexample = seen.judge(case)
             if counterexample is not None:
                 evidence = kind(range, precision, seen.cases, seen.n_max, stopped=True)
                 self._refute(evidence, case, counterexample, predicate)
         if not seen.cases:
             raise Undecided(f"no case at all: {range}")
+        if count is not None and not len(different) == seen.cases == count:
+            raise Undecided(
+                f"{seen.cases:,} cases, {len(different):,} of them different, are not all {count:,}: {range}"
+            )
         self.evidence.append(kind(range, precision, seen.cases, seen.n_max, stopped=False))
 
     def _begin(self, range: str) -> bool:
@@ -282,6 +301,14 @@ class _Seen(Generic[T]):
         except Exception as error:
             self.refuted = True
             return Counterexample(raised=f"{type(error).__name__}: {error}")
+
+
+def _has_hash(case: object) -> bool:
+    try:
+        hash(case)
+    except TypeError:
+        return False
+    return True
 
 
 def judged(predicate: Predicate[T], case: T) -> Counterexample | None:

@@ -13,6 +13,7 @@ from constructions.part import Part
 from precision.format import fixed_point
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import all_columns
 from verify.gadget_identities import IDENTITIES
 from verify.parts import claimed_sizes, columns_of_one, run_every, run_random
 from verify.probe import Trial, compare, rounded
@@ -59,7 +60,8 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     small = claimed_sizes(
         check, part, range(1, min(check.n_max, EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE)) + 1)
     )
-    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run")
+    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
+    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
@@ -76,7 +78,9 @@ def test_printed_gadget(check: Check, engine: str, part: Part) -> None:
         return compare(part, trial, engine, printed=True)
 
     top = min(check.n_max, EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE))
-    run_every(check, columns_of_one(part, range(1, top + 1), check), right, "every column of the contract, run")
+    small = range(1, top + 1)
+    count = all_columns(part, [(n, 1) for n in small], check.p_bits)
+    run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
 
 
 # The forms that C.3 and C.5 write out
@@ -137,7 +141,9 @@ def test_written_out_indicator_rounded(check: Check) -> None:
         return None if got == wanted else Counterexample(expected=wanted, got=got)
 
     points = (Point(x, bits) for bits in range(13, 106, 2) for x in (0, 1, -1, 2, -2))
-    check.exhaustive(points, right, range="x − B in −2 … 2, p from 13 to 105", precision="p = 13 … 105")
+    check.exhaustive(
+        points, right, count=47 * 5, range="x − B in −2 … 2, odd p from 13 to 105", precision="p = 13 … 105"
+    )
 
 
 @claim(
@@ -153,4 +159,4 @@ def test_written_out_threshold(check: Check) -> None:
         wanted = Fraction(int(x >= 0))
         return None if got == wanted else Counterexample(expected=wanted, got=got)
 
-    check.exhaustive((0, -1, 1, -2, 2), right, range="x − u in −2 … 2")
+    check.exhaustive((0, -1, 1, -2, 2), right, count=5, range="x − u in −2 … 2")

@@ -15,6 +15,7 @@ from constructions.heads import copy, count, match, match_close, match_nearest, 
 from constructions.part import Contract, Integer, Part, Setting, printed_precision
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import all_columns, columns
 from verify.parts import asked, claimed_sizes, run_every, run_random
 from verify.probe import Trial, compare, run_part
 from verify.strategies import Pins, every_trial, trials
@@ -73,15 +74,14 @@ def test_head(check: Check, engine: str, case: HeadCase) -> None:
     def small(n: int, longest: int) -> bool:
         return n <= check.n_max and bool(claimed_sizes(check, part, [n], longest))
 
-    cases = [
-        every_trial(part, n, longest, precision=asked(check), pins=case.pins)
-        for n, longest in case.small
-        if small(n, longest)
-    ]
+    affordable = [(n, longest) for n, longest in case.small if small(n, longest)]
+    cases = [every_trial(part, n, longest, precision=asked(check), pins=case.pins) for n, longest in affordable]
     if cases:
         pinned = " with a different payload at each position" if case.pins else ""
-        spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in case.small if n <= check.n_max)
-        run_every(check, itertools.chain.from_iterable(cases), right, f"all columns{pinned}: {spans}")
+        spans = ", ".join(f"n = {n} up to {longest} positions" for n, longest in affordable)
+        text = f"all columns{pinned}: {spans}"
+        count = all_columns(part, affordable, check.p_bits, case.pins)
+        run_every(check, itertools.chain.from_iterable(cases), right, text, count)
     for longest, examples in ((LONGEST, 120), (LONGEST_OF_ALL, 6)):
         text = f"columns of up to {longest} positions"
         covers = case.n_covers_length
@@ -244,6 +244,7 @@ def test_zero_query(check: Check, engine: str, case: Part) -> None:
     check.exhaustive(
         every_trial(part, 2, 3, precision=asked(check), pins={"payload": PAYLOAD}),
         right,
+        count=columns(part, 2, 3, check.p_bits, ["payload"]),
         range="all columns with a different payload at each position: n = 2 up to 3 positions",
         size=2,
         precision=check.precision_text("least p"),
@@ -276,6 +277,7 @@ def test_two_nearest(check: Check, engine: str) -> None:
     check.exhaustive(
         every_trial(part, 2, 4, precision=asked(check), pins={"payload": PAYLOAD, "query": (Fraction(1),) * 4}),
         one_of_the_nearest,
+        count=columns(part, 2, 4, check.p_bits, ["payload", "query"]),
         range="all columns with query 1 and a different payload at each position: n = 2 up to 4 positions",
         size=2,
         precision=check.precision_text("least p"),

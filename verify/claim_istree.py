@@ -26,6 +26,7 @@ from constructions.wired import Wired
 from precision.format import Discipline
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import labelled_graphs, ordered_graphs
 from verify.istree_walks import LADDER, ORDERS, PRECISION, logarithmic, logarithmic_ladder, random_graphs
 from verify.strategies import FAMILIES, every_input, every_labelled_graph, graphs
 
@@ -121,18 +122,23 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
     precision = check.precision_text(PRECISION)
     biggest = sizes[-1]
 
-    def exhaust(inputs: Iterable[Graph], n: int, text: str) -> None:
+    def exhaust(inputs: Iterable[Graph], n: int, text: str, count: int) -> None:
         if n <= biggest:
-            check.exhaustive(inputs, as_algorithm_1, range=text, size=lambda graph: graph.n, precision=precision)
+            size = lambda graph: graph.n  # noqa: E731
+            check.exhaustive(inputs, as_algorithm_1, count=count, range=text, size=size, precision=precision)
 
-    exhaust(itertools.chain.from_iterable(map(every_input, (1, 2, 3))), 3, f"every graph {ORDERS}")
+    few = (1, 2, 3)
+    exhaust(
+        itertools.chain.from_iterable(map(every_input, few)), 3, f"every graph {ORDERS}", sum(map(ordered_graphs, few))
+    )
     wide = fused and engine != "reference"  # the reference takes minutes; the dense engine covers more in 4.7/small
     if wide:
-        exhaust(every_input(4, [3]), 4, f"every graph with 3 edges on 4 vertices {ORDERS}")
+        text = f"every graph with 3 edges on 4 vertices {ORDERS}"
+        exhaust(every_input(4, [3]), 4, text, ordered_graphs(4, [3]))
     largest = 5 if wide else 4
-    exhaust(
-        itertools.chain.from_iterable(map(every_labelled_graph, range(1, largest + 1))), largest, "every labelled graph"
-    )
+    orders = range(1, largest + 1)
+    labelled = itertools.chain.from_iterable(map(every_labelled_graph, orders))
+    exhaust(labelled, largest, "every labelled graph", labelled_graphs(orders))
     small = [n for n in sizes if n <= 16]
     large = [n for n in sizes if n > 16]  # a few: what 4.7/scale-… runs by certificates
     for some, examples in ((small, 60 if fused else 25), (large, 6)):
@@ -179,6 +185,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Searc
         check.exhaustive(
             itertools.chain.from_iterable(map(every_input, (2, 3))),
             right,
+            count=ordered_graphs(2) + ordered_graphs(3),
             range="every graph on 2 or 3 vertices in every order and orientation of its edges",
             size=lambda graph: graph.n,
             precision=precision,
@@ -187,6 +194,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Searc
         check.exhaustive(
             every_input(4, [search.four_with]),
             right,
+            count=ordered_graphs(4, [search.four_with]),
             range=f"every graph on 4 vertices with {search.four_with} edges in every order and orientation of its edges",
             size=4,
             precision=precision,
@@ -286,6 +294,7 @@ def test_tour_decides(check: Check) -> None:
     check.exhaustive(
         itertools.chain.from_iterable(map(every_labelled_graph, range(1, min(6, check.n_max) + 1))),
         equivalent,
+        count=labelled_graphs(range(1, min(6, check.n_max) + 1)),
         range="every labelled graph",
         size=lambda graph: graph.n,
     )
@@ -313,6 +322,7 @@ def test_prompt_length(check: Check) -> None:
     check.exhaustive(
         itertools.chain.from_iterable(map(every_labelled_graph, range(1, min(4, check.n_max) + 1))),
         as_printed,
+        count=labelled_graphs(range(1, min(4, check.n_max) + 1)),
         range="every labelled graph",
         size=lambda graph: graph.n,
     )

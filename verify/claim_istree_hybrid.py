@@ -17,6 +17,7 @@ from precision.format import Discipline
 from verify.batches import Batches, first_other_tokens
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import labelled_graphs, ordered_graphs
 from verify.istree_walks import (
     LADDER,
     ORDERS,
@@ -96,16 +97,17 @@ def test_every_small_graph(check: Check) -> None:
             return Counterexample(expected=" ".join(expected), first_other_token=first)
         return judged(graph, expected)
 
-    def exhaust(top: int, text: str, cases: Iterable[Graph]) -> None:
+    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
         if top <= check.n_max:
             size = lambda graph: graph.n  # noqa: E731
-            check.exhaustive(batches.ahead(cases), right, range=text, size=size, precision=PRECISION)
+            check.exhaustive(batches.ahead(cases), right, count=count, range=text, size=size, precision=PRECISION)
 
-    exhaust(1, f"every graph on 1 vertex {ORDERS} (dense)", every_input(1))
+    exhaust(1, f"every graph on 1 vertex {ORDERS} (dense)", every_input(1), ordered_graphs(1))
     small = itertools.chain(every_input(2), every_input(3), every_input(4, (3,)))
-    exhaust(4, f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", small)
+    count = ordered_graphs(2) + ordered_graphs(3) + ordered_graphs(4, [3])
+    exhaust(4, f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", small, count)
     labelled = itertools.chain.from_iterable(map(every_labelled_graph, (4, 5)))
-    exhaust(5, "every graph on 4 or 5 vertices, labelled (dense)", labelled)
+    exhaust(5, "every graph on 4 or 5 vertices, labelled (dense)", labelled, labelled_graphs((4, 5)))
 
 
 # Random graphs, up to --n-max
@@ -197,13 +199,11 @@ def far_apart(n: int) -> Graph:
     return Graph(n, (*((v, v + 1) for v in range(1, n - 1)), (n, 1)))
 
 
-Where = tuple[str, Callable[[], Iterable[Graph]]]
-SMALL: Where = (f"every graph on 1 to 3 vertices {ORDERS}", lambda: itertools.chain(*map(every_input, (1, 2, 3))))
-FAR: Where = ("the path n, 1, 2, …, n − 1 with the edge n–1 last, n = 8, 9, 16", lambda: map(far_apart, (8, 9, 16)))
+FAR = (8, 9, 16)
 
 
-def look_for_wrong_answers(check: Check, printed: tuple[str, ...], where: Where) -> None:
-    """Inputs one by one. Only the verdict counts."""
+def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool) -> None:
+    """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
 
     def right(graph: Graph) -> Counterexample | None:
         words = walk(hybrid, model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
@@ -212,10 +212,22 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], where: Where)
             return None
         return Counterexample(is_tree=is_tree(graph), verdict=verdict, answered=" ".join(words[:100]))
 
-    text, cases = where
+    size = lambda graph: graph.n  # noqa: E731
     precision = check.precision_text(PRECISION)
-    affordable = (graph for graph in cases() if graph.n <= check.n_max)
-    check.exhaustive(affordable, right, range=text, size=lambda graph: graph.n, precision=precision)
+    if far:
+        paths = [far_apart(n) for n in FAR if n <= check.n_max]
+        text = f"the path n, 1, 2, …, n − 1 with the edge n–1 last, n = {', '.join(map(str, FAR))}"
+        check.chosen(paths, right, range=text, size=size, precision=precision)
+        return
+    few = range(1, min(3, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, few)),
+        right,
+        count=sum(map(ordered_graphs, few)),
+        range=f"every graph on 1 to 3 vertices {ORDERS}",
+        size=size,
+        precision=precision,
+    )
 
 
 @claims(
@@ -235,12 +247,12 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], where: Where)
     ],
 )
 def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
-    look_for_wrong_answers(check, (finding.id,), FAR if finding is hybrid.SEARCH_RANGE else SMALL)
+    look_for_wrong_answers(check, (finding.id,), far=finding is hybrid.SEARCH_RANGE)
 
 
 @claim("5.7/printed", source=hybrid.SOURCE, statement=hybrid.STATEMENT, variant="printed", expected=Verdict.REFUTED)
 def test_as_printed(check: Check, engine: str) -> None:
-    look_for_wrong_answers(check, hybrid.FINDING_IDS, SMALL)
+    look_for_wrong_answers(check, hybrid.FINDING_IDS, far=False)
 
 
 # Sizes

@@ -19,6 +19,7 @@ from precision.format import Discipline
 from verify.batches import Batches, computed_ahead
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import labelled_graphs, ordered_graphs
 from verify.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at, stops, walk
 from verify.large_graphs import LEAST, LargeGraph
 from verify.strategies import all_edges, every_input, every_labelled_graph
@@ -87,21 +88,24 @@ def test_every_small_graph(check: Check) -> None:
     def right(graph: Graph) -> Counterexample | None:
         return batches.found(graph)
 
-    def exhaust(top: int, text: str, cases: Iterable[Graph]) -> None:
+    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
         if top <= check.n_max:
             check.exhaustive(
                 batches.ahead(cases),
                 right,
+                count=count,
                 range=f"{text} (dense)",
                 size=lambda graph: graph.n,
                 precision=PRECISION,
             )
 
-    exhaust(1, "the graph on 1 vertex", every_input(1))
-    exhaust(3, f"every graph on 2 or 3 vertices {ORDERS}", itertools.chain(every_input(2), every_input(3)))
-    exhaust(4, f"every graph on 4 vertices with up to 3 edges {ORDERS}", every_input(4, range(4)))
+    exhaust(1, "the graph on 1 vertex", every_input(1), 1)
+    few = itertools.chain(every_input(2), every_input(3))
+    exhaust(3, f"every graph on 2 or 3 vertices {ORDERS}", few, ordered_graphs(2) + ordered_graphs(3))
+    text = f"every graph on 4 vertices with up to 3 edges {ORDERS}"
+    exhaust(4, text, every_input(4, range(4)), ordered_graphs(4, range(4)))
     labelled = itertools.chain.from_iterable(map(every_labelled_graph, range(1, 6)))
-    exhaust(5, "every labelled graph on up to 5 vertices", labelled)
+    exhaust(5, "every labelled graph on up to 5 vertices", labelled, labelled_graphs(range(1, 6)))
 
 
 # Random graphs
@@ -190,6 +194,7 @@ def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) ->
             check.exhaustive(
                 (Graph(n, edges) for edges in chosen),
                 right,
+                count={2: 1, 3: 4}[n],  # the connected ones, OEIS A001187
                 range=f"every connected labelled graph on {n} vertices",
                 size=lambda graph: graph.n,
                 precision=check.precision_text(PRECISION),
@@ -231,9 +236,11 @@ def test_missing_record_is_harmless(check: Check) -> None:
     small, labelled = min(4, check.n_max), min(6, check.n_max)
     size = lambda graph: graph.n  # noqa: E731
     inputs = itertools.chain.from_iterable(map(every_input, range(1, small + 1)))
-    check.exhaustive(inputs, right, range=f"every graph {ORDERS}", size=size)
+    count = sum(map(ordered_graphs, range(1, small + 1)))
+    check.exhaustive(inputs, right, count=count, range=f"every graph {ORDERS}", size=size)
     graphs_to_6 = itertools.chain.from_iterable(map(every_labelled_graph, range(1, labelled + 1)))
-    check.exhaustive(graphs_to_6, right, range="every labelled graph", size=size)
+    count = labelled_graphs(range(1, labelled + 1))
+    check.exhaustive(graphs_to_6, right, count=count, range="every labelled graph", size=size)
 
 
 # Sizes

@@ -55,7 +55,8 @@ def test_next_fraction(check: Check, engine: str) -> None:
         precision=check.precision_text("least p, hence also above"),
     )
     small = claimed_sizes(check, part, range(1, min(EXHAUSTIVE_TOP, check.n_max) + 1))
-    run_every(check, columns_of_one(part, small, check), right, "every 1/m, m ≤ n, run")
+    count = sum(small)  # n of them for each n
+    run_every(check, columns_of_one(part, small, check), right, "every 1/m, m ≤ n, run", count)
     run_random(check, part, right, "unit fractions, run", longest=1)
 
 
@@ -159,7 +160,7 @@ def test_one_block_is_no_cubic(check: Check) -> None:
             third_difference_of_the_block_on_one=0,
         )
 
-    check.exhaustive([Width(1)], some_block_might, range="widths, the argument in numbers", size=lambda w: w.units)
+    check.chosen([Width(1)], some_block_might, range="widths, the argument in numbers", size=lambda w: w.units)
 
 
 @claim(
@@ -204,6 +205,7 @@ def test_least_lead(check: Check) -> None:
     check.exhaustive(
         range(1, min(check.n_max, 48) + 1),
         is_the_least,
+        count=min(check.n_max, 48),
         range="the formula against all m ≤ M",
         size=lambda largest: largest,
     )

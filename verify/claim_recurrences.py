@@ -9,6 +9,7 @@ from constructions.part import Part
 from constructions.recurrences import first_positions, recent, recite, running_sum
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claims
+from verify.counts import all_columns, columns
 from verify.parts import asked, claimed_sizes, run_every, run_random
 from verify.probe import Trial, compare
 from verify.strategies import every_trial
@@ -30,7 +31,8 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
 
     small = claimed_sizes(check, part, [1], 5)
     every = itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small)
-    run_every(check, every, right, "all columns: n = 1 up to 5 positions")
+    count = all_columns(part, [(n, 5) for n in small], check.p_bits)
+    run_every(check, every, right, "all columns: n = 1 up to 5 positions", count)
     for longest, examples in ((LONGEST, 100), (LONGEST_OF_ALL, 6)):
         text = f"columns of up to {longest} positions"
         run_random(check, part, right, text, longest=longest, examples=examples)
@@ -49,4 +51,5 @@ def test_linear_unit_as_printed(check: Check, engine: str, part: Part) -> None:
         return compare(part, trial, engine, printed=True)
 
     every = every_trial(part, 1, 4, precision=asked(check))
-    run_every(check, every, right, "all columns: n = 1 up to 4 positions")
+    count = columns(part, 1, 4, check.p_bits)
+    run_every(check, every, right, "all columns: n = 1 up to 4 positions", count)

@@ -11,6 +11,7 @@ from constructions.findings import Finding
 from constructions.retrieval.task import ASK, FAILED, Question
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.counts import sequences
 from verify.recall_oracle import INTERLEAVED, FirstFollowers, states_beside_oracle
 from verify.reductions import (
     APPENDIX,
@@ -60,6 +61,11 @@ def every_pair(reduction: Reduction, sizes: range) -> Iterator[Held]:
         yield from (Held(x, k) for x in inputs(n) for k in reduction.ks(n))
 
 
+def pairs(reduction: Reduction, sizes: range) -> int:
+    """How many there are: 2^n times the values of k."""
+    return sum(2**n * len(reduction.ks(n)) for n in sizes)
+
+
 def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     """The right answers tell Bob what he wants to know, and they tell as many x apart as the reduction says."""
 
@@ -80,11 +86,14 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     check.exhaustive(
         every_pair(reduction, sizes),
         told,
+        count=pairs(reduction, sizes),
         range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
         size=lambda held: len(held.x),
     )
     some = [n for n in sizes if reduction.ks(n)]
-    check.exhaustive(some, apart, range=f"{mark}how many x the answers tell apart: all n", size=lambda n: n)
+    check.exhaustive(
+        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: all n", size=lambda n: n
+    )
 
 
 @dataclass(frozen=True)
@@ -182,10 +191,17 @@ def test_simulated_oracle(check: Check) -> None:
     check.exhaustive(
         (Asked(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
         same,
+        count=sum(2**n for n in lengths(check, MOST_BITS)) * sequences(LONGEST_TEXT, len(WORDS)),
         range=f"every x, every text of up to {LONGEST_TEXT} words behind it, every key",
         size=lambda asked: len(asked.x),
     )
-    check.exhaustive(lengths(check), few, range="how much the oracle knows: all x of n bits", size=lambda n: n)
+    check.exhaustive(
+        lengths(check),
+        few,
+        count=min(LONGEST, check.n_max),
+        range="how much the oracle knows: all x of n bits",
+        size=lambda n: n,
+    )
 
 
 @claim(
@@ -203,6 +219,7 @@ def test_index_beside_oracle(check: Check) -> None:
     check.exhaustive(
         lengths(check),
         apart,
+        count=min(LONGEST, check.n_max),
         range="how many x are told apart of which the oracle knows the same: all n",
         size=lambda n: n,
     )

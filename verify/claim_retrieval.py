@@ -23,6 +23,7 @@ from precision.format import Discipline
 from verify.batches import Batches, computed_ahead
 from verify.check import Check
 from verify.claim import Claim, Counterexample, Verdict, claims
+from verify.counts import questions
 from verify.strategies import SHRINKABLE, Pick
 
 RETRIEVERS: dict[str, Retriever] = {
@@ -142,10 +143,11 @@ def test_every_small_question(check: Check, stem: str) -> None:
         def right(case: Case) -> Counterexample | None:
             return judged(stem, case, batches.found(case))
 
-        within = (every_case(name, *some) for some in ranges if some[0] <= check.n_max)
+        within = [some for some in ranges if some[0] <= check.n_max]
         check.exhaustive(
-            batches.ahead(itertools.chain.from_iterable(within)),
+            batches.ahead(itertools.chain.from_iterable(every_case(name, *some) for some in within)),
             right,
+            count=sum(questions(name, longest, tokens, n, length) for n, longest, tokens, length in within),
             range=f"{text}, {what}, {discipline.value} (dense)",
             size=lambda case: len(case.sequence),
             precision=PRECISION,
@@ -345,6 +347,7 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
             check.exhaustive(
                 every_case(name, n, longest, tokens, retriever.query_length),
                 right,
+                count=questions(name, longest, tokens, n, retriever.query_length),
                 range=f"the model for n = {n}: up to {longest} tokens from 1 … {tokens}, every query",
                 size=lambda case: len(case.sequence),
                 precision=precision,

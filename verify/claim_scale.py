@@ -16,6 +16,7 @@ from constructions.wired import Wired
 from verify.batches import Batches, first_other_tokens
 from verify.check import Check
 from verify.claim import Claim, Counterexample, claims
+from verify.counts import labelled_graphs, labelled_trees, ordered_graphs
 from verify.istree_walks import PRECISION, large_graphs, shapes_at
 from verify.large_graphs import LEAST, LargeGraph
 from verify.strategies import every_input, every_labelled_graph
@@ -63,16 +64,19 @@ def test_every_small_graph(check: Check, layout: TokenLayout) -> None:
         expected = shown(expected_answer(graph, layout), model(graph.n, layout.name))
         return Counterexample(expected=expected, first_other_token=first)
 
-    def exhaust(top: int, text: str, graphs: Iterator[Graph]) -> None:
+    def exhaust(top: int, text: str, graphs: Iterator[Graph], count: int) -> None:
         if top <= check.n_max:
             size = lambda graph: graph.n  # noqa: E731
-            check.exhaustive(batches.ahead(graphs), as_algorithm_1, range=text, size=size, precision=PRECISION)
+            ahead = batches.ahead(graphs)
+            check.exhaustive(ahead, as_algorithm_1, count=count, range=text, size=size, precision=PRECISION)
 
-    exhaust(1, f"every graph on 1 vertex {orders}", every_input(1))
-    exhaust(4, f"every graph on 2 to 4 vertices {orders}", itertools.chain.from_iterable(map(every_input, (2, 3, 4))))
+    exhaust(1, f"every graph on 1 vertex {orders}", every_input(1), ordered_graphs(1))
+    few = (2, 3, 4)
+    inputs = itertools.chain.from_iterable(map(every_input, few))
+    exhaust(4, f"every graph on 2 to 4 vertices {orders}", inputs, sum(map(ordered_graphs, few)))
     labelled = itertools.chain.from_iterable(map(every_labelled_graph, (5, 6)))
-    exhaust(6, "every graph on 5 or 6 vertices, labelled (dense)", labelled)
-    exhaust(7, "every tree on 7 vertices, labelled (dense)", every_labelled_tree(7))
+    exhaust(6, "every graph on 5 or 6 vertices, labelled (dense)", labelled, labelled_graphs((5, 6)))
+    exhaust(7, "every tree on 7 vertices, labelled (dense)", every_labelled_tree(7), labelled_trees(7))
 
 
 def every_labelled_tree(n: int) -> Iterator[Graph]:

@@ -16,7 +16,7 @@ from constructions.wired import Wired
 from precision.format import Discipline
 from verify.check import Check
 from verify.claim import Claim, Counterexample, claims
-from verify.claim_reductions import LARGEST_C, Held, every_pair, lengths
+from verify.claim_reductions import LARGEST_C, Held, every_pair, lengths, pairs
 from verify.claim_retrieval import RETRIEVERS, Case, ask
 from verify.recall_oracle import INTERLEAVED
 from verify.reductions import COUNTING, INDEX, ISTREE, Reduction, graph_of, ngrams, recalls
@@ -51,6 +51,7 @@ def solve(
     check.exhaustive(
         every_pair(reduction, lengths(check, every)),
         right,
+        count=pairs(reduction, lengths(check, every)),
         range=f"{mark}every x and k, few bits",
         size=lambda held: len(held.x),
         precision=precision,

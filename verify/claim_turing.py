@@ -18,6 +18,7 @@ from verify.turing_machines import RULES, every_run
 from verify.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
 
 SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
+RUNS = 408  # of 2 states and 2 symbols from a blank tape, up to SMALL_STEPS steps: counted apart by the tests
 AFFORDABLE = {"reference": 8, "dense": 16}  # steps of a random run that an engine does in a tenth of a second
 CHAMPIONS = ("bb2", "bb3", "bb3-ones", "bb4", "bb2x3")
 FIVE_STATES_SPACE = 24_601  # cells, the start in their middle
@@ -47,7 +48,8 @@ def test_every_small_machine(check: Check, about: About) -> None:
         check.exhaustive(
             (about.case(machine, "", SMALL_STEPS, cells) for machine in every_run(SMALL_STEPS)),
             judge(about),
-            range=f"a machine for each of their 408 runs{where} (indexed); rules that a run does not reach: {table}",
+            count=RUNS,
+            range=f"a machine for each of their {RUNS} runs{where} (indexed); rules that a run does not reach: {table}",
             size=lambda case: case.steps,
             precision=about.precision,
         )
@@ -65,6 +67,7 @@ def test_the_edges(check: Check) -> None:
             for a, b in itertools.product(rules, repeat=2)
         ),
         judge(COT),
+        count=3 * (2 * 2 * 2) ** 2,  # a rule writes one of 2 symbols, moves one of 2 ways and stays or halts
         range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
         size=lambda case: case.task["cells"],
         precision=COT.precision,
@@ -248,7 +251,7 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
             yield from (Case(code, tape, count) for count, code in sorted(ends))
 
     ids = tuple(finding.id for finding in printed.findings)
-    check.exhaustive(
+    check.chosen(
         small(),
         judge(printed.about, engine, printed=ids, p_bits=check.p_bits),
         range="machines of 2 states and 2 symbols on a blank tape, then on words of 1 and 2 symbols; the shortest runs first",

@@ -26,9 +26,10 @@ def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[T
     return itertools.chain.from_iterable(every_trial(part, n, 1, precision=asked(check)) for n in sizes)
 
 
-def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str) -> None:
-    """All of these columns. text: which they are."""
-    check.exhaustive(cases, right, range=text, size=lambda trial: trial.n, precision=check.precision_text("least p"))
+def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
+    """All of these columns. text: which they are. count: how many there are."""
+    precision = check.precision_text("least p")
+    check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
 
 
 def run_random(

@@ -13,7 +13,7 @@ import difflib
 import json
 import secrets
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,36 +42,42 @@ RESUMED = pytest.StashKey[list[Row]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("verify", "verifier of the paper's claims")
-    group.addoption(
+    add_options(
+        parser.getgroup("verify", "verifier of the paper's claims; by themselves: python -m verify --help").addoption
+    )
+
+
+def add_options(add: Callable[..., object]) -> None:
+    """The verifier's own, to whatever takes them as argparse does."""
+    add(
         "--n-max",
         type=int,
         default=DEFAULT_N_MAX,
         metavar="N",
         help="top of the sizes (default: %(default)s)",
     )
-    group.addoption("--p-bits", type=int, metavar="P", help="odd precision (default: what each claim is stated for)")
-    group.addoption(
+    add("--p-bits", type=int, metavar="P", help="odd precision (default: what each claim is stated for)")
+    add(
         "--engine",
         default=DEFAULT_ENGINE,
         metavar="ENGINE",
         help=f"{', '.join(ENGINES)} or all (default: %(default)s)",
     )
-    group.addoption("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
-    group.addoption("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
-    group.addoption("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
-    group.addoption("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON")
-    group.addoption(
+    add("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
+    add("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
+    add("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
+    add("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON")
+    add(
         "--resume",
         type=Path,
         metavar="PATH",
         help="take over the rows of a ledger that an interrupted run with the same options wrote, and judge the rest",
     )
-    group.addoption(
+    add(
         "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
     )
-    group.addoption("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
-    group.addoption("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
+    add("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
+    add("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -28,7 +28,7 @@ def below_100(number: int) -> Counterexample | None:
 PAPER = """
 @claim("T.1/repaired", source="Lemma T.1", statement="Digits are small.")
 def test_digits(check):
-    check.exhaustive(range(10), below_100, range="all digits", size=lambda number: number + 1)
+    check.exhaustive(range(10), below_100, count=10, range="all digits", size=lambda number: number + 1)
 
 @claim("T.1/printed", source="Lemma T.1", statement="Numbers are small.", variant="printed", expected=Verdict.REFUTED)
 def test_numbers(check, engine):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.verify.conftest import Paper
 from verify import options
+from verify.__main__ import main
 from verify.check import Check, Undecided
 from verify.claim import Claim
 from verify.options import Options, chosen_engines
@@ -132,8 +135,25 @@ def test_sizes_that_the_precision_suffices_for() -> None:
 def test_the_ledger_tells_where_sizes_ended(paper: Paper) -> None:
     paper.write(
         '@claim("V", source="V", statement="V")\ndef test_it(check, engine):\n'
-        '    check.exhaustive(check.sizes(cap=8), below_100, range="sizes", size=lambda n: n)'
+        '    check.exhaustive(check.sizes(cap=8), below_100, count=4, range="sizes", size=lambda n: n)'
     )
     row = paper.rows("--n-max", "10000")["V"]
     assert row["evidence"][0]["n_max"] == 8
     assert row["note"] == "n ≤ 8 of 10,000: what the reference engine affords"
+
+
+def test_help_is_of_our_options_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 40
+    options = {word for word in text.split() if word.startswith("--")}
+    assert {"--n-max", "--claim", "--ledger", "--resume", "--fuzz"} <= options
+    assert "--maxfail" not in options
+
+
+def test_the_command_is_pytest_over_the_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+    monkeypatch.setattr(pytest, "main", lambda arguments: given.append(arguments) or pytest.ExitCode.TESTS_FAILED)
+    assert main(["--claim", "C.1"]) == 1
+    assert given == [[str(Path(options.__file__).parent), "--claim", "C.1"]]

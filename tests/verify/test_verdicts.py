@@ -41,7 +41,7 @@ def test_a_sample_is_called_a_sample(paper: Paper) -> None:
 
 
 def test_an_unexpected_refutation_fails(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive(range(200), below_100, range="numbers")')
+    paper.write(CLAIM + 'check.exhaustive(range(200), below_100, count=200, range="numbers")')
     result = paper.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -50,7 +50,7 @@ def test_an_unexpected_refutation_fails(paper: Paper) -> None:
 
 
 def test_a_slip_that_is_gone_fails(paper: Paper) -> None:
-    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(20), below_100, range="numbers")')
+    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(20), below_100, count=20, range="numbers")')
     result = paper.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(["V (Lemma V): holds, expected refuted. Nothing refutes it any more."])
@@ -58,7 +58,7 @@ def test_a_slip_that_is_gone_fails(paper: Paper) -> None:
 
 
 def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> None:
-    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(200), below_100, range="numbers")')
+    paper.write(EXPECTED_FALSE + 'check.exhaustive(range(200), below_100, count=200, range="numbers")')
     assert paper.run("--runxfail").ret == 1
 
 
@@ -66,14 +66,17 @@ def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> N
     ("body", "note"),
     [
         ("pass", "the test recorded no evidence"),
-        ('check.exhaustive(range(0), below_100, range="nothing")', "no case at all: nothing"),
-        ('check.exhaustive([5], lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
+        ('check.exhaustive(range(0), below_100, count=0, range="nothing")', "no case at all: nothing"),
+        ('check.exhaustive([5], lambda number: 1 // 0, count=1, range="numbers")', "ZeroDivisionError: *"),
         ('check.sampled(st.integers(), lambda number: 1 // 0, range="numbers")', "ZeroDivisionError: *"),
-        ('check.exhaustive([5], lambda number: False, range="numbers")', "TypeError: a predicate returns None or *"),
+        (
+            'check.exhaustive([5], lambda number: False, count=1, range="numbers")',
+            "TypeError: a predicate returns None or *",
+        ),
         ("assert False", "AssertionError: *"),
         ('check.proved(lambda: False, by="luck")', "the proof does not go through: luck"),
         ('check.unknown("nobody knows")', "nobody knows"),
-        ('[check.exhaustive([5], below_100, range="numbers") for _ in "ab"]', "ValueError: *'numbers' twice*"),
+        ('[check.exhaustive([5], below_100, count=1, range="numbers") for _ in "ab"]', "ValueError: *'numbers' twice*"),
     ],
 )
 @pytest.mark.parametrize("head", [CLAIM, EXPECTED_FALSE])
@@ -88,7 +91,10 @@ def test_no_verdict_without_a_reason(paper: Paper, head: str, body: str, note: s
 
 
 def test_a_crash_after_evidence_is_unknown_too(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive([5], below_100, range="a")\n    check.exhaustive([5], len, range="b")')
+    paper.write(
+        CLAIM
+        + 'check.exhaustive([5], below_100, count=1, range="a")\n    check.exhaustive([5], len, count=1, range="b")'
+    )
     row = paper.rows()["V"]
     assert (row["verdict"], len(row["evidence"])) == ("unknown", 1)
 
@@ -100,8 +106,8 @@ def test_an_open_question_may_be_expected(paper: Paper) -> None:
 
 
 def test_a_swallowed_witness_still_refutes(paper: Paper) -> None:
-    tried = 'try:\n        check.exhaustive([200], below_100, range="a")\n    except Exception:\n        pass'
-    paper.write(f'{CLAIM}{tried}\n    check.exhaustive([5], below_100, range="b")')
+    tried = 'try:\n        check.exhaustive([200], below_100, count=1, range="a")\n    except Exception:\n        pass'
+    paper.write(f'{CLAIM}{tried}\n    check.exhaustive([5], below_100, count=1, range="b")')
     assert paper.rows()["V"]["verdict"] == "refuted"
 
 
@@ -115,7 +121,7 @@ def test_a_raised_counterexample_refutes_like_a_returned_one(paper: Paper) -> No
 
 
 def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
+    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, count=1, range="sizes")')
     result = paper.run("--n-max", "2")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["0 holds, 0 refuted, 0 unknown; 0 not as expected; 1 not judged"])
@@ -124,14 +130,14 @@ def test_a_size_below_the_least_is_not_judged(paper: Paper) -> None:
 
 
 def test_what_was_not_judged_has_no_row(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, range="sizes")')
+    paper.write(CLAIM + 'check.exhaustive(check.sizes(3), below_100, count=1, range="sizes")')
     assert paper.rows("--n-max", "2") == {}
     reason = "needs n ≥ 3, --n-max is 2"
     assert paper.ledger()["not_judged"] == [{"id": "V", "engine": "", "reason": reason}]
 
 
 def test_a_precision_without_weights_is_one_line(paper: Paper) -> None:
-    paper.write(CLAIM + 'check.exhaustive([5], lambda number: int("p is too small"), range="numbers")')
+    paper.write(CLAIM + 'check.exhaustive([5], lambda number: int("p is too small"), count=1, range="numbers")')
     result = paper.run("--p-bits", "21")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["V (Lemma V): unknown, expected holds.", "at --p-bits 21: invalid literal *"])

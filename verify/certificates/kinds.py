@@ -458,10 +458,8 @@ class Kind:
             if isinstance(domain, Integer) and domain.low == domain.high:
                 values[name] = constant(domain.low)
             elif isinstance(domain, Reciprocal):
-                index = self.index_of(domain)
-                value = Fraction(1, index.low)
-                if index.low == index.high and (value / self.space.step).denominator == 1:
-                    values[name] = constant(value)
+                if self.index_of(domain) == Integer(1, 1):
+                    values[name] = constant(1)
         if all(self.registers[i].atoms.isdisjoint(values) for i in self.registers) and not any(
             name in values for form in self.forms for name, _ in form
         ):

@@ -27,7 +27,31 @@ class Place:
     behind: int | None = None
 
 
-Language = tuple[Place, ...]
+@dataclass(frozen=True)
+class Consecutive:
+    """An invariant of the ideal run, assumed and named: for each number s ≥ 1 and at each position, the positions up to it whose
+    register `group` holds s have 1/2, 1/3, …, 1/(d + 1) in `count`, each once, for some d from 0 to `most`.
+    """
+
+    name: str
+    group: str
+    count: str
+    most: int
+    statement: str
+
+
+@dataclass(frozen=True)
+class Language:
+    """Places, and the invariants that the runs of these inputs are known to keep."""
+
+    places: tuple[Place, ...]
+    invariants: tuple[Consecutive, ...] = ()
+
+
+def edge_counts(n: int) -> Consecutive:
+    """Of a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
+    statement = "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
+    return Consecutive("counts of one vertex", "self", "edge_count", n - 1, statement)
 
 
 def retrieval(task: str, n: int, length: int, asked: int) -> Language:
@@ -40,7 +64,8 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
     ]
     if task == "index":
         places[2] = Place("?", 3, length + 2, (1,), ASK)
-        return (*places, Place("query", 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3))
+        query = Place("query", 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
+        return Language((*places, query))
     for i in range(1, asked + 1):
         name = "query" if asked == 1 else f"query {i}"
         low, high = 2 + i, length + 2 + i
@@ -49,7 +74,7 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
             places.append(Place("threshold 0", low, high, (i + 1,), "0"))
         else:
             places.append(Place(name, low, high, (i + 1,), numbers=every))
-    return tuple(places)
+    return Language(tuple(places))
 
 
 def istree(n: int) -> Language:
@@ -57,8 +82,8 @@ def istree(n: int) -> Language:
     edges, every, prompt = n * (n - 1) // 2, (1, n), 3 * n - 2
     start = Place("<s>", 1, 1, (), START)
     if n == 1:
-        return (start, Place("thought 1", 2, 2, (0,), numbers=every))
-    return (
+        return Language((start, Place("thought 1", 2, 2, (0,), numbers=every)))
+    places = (
         start,
         Place("first endpoint", 2, 3 * edges - 1, (0, 3), numbers=every),
         Place("~", 3, 3 * edges, (1,), "~"),
@@ -66,3 +91,4 @@ def istree(n: int) -> Language:
         Place("thought 1", prompt + 1, prompt + 1, (3,), numbers=every),
         Place("thought", prompt + 2, prompt + 2 * n - 1, (4, 5), numbers=every),
     )
+    return Language(places, (edge_counts(n),))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Rounded
-from verify.certificates.polynomial import Polynomial, atom
+from verify.certificates.kinds import POSITION, Domain, Form, Integer, Kind, Reciprocal, Rounded
+from verify.certificates.polynomial import Polynomial, atom, constant
 
 
 class Pool:
@@ -92,7 +94,14 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
     called = kind.called(names)
     domains = tuple(sorted((name, _type(domain)) for name, domain in called.box.items()))
     registers = tuple((i, "" if p.atoms <= {POSITION} else str(p)) for i, p in called.registers.items())
-    return called, (kind.name, registers, domains, kind.position.high == 1)
+    # Which of two counts is larger decides gates to come: kinds that differ in it stay apart.
+    counts = sorted((name, domain) for name, domain in called.box.items() if isinstance(domain, Reciprocal))
+    order = []
+    for i, (_, x) in enumerate(counts):
+        for _, y in counts[:i]:
+            low, high = called.bounds(atom(x.of) - atom(y.of) + constant(x.shift - y.shift))
+            order.append((low >= 1, low >= 0, high <= 0, high <= -1))
+    return called, (kind.name, registers, domains, tuple(order), kind.position.high == 1)
 
 
 def _type(domain: Domain) -> str:
@@ -113,6 +122,15 @@ def hull(a: Kind, b: Kind) -> Kind:
             box[name] = replace(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
         else:
             box[name] = x
-    shared = a.forms.keys() & b.forms.keys()
-    forms = {f: (min(a.forms[f][0], b.forms[f][0]), max(a.forms[f][1], b.forms[f][1])) for f in shared}
+    forms: dict[Form, tuple[int, int]] = {}
+    for form in a.forms.keys() | b.forms.keys() | _comparisons(a):
+        body = Polynomial({(name,): Fraction(c) for name, c in form})
+        (low, high), (other_low, other_high) = a.bounds(body), b.bounds(body)
+        forms[form] = (math.ceil(min(low, other_low)), math.floor(max(high, other_high)))
     return replace(a, box=box, forms=forms, before=a.before | b.before)
+
+
+def _comparisons(kind: Kind) -> set[Form]:
+    """Differences of the atoms that counts are made of."""
+    names = sorted({domain.of for domain in kind.box.values() if isinstance(domain, Reciprocal)})
+    return {((x, 1), (y, -1)) for i, x in enumerate(names) for y in names[i + 1 :]}

@@ -153,7 +153,7 @@ class Reader:
             queries.append(value)
         candidates = [self._candidate(query, queries, frozenset(), query)]
         if query.position.high > 1:
-            groups = self._grouped(self.keys.earlier[query.parent])
+            groups = self._grouped(self.keys.earlier[_entry(query)])
             candidates += [self._candidate(query, queries, ids, kind) for ids, kind in groups]
         found = [candidate for candidate in candidates if candidate is not None]
         if len(found) == 1 and found[0].is_self:
@@ -180,10 +180,10 @@ class Reader:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
                 kept = kind.cleaned(frozenset(j for j in kind.registers if j < SCORE))
-                self.projected[i] = replace(kept, name="", parent=i)
+                self.projected[i] = replace(kept, name="", parents=frozenset([i]))
             pool, members = Pool(), dict[int, set[int]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
-                members.setdefault(pool.add(kind), set()).add(kind.parent)
+                members.setdefault(pool.add(kind), set()).update(kind.parents)
             self.groups[ids] = [(frozenset(members[place]), kind) for place, kind in enumerate(pool.kinds)]
         return self.groups[ids]
 
@@ -365,7 +365,7 @@ class Reader:
 
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
-        return candidate.is_self or self.keys.sure(query.parent, candidate.ids)
+        return candidate.is_self or self.keys.sure(_entry(query), candidate.ids)
 
     def _winner(self, candidate: Candidate, winning: Fraction) -> Candidate | None:
         """The part in which it can have the largest score."""
@@ -451,6 +451,12 @@ class Reader:
             return 1
         low, high = candidate.joint.bounds(candidate.place)
         return int(high - low) + 1
+
+
+def _entry(query: Kind) -> int:
+    """The kind that this one was at the block's entry."""
+    (entry,) = query.parents
+    return entry
 
 
 def _lowest(candidates: Sequence[Candidate]) -> Fraction:

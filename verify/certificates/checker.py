@@ -84,7 +84,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
         else:
             values = dict(model.numbers.rows)
             box[NUMBER] = Integer(*place.numbers)
-        kind = Kind(place.name, space, values, box, {}, index, frozenset(place.after))
+        kind = Kind(place.name, space, values, box, {}, frozenset([index]), frozenset(place.after))
         for i, slope in model.position:
             kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
             kind = added(kind, i, offset, "the embedding")
@@ -108,7 +108,7 @@ def _block(
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
     known = tuple((item, index[item.group], index[item.count]) for item in language.invariants)
-    kinds = [replace(_limited(kind, known, report), parent=i) for i, kind in enumerate(kinds)]
+    kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = kinds
     if block.heads:
         keys = Keys(kinds)

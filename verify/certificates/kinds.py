@@ -99,7 +99,7 @@ class Space:
 class Kind:
     """Some positions of a run. registers: coordinate → polynomial, zero if left out; below 0: what heads have read so far.
 
-    parent: the kind of the block's entry that this one is part of. before: kinds of the block's entry that the position
+    parents: kinds of the block's entry that this one is part of. before: kinds of the block's entry that the position
     before may have. box: atom → domain. forms: affine form → bounds.
     """
 
@@ -108,7 +108,7 @@ class Kind:
     registers: Mapping[int, Polynomial]
     box: Mapping[str, Domain]
     forms: Mapping[Form, tuple[int, int]] = field(default_factory=dict)
-    parent: int = -1
+    parents: frozenset[int] = frozenset()
     before: frozenset[int] = frozenset()
 
     @property
@@ -138,8 +138,8 @@ class Kind:
         values = {a: d.ideal for a in polynomial.atoms if isinstance(d := self.box[a], Rounded)}
         return polynomial.substitute(values) if values else polynomial
 
-    def bounds(self, polynomial: Polynomial, *, ideal: bool = False) -> Interval:
-        """An interval that contains it, in the rounded or in the ideal reading."""
+    def bounds(self, polynomial: Polynomial, *, ideal: bool = False, refined: bool = True) -> Interval:
+        """An interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several atoms."""
         if ideal:
             polynomial = self.ideal(polynomial)
         low = high = polynomial.constant
@@ -147,6 +147,8 @@ class Kind:
             if monomial:
                 a, b = self._monomial(monomial, ideal)
                 low, high = low + min(c * a, c * b), high + max(c * a, c * b)
+        if not refined:
+            return low, high
         for a, b in (
             *self._by_form(polynomial),
             *self._by_difference(polynomial, ideal),
@@ -273,9 +275,13 @@ class Kind:
 
     def sign(self, polynomial: Polynomial) -> int:
         """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
-        low, high = self.bounds(polynomial)
+        low, high = self.bounds(polynomial, refined=False)
+        if low < 0 < high:
+            low, high = self.bounds(polynomial)
         if low < 0 < high:
             return 0
+        if all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
+            return -1 if high <= 0 else 1
         ideal_low, ideal_high = self.bounds(polynomial, ideal=True)
         if high <= 0 and ideal_high <= 0:
             return -1
@@ -302,7 +308,9 @@ class Kind:
 
     def settle(self, polynomial: Polynomial, where: str) -> tuple[Kind, Polynomial]:
         """One operator: its exact result rounded. Raises Refused if it may saturate."""
-        low, high = self.bounds(polynomial)
+        low, high = self.bounds(polynomial, refined=False)
+        if max(-low, high) > self.space.largest:
+            low, high = self.bounds(polynomial)
         if max(-low, high) > self.space.largest:
             top = f"{float(self.space.largest):.6g}"
             raise Refused(
@@ -389,28 +397,34 @@ class Kind:
             return None
         if len(body) == 1:
             ((name, _),) = body
-            return replace(self, box={**self.box, name: Integer(first, last)}).simplified()
+            return replace(self, box={**self.box, name: Integer(first, last)})._narrowed()
         kept = replace(self, forms={**self.forms, body: (first, last)})
         if first == last:
             for name, c in reversed(body):
                 if abs(c) == 1 and name != POSITION and not kept._indexes(name):
                     rest = _form_polynomial(tuple(item for item in body if item[0] != name))
                     return kept.eliminated(name, (constant(first) - rest) * c)
-        return kept._narrowed(body, first, last)
+        return kept._narrowed()
 
-    def _narrowed(self, body: Form, first: int, last: int) -> Kind | None:
-        """With the atoms' own bounds made as narrow as one form tells."""
+    def _narrowed(self) -> Kind | None:
+        """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
         box = dict(self.box)
-        for name, c in body:
-            rest = _form_polynomial(tuple(item for item in body if item[0] != name))
-            a, b = replace(self, forms={}).bounds(rest)
-            ends = sorted(((first - b) / c, (last - a) / c))
-            old = box[name]
-            assert isinstance(old, Integer)
-            new = Integer(max(old.low, math.ceil(ends[0])), min(old.high, math.floor(ends[1])))
-            if new.low > new.high:
-                return None
-            box[name] = new
+        for body, (first, last) in self.forms.items():
+            for name, c in body:
+                ends = [Fraction(first), Fraction(last)]
+                for other, d in body:
+                    if other != name:
+                        domain = box[other]
+                        assert isinstance(domain, Integer)
+                        low, high = sorted((d * domain.low, d * domain.high))
+                        ends = [ends[0] - high, ends[1] - low]
+                low_end, high_end = sorted(end / c for end in ends)
+                old = box[name]
+                assert isinstance(old, Integer)
+                new = Integer(max(old.low, math.ceil(low_end)), min(old.high, math.floor(high_end)))
+                if new.low > new.high:
+                    return None
+                box[name] = new
         return replace(self, box=box).simplified()
 
     def _indexes(self, name: str) -> bool:

@@ -142,6 +142,7 @@ class Reader:
     ) -> None:
         self.keys, self.rows, self.where, self.fused, self.known = keys, rows, where, fused, known
         self.used: list[Consecutive] = []
+        self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, Kind] = {}
         self.groups: dict[frozenset[int], list[tuple[frozenset[int], Kind]]] = {}
 
@@ -292,6 +293,7 @@ class Reader:
         at: int,
     ) -> tuple[list[Kind], Lead]:
         cost, f, rest = target
+        self.trace.append(f"position {f}")
         k, winning, parts = atom(POSITION), rest, list[Kind]()
         offset = query.fixed(k - f)
         for candidate in candidates:
@@ -333,6 +335,11 @@ class Reader:
         winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
         winners = [winner for c in candidates if (winner := self._winner(c, winning)) is not None]
         kept = self._check(query, winning, lattice([c.exact for c in candidates]), needed, _lowest(candidates))
+        spans = sorted({c.score.lower(c.joint) for c in winners if c.exact.is_constant})
+        for c in winners:
+            rank = spans.index(c.score.lower(c.joint)) if c.exact.is_constant else -1
+            signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
+            self.trace.append(f"key {sorted(c.ids)} {c.place} {c.whole} {rank} {signs}")
         if self._unique(winners):
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
@@ -351,6 +358,7 @@ class Reader:
             if race is None:
                 continue
             found = race.run(needed, self.where)
+            self.trace.append(f"nearest {race.target}")
             if found.by_invariant:
                 self.used.append(invariant)
             values = range(len(self.rows.value))
@@ -431,11 +439,12 @@ class Reader:
         most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
+        constant_scores = all(c.score.upper(c.joint) == c.score.lower(c.joint) == top for c in winners)
         for i in range(len(self.rows.value)):
             held = [c for c in winners if c.value(i).terms]
             if not held:
                 values.append(ZERO)
-            elif len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
+            elif constant_scores and len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
                 values.append(atom(share))
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)

@@ -10,6 +10,7 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from fractions import Fraction
 from constructions.layers import Block
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Keys, Lead, Reader, rows_of
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Space, Undecided
+from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Rounded, Space, Undecided
 from verify.certificates.language import Consecutive, Language
 from verify.certificates.merging import joined, merged
 from verify.certificates.model import NUMBER, Model
@@ -32,13 +33,21 @@ MOST_KINDS = 4000
 class Report:
     """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block.
 
-    invariants: those that were used, by name.
+    invariants: those that were used, by name. trace: what the ideal model does, in the checker's own words: two models with the same
+    trace are the same function.
     """
+
+    @property
+    def ideal(self) -> str:
+        """A fingerprint of the ideal model."""
+        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+
 
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
+    trace: list[str] = field(default_factory=list)
 
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
@@ -66,7 +75,8 @@ def check(model: Model, language: Language) -> Report:
     report = Report()
     kinds = embedded(model, language)
     for number, block in enumerate(model.blocks):
-        kinds = _block(model, language, number, block, kinds, fused, report)
+        last = number == len(model.blocks) - 1
+        kinds = _block(model, language, number, block, kinds, fused, report, language.answers if last else None)
         report.kinds.append(len(kinds))
     for kind in kinds:
         settle_output(kind, model, fused)
@@ -101,15 +111,23 @@ def embedded(model: Model, language: Language) -> list[Kind]:
 
 
 def _block(
-    model: Model, language: Language, number: int, block: Block, kinds: list[Kind], fused: bool, report: Report
+    model: Model,
+    language: Language,
+    number: int,
+    block: Block,
+    kinds: list[Kind],
+    fused: bool,
+    report: Report,
+    answers: frozenset[str] | None,
 ) -> list[Kind]:
+    """The kinds behind a block. answers: the places that matter behind it; None for all."""
     if block.recurrence is not None:
         raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
     known = tuple((item, index[item.group], index[item.count]) for item in language.invariants)
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
-    parts = kinds
+    parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if block.heads:
         keys = Keys(kinds)
         width = 0
@@ -120,6 +138,8 @@ def _block(
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
                 report.lead(where, lead)
+                report.trace += reader.trace
+                reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
             parts = read
@@ -134,7 +154,12 @@ def _block(
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
     for kind in done:
         report.registers(kind, model.registers)
-    return merged(done, model.live(number))
+    result = merged(done, model.live(number))
+    for kind in result:
+        registers = {i: str(kind.ideal(p)) for i, p in kind.registers.items()}
+        bounds = [(name, str(domain)) for name, domain in kind.box.items() if not isinstance(domain, Rounded)]
+        report.trace.append(f"{kind.name} {registers} {bounds} {sorted(kind.forms.items())} {sorted(kind.before)}")
+    return result
 
 
 def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:

@@ -339,7 +339,16 @@ class Kind:
         return polynomial.is_affine and all(isinstance(self.box[name], Integer) for name in polynomial.atoms)
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
-        """Parts in each of which `sign` knows more of this polynomial. Raises Undecided if there are none."""
+        """As `parts`. Raises Undecided if there are no two."""
+        found = self.parts(polynomial)
+        if len(found) < 2:
+            low, high = self.bounds(polynomial)
+            what = f"the sign of {polynomial} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
+            raise Undecided(where, what)
+        return found
+
+    def parts(self, polynomial: Polynomial) -> tuple[Kind, ...]:
+        """Parts in each of which `sign` knows more of this polynomial."""
         parts: list[Kind | None] = []
         if self.is_integer_affine(polynomial):
             form, factor = canonical(polynomial)
@@ -360,12 +369,7 @@ class Kind:
             _, form, over = found_ratio
             difference = form - atom(over.of) - constant(over.shift)
             parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
-        found = tuple(part for part in parts if part is not None)
-        if len(found) < 2:
-            low, high = self.bounds(polynomial)
-            what = f"the sign of {self.show(polynomial)} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
-            raise Undecided(where, what)
-        return found
+        return tuple(part for part in parts if part is not None)
 
     def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:
         """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
@@ -518,9 +522,34 @@ class Kind:
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return replace(self, registers=registers, box=box, forms=forms)
 
+    def _freed(self) -> Kind:
+        """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
+        for polynomial in list(self.registers.values()):
+            names = polynomial.atoms
+            shift = polynomial.constant
+            if len(polynomial.terms) == 2 and shift and len(names) == 1 and POSITION not in names:
+                (name,) = names
+                old = self.integer(name)
+                if old is None or polynomial != atom(name) + constant(shift) or shift.denominator != 1:
+                    continue
+                new = self.space.fresh("v")
+                value = {name: atom(new) - constant(shift)}
+                registers = dict(self.registers)
+                for i, p in registers.items():
+                    other = p.substitute(value)
+                    if len(other.terms) < len(p.terms):
+                        registers[i] = other
+                box = {**self.box, new: Integer(old.low + int(shift), old.high + int(shift))}
+                return replace(self, registers=registers, box=box)._freed()
+        return self
+
     def cleaned(self, live: frozenset[int]) -> Kind:
         """With the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
+        freed = replace(self, registers=registers)._freed()
+        return freed._needed(freed.registers)
+
+    def _needed(self, registers: Mapping[int, Polynomial]) -> Kind:
         wanted = {POSITION} | {name for p in registers.values() for name in p.atoms}
         queue = list(wanted)
         while queue:
@@ -535,10 +564,6 @@ class Kind:
         box = {name: domain for name, domain in self.box.items() if name in wanted}
         forms = {form: ends for form, ends in self.forms.items() if all(name in wanted for name, _ in form)}
         return replace(self, registers=registers, box=box, forms=forms)
-
-    def show(self, polynomial: Polynomial) -> str:
-        """For people."""
-        return str(polynomial)
 
 
 def canonical(polynomial: Polynomial) -> tuple[Form, Fraction]:

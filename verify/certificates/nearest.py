@@ -239,7 +239,7 @@ class Race:
         if t * last <= 1:  # no count is below t: the last one wins
             if last >= 3:
                 leads.append(ahead(last, last - 1))
-            return [among(2, last)]
+            return [among(last, last), among(2, last - 1)]
         near = max(2, t.denominator // t.numerator)
         best = min((near, near + 1), key=lambda w: abs(Fraction(1, w) - t))
         leads += [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]

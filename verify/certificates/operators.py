@@ -85,9 +85,13 @@ def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str]
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == (0, 1)):
             # The part's registers are those before the sublayer: what was computed above is computed again.
-            for part in kind.split(gate, f"{at}, gate"):
-                yield from feed_forward(part, weights, where, names, fused)
-            return
+            parts = kind.parts(gate)
+            if len(parts) > 1:
+                for part in parts:
+                    yield from feed_forward(part, weights, where, names, fused)
+                return
+            if sign == 0:
+                kind.split(gate, f"{at}, gate")
         if sign > 0:
             kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
             kind, hidden[number] = kind.settle(gate * up, f"{at}, product")

@@ -124,8 +124,8 @@ def times(gate: Affine, up: str | Affine, into: str) -> Unit:
     return Unit(gate, reg(up) if isinstance(up, str) else up, {into: 1})
 
 
-def _embedding(plan: _Plan) -> Embedding:
-    n, layout = plan.n, plan.layout
+def _embedding(plan: _Plan, n: int) -> Embedding:
+    layout = plan.layout
     if plan.says(TIED_HEAD):
         vertices: list[Mapping[str, Number]] = [{"vertex": i} for i in range(1, n + 1)]
     else:
@@ -416,6 +416,21 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 
 
+def plan(
+    n: int, fmt: Format, *, layout: Layout = "paper", printed: frozenset[str] = frozenset(), vertices: int | None = None
+) -> tuple[Embedding, list[BlockPlan]]:
+    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: how many of them the embedding lists."""
+    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout], printed)
+    if plan.says(LAYER_7):
+        from constructions.istree.printed import search_blocks
+
+        search = search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
+    else:
+        search = [_block_7(plan), _block_8(plan)]
+    blocks = [_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan), _block_6(plan), *search]
+    return _embedding(plan, n if vertices is None else vertices), [*blocks, _block_9(plan)]
+
+
 def build(
     n: int,
     precision_bits: int | None = None,
@@ -442,17 +457,8 @@ def build(
     fmt: Format = fixed_point(bits)
     if bits < least and not as_printed:
         raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
-    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout], chosen)
-    if LAYER_7.id in chosen:
-        from constructions.istree.printed import search_blocks
-
-        search = search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
-    else:
-        search = [_block_7(plan), _block_8(plan)]
-    blocks = [_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan), _block_6(plan), *search]
-    blocks.append(_block_9(plan))
-    embedding = _embedding(plan)
-    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=plan.setting.length)
+    embedding, blocks = plan(n, fmt, layout=layout, printed=chosen)
+    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=sequence_length(n))
     return Wired(
         construction="istree",
         source=SOURCE,

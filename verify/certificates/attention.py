@@ -18,8 +18,10 @@ from fractions import Fraction
 
 from constructions.layers import AttentionHead
 from verify.certificates.kinds import POSITION, Integer, Kind, Reciprocal, Refused, Undecided
+from verify.certificates.language import Consecutive
 from verify.certificates.merging import Pool, wide_first
 from verify.certificates.model import Row, sparse
+from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
 from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
 from verify.certificates.scores import Score, complete_squares, lattice
@@ -28,6 +30,7 @@ from verify.certificates.scores import Score, complete_squares, lattice
 SCORE = -1_000_000  # the score, and below it the key's position, and the position looked for
 KEYS = -2_000_000
 VALUES = -3_000_000
+KNOWN = -4_000_000  # the group and the count of each invariant
 PLACE = "k'"
 LOG2_E = (1_442_695, 1_000_000)  # from below
 
@@ -134,8 +137,12 @@ class Keys:
 class Reader:
     """One head over the kinds at the entry of its block."""
 
-    def __init__(self, keys: Keys, rows: Rows, where: str, fused: bool) -> None:
-        self.keys, self.rows, self.where, self.fused = keys, rows, where, fused
+    def __init__(
+        self, keys: Keys, rows: Rows, where: str, fused: bool, known: Sequence[tuple[Consecutive, int, int]] = ()
+    ) -> None:
+        self.keys, self.rows, self.where, self.fused, self.known = keys, rows, where, fused, known
+        self.used: list[Consecutive] = []
+        self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, Kind] = {}
         self.groups: dict[frozenset[int], list[tuple[frozenset[int], Kind]]] = {}
 
@@ -147,7 +154,7 @@ class Reader:
             queries.append(value)
         candidates = [self._candidate(query, queries, frozenset(), query)]
         if query.position.high > 1:
-            groups = self._grouped(self.keys.earlier[query.parent])
+            groups = self._grouped(self.keys.earlier[_entry(query)])
             candidates += [self._candidate(query, queries, ids, kind) for ids, kind in groups]
         found = [candidate for candidate in candidates if candidate is not None]
         if len(found) == 1 and found[0].is_self:
@@ -174,10 +181,10 @@ class Reader:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
                 kept = kind.cleaned(frozenset(j for j in kind.registers if j < SCORE))
-                self.projected[i] = replace(kept, name="", parent=i)
+                self.projected[i] = replace(kept, name="", parents=frozenset([i]))
             pool, members = Pool(), dict[int, set[int]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
-                members.setdefault(pool.add(kind), set()).add(kind.parent)
+                members.setdefault(pool.add(kind), set()).update(kind.parents)
             self.groups[ids] = [(frozenset(members[place]), kind) for place, kind in enumerate(pool.kinds)]
         return self.groups[ids]
 
@@ -198,8 +205,8 @@ class Reader:
                 partial = partial + product
                 joint.settle(product, f"{self.where}, score")
                 joint.settle(partial, f"{self.where}, score")
-        values = {VALUES - i: key.register(VALUES - i) for i in range(len(self.rows.value))}
-        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **values})
+        read = {i: p for i, p in key.registers.items() if i <= VALUES}
+        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **read})
         own = frozenset(key.box) - frozenset(query.box)
         if not ids:
             return self._scored(ids, joint, own)
@@ -221,6 +228,8 @@ class Reader:
         changed: dict[int, Polynomial] = {}
         for j, row in enumerate(self.rows.key):
             kind, changed[KEYS - j] = row_of(kind, row, Fraction(0), f"{self.where}, key row {j}", self.fused)
+        for i, (_, group, count) in enumerate(self.known):
+            changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = kind.register(group), kind.register(count)
         for i, row in enumerate(self.rows.value):
             kind, changed[VALUES - i] = row_of(kind, row, Fraction(0), f"{self.where}, value row {i}", self.fused)
         return kind.with_registers(changed)
@@ -233,17 +242,17 @@ class Reader:
 
     # Leads
 
-    def _check(self, query: Kind, candidates: Sequence[Candidate], winning: Fraction, lead: Fraction, needed: int) -> Lead:
-        """Raises Refused if the lead does not suffice, or the largest score may saturate beside others."""
+    def _check(self, query: Kind, winning: Fraction, lead: Fraction, needed: int, lowest: Fraction) -> Lead:
+        """Raises Refused if the lead does not suffice, or the largest score may lie where others saturate."""
         if 0 < lead < needed:
             raise Refused(
                 self.where, f"scores of {query.name} may differ by {float(lead):.6g} only; {needed} is needed"
             )
         largest = query.space.largest
-        if winning - needed < -largest and any(c.score.lower(c.joint) < -largest for c in candidates):
+        if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"the largest score of {query.name} can be as low as {float(winning):.6g}, where others saturate, "
+                f"saturates: the largest score of {query.name} can be {float(winning):.6g}, and others are below "
                 f"−{float(largest):.6g}",
             )
         return Lead(lead, needed, winning)
@@ -284,6 +293,7 @@ class Reader:
         at: int,
     ) -> tuple[list[Kind], Lead]:
         cost, f, rest = target
+        self.trace.append(f"position {f}")
         k, winning, parts = atom(POSITION), rest, list[Kind]()
         offset = query.fixed(k - f)
         for candidate in candidates:
@@ -304,7 +314,7 @@ class Reader:
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
             parts += [self._reads(part, at) for part in found if part is not None]
-        return parts, self._check(query, candidates, winning, cost, needed)
+        return parts, self._check(query, winning, cost, needed, _lowest(candidates))
 
     def _back(self, candidate: Candidate, offset: int) -> Kind | None:
         """The query where the key `offset` positions before has this kind."""
@@ -320,19 +330,50 @@ class Reader:
     def _by_key(
         self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int
     ) -> tuple[list[Kind], Lead]:
-        for c in candidates:
-            if self._inexact(c.exact, c.joint):
-                raise Undecided(self.where, f"a score of {query.name} is no integer polynomial: {c.exact}")
+        if any(self._inexact(c.exact, c.joint) for c in candidates):
+            return self._by_count(query, candidates, needed, at)
         winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
         winners = [winner for c in candidates if (winner := self._winner(c, winning)) is not None]
-        kept = self._check(query, candidates, winning, lattice([c.exact for c in candidates]), needed)
+        kept = self._check(query, winning, lattice([c.exact for c in candidates]), needed, _lowest(candidates))
+        spans = sorted({c.score.lower(c.joint) for c in winners if c.exact.is_constant})
+        for c in winners:
+            rank = spans.index(c.score.lower(c.joint)) if c.exact.is_constant else -1
+            signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
+            self.trace.append(f"key {sorted(c.ids)} {c.place} {c.whole} {rank} {signs}")
         if self._unique(winners):
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
 
+    def _by_count(
+        self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int
+    ) -> tuple[list[Kind], Lead]:
+        """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
+        for i, (invariant, _, _) in enumerate(self.known):
+            group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
+            keys = [
+                Key(c.joint, c.exact, c.own, self._sure(query, c), c.joint.register(group), c.joint.register(count))
+                for c in candidates
+            ]
+            race = race_of(query, keys, 1 if self.fused else len(self.rows.key))
+            if race is None:
+                continue
+            found = race.run(needed, self.where)
+            self.trace.append(f"nearest {race.target}")
+            if found.by_invariant:
+                self.used.append(invariant)
+            values = range(len(self.rows.value))
+            parts = [self._reads(joint, at) for joint in found.winners]
+            if found.tied:
+                if any(joint.register(VALUES - j).terms for joint in found.tied for j in values):
+                    raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are not 0")
+                parts.append(self._reads(query, at, [ZERO for _ in values]))
+            lowest = min(race.lowest())
+            return parts, self._check(query, found.winning, found.lead, needed, lowest)
+        raise Undecided(self.where, f"scores of {query.name} are no integer polynomials: {candidates[0].exact}")
+
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
-        return candidate.is_self or self.keys.sure(query.parent, candidate.ids)
+        return candidate.is_self or self.keys.sure(_entry(query), candidate.ids)
 
     def _winner(self, candidate: Candidate, winning: Fraction) -> Candidate | None:
         """The part in which it can have the largest score."""
@@ -398,11 +439,12 @@ class Reader:
         most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
+        constant_scores = all(c.score.upper(c.joint) == c.score.lower(c.joint) == top for c in winners)
         for i in range(len(self.rows.value)):
             held = [c for c in winners if c.value(i).terms]
             if not held:
                 values.append(ZERO)
-            elif len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
+            elif constant_scores and len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
                 values.append(atom(share))
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)
@@ -418,6 +460,17 @@ class Reader:
             return 1
         low, high = candidate.joint.bounds(candidate.place)
         return int(high - low) + 1
+
+
+def _entry(query: Kind) -> int:
+    """The kind that this one was at the block's entry."""
+    (entry,) = query.parents
+    return entry
+
+
+def _lowest(candidates: Sequence[Candidate]) -> Fraction:
+    """A lower bound of every score."""
+    return min(c.score.lower(c.joint) for c in candidates)
 
 
 def _steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:

@@ -10,6 +10,7 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,8 +18,8 @@ from fractions import Fraction
 from constructions.layers import Block
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Keys, Lead, Reader, rows_of
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Space, Undecided
-from verify.certificates.language import Language
+from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Rounded, Space, Undecided
+from verify.certificates.language import Consecutive, Language
 from verify.certificates.merging import joined, merged
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward, sublayer
@@ -30,11 +31,23 @@ MOST_KINDS = 4000
 
 @dataclass
 class Report:
-    """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block."""
+    """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block.
+
+    invariants: those that were used, by name. trace: what the ideal model does, in the checker's own words: two models with the same
+    trace are the same function.
+    """
+
+    @property
+    def ideal(self) -> str:
+        """A fingerprint of the ideal model."""
+        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+
 
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
+    invariants: dict[str, str] = field(default_factory=dict)
+    trace: list[str] = field(default_factory=list)
 
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
@@ -62,7 +75,8 @@ def check(model: Model, language: Language) -> Report:
     report = Report()
     kinds = embedded(model, language)
     for number, block in enumerate(model.blocks):
-        kinds = _block(model, number, block, kinds, fused, report)
+        last = number == len(model.blocks) - 1
+        kinds = _block(model, language, number, block, kinds, fused, report, language.answers if last else None)
         report.kinds.append(len(kinds))
     for kind in kinds:
         settle_output(kind, model, fused)
@@ -73,14 +87,14 @@ def embedded(model: Model, language: Language) -> list[Kind]:
     """The kinds behind the embedding, one for each place of the language."""
     space = Space(model.arithmetic.format)
     kinds = []
-    for index, place in enumerate(language):
+    for index, place in enumerate(language.places):
         box: dict[str, Domain] = {POSITION: Integer(place.low, place.high)}
         if place.word:
             values = {i: constant(w) for i, w in model.specials[place.word]}
         else:
             values = dict(model.numbers.rows)
             box[NUMBER] = Integer(*place.numbers)
-        kind = Kind(place.name, space, values, box, {}, index, frozenset(place.after))
+        kind = Kind(place.name, space, values, box, {}, frozenset([index]), frozenset(place.after))
         for i, slope in model.position:
             kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
             kind = added(kind, i, offset, "the embedding")
@@ -96,22 +110,37 @@ def embedded(model: Model, language: Language) -> list[Kind]:
     return kinds
 
 
-def _block(model: Model, number: int, block: Block, kinds: list[Kind], fused: bool, report: Report) -> list[Kind]:
+def _block(
+    model: Model,
+    language: Language,
+    number: int,
+    block: Block,
+    kinds: list[Kind],
+    fused: bool,
+    report: Report,
+    answers: frozenset[str] | None,
+) -> list[Kind]:
+    """The kinds behind a block. answers: the places that matter behind it; None for all."""
     if block.recurrence is not None:
         raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
-    kinds = [replace(kind, parent=i) for i, kind in enumerate(kinds)]
-    parts = kinds
+    index = {name: i for i, name in enumerate(model.registers)}
+    known = tuple((item, index[item.group], index[item.count]) for item in language.invariants)
+    kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
+    parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if block.heads:
         keys = Keys(kinds)
         width = 0
         for h, head in enumerate(block.heads):
             where = f"{at}, head {h}"
-            reader = Reader(keys, rows_of(head), where, fused)
+            reader = Reader(keys, rows_of(head), where, fused, known)
             read: list[Kind] = []
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
                 report.lead(where, lead)
+                report.trace += reader.trace
+                reader.trace.clear()
+                report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
             parts = read
             width += len(head.value)
@@ -125,7 +154,27 @@ def _block(model: Model, number: int, block: Block, kinds: list[Kind], fused: bo
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
     for kind in done:
         report.registers(kind, model.registers)
-    return merged(done, model.live(number))
+    result = merged(done, model.live(number))
+    for kind in result:
+        registers = {i: str(kind.ideal(p)) for i, p in kind.registers.items()}
+        bounds = [(name, str(domain)) for name, domain in kind.box.items() if not isinstance(domain, Rounded)]
+        report.trace.append(f"{kind.name} {registers} {bounds} {sorted(kind.forms.items())} {sorted(kind.before)}")
+    return result
+
+
+def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:
+    """The kind with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
+    for item, group, count in known:
+        names = kind.register(count).atoms
+        domain = kind.box[next(iter(names))] if len(names) == 1 else None
+        if isinstance(domain, Reciprocal) and kind.bounds(kind.register(group))[0] >= 1:
+            place = atom(domain.of) + constant(domain.shift)
+            limited = kind.restricted(place, Fraction(2), Fraction(item.most + 1))
+            report.invariants[item.name] = item.statement
+            if limited is None:
+                raise Undecided("the input", f"no {kind.name} keeps the invariant {item.name!r}")
+            kind = limited
+    return kind
 
 
 def _written(kind: Kind, outs: Sequence[Sequence[float]], at: str, model: Model, fused: bool) -> Kind:

@@ -99,7 +99,7 @@ class Space:
 class Kind:
     """Some positions of a run. registers: coordinate → polynomial, zero if left out; below 0: what heads have read so far.
 
-    parent: the kind of the block's entry that this one is part of. before: kinds of the block's entry that the position
+    parents: kinds of the block's entry that this one is part of. before: kinds of the block's entry that the position
     before may have. box: atom → domain. forms: affine form → bounds.
     """
 
@@ -108,7 +108,7 @@ class Kind:
     registers: Mapping[int, Polynomial]
     box: Mapping[str, Domain]
     forms: Mapping[Form, tuple[int, int]] = field(default_factory=dict)
-    parent: int = -1
+    parents: frozenset[int] = frozenset()
     before: frozenset[int] = frozenset()
 
     @property
@@ -138,8 +138,8 @@ class Kind:
         values = {a: d.ideal for a in polynomial.atoms if isinstance(d := self.box[a], Rounded)}
         return polynomial.substitute(values) if values else polynomial
 
-    def bounds(self, polynomial: Polynomial, *, ideal: bool = False) -> Interval:
-        """An interval that contains it, in the rounded or in the ideal reading."""
+    def bounds(self, polynomial: Polynomial, *, ideal: bool = False, refined: bool = True) -> Interval:
+        """An interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several atoms."""
         if ideal:
             polynomial = self.ideal(polynomial)
         low = high = polynomial.constant
@@ -147,6 +147,8 @@ class Kind:
             if monomial:
                 a, b = self._monomial(monomial, ideal)
                 low, high = low + min(c * a, c * b), high + max(c * a, c * b)
+        if not refined:
+            return low, high
         for a, b in (
             *self._by_form(polynomial),
             *self._by_difference(polynomial, ideal),
@@ -273,9 +275,13 @@ class Kind:
 
     def sign(self, polynomial: Polynomial) -> int:
         """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
-        low, high = self.bounds(polynomial)
+        low, high = self.bounds(polynomial, refined=False)
+        if low < 0 < high:
+            low, high = self.bounds(polynomial)
         if low < 0 < high:
             return 0
+        if all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
+            return -1 if high <= 0 else 1
         ideal_low, ideal_high = self.bounds(polynomial, ideal=True)
         if high <= 0 and ideal_high <= 0:
             return -1
@@ -302,7 +308,9 @@ class Kind:
 
     def settle(self, polynomial: Polynomial, where: str) -> tuple[Kind, Polynomial]:
         """One operator: its exact result rounded. Raises Refused if it may saturate."""
-        low, high = self.bounds(polynomial)
+        low, high = self.bounds(polynomial, refined=False)
+        if max(-low, high) > self.space.largest:
+            low, high = self.bounds(polynomial)
         if max(-low, high) > self.space.largest:
             top = f"{float(self.space.largest):.6g}"
             raise Refused(
@@ -331,7 +339,16 @@ class Kind:
         return polynomial.is_affine and all(isinstance(self.box[name], Integer) for name in polynomial.atoms)
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
-        """Parts in each of which `sign` knows more of this polynomial. Raises Undecided if there are none."""
+        """As `parts`. Raises Undecided if there are no two."""
+        found = self.parts(polynomial)
+        if len(found) < 2:
+            low, high = self.bounds(polynomial)
+            what = f"the sign of {polynomial} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
+            raise Undecided(where, what)
+        return found
+
+    def parts(self, polynomial: Polynomial) -> tuple[Kind, ...]:
+        """Parts in each of which `sign` knows more of this polynomial."""
         parts: list[Kind | None] = []
         if self.is_integer_affine(polynomial):
             form, factor = canonical(polynomial)
@@ -352,12 +369,7 @@ class Kind:
             _, form, over = found_ratio
             difference = form - atom(over.of) - constant(over.shift)
             parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
-        found = tuple(part for part in parts if part is not None)
-        if len(found) < 2:
-            low, high = self.bounds(polynomial)
-            what = f"the sign of {self.show(polynomial)} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
-            raise Undecided(where, what)
-        return found
+        return tuple(part for part in parts if part is not None)
 
     def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:
         """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
@@ -389,28 +401,34 @@ class Kind:
             return None
         if len(body) == 1:
             ((name, _),) = body
-            return replace(self, box={**self.box, name: Integer(first, last)}).simplified()
+            return replace(self, box={**self.box, name: Integer(first, last)})._narrowed()
         kept = replace(self, forms={**self.forms, body: (first, last)})
         if first == last:
             for name, c in reversed(body):
                 if abs(c) == 1 and name != POSITION and not kept._indexes(name):
                     rest = _form_polynomial(tuple(item for item in body if item[0] != name))
                     return kept.eliminated(name, (constant(first) - rest) * c)
-        return kept._narrowed(body, first, last)
+        return kept._narrowed()
 
-    def _narrowed(self, body: Form, first: int, last: int) -> Kind | None:
-        """With the atoms' own bounds made as narrow as one form tells."""
+    def _narrowed(self) -> Kind | None:
+        """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
         box = dict(self.box)
-        for name, c in body:
-            rest = _form_polynomial(tuple(item for item in body if item[0] != name))
-            a, b = replace(self, forms={}).bounds(rest)
-            ends = sorted(((first - b) / c, (last - a) / c))
-            old = box[name]
-            assert isinstance(old, Integer)
-            new = Integer(max(old.low, math.ceil(ends[0])), min(old.high, math.floor(ends[1])))
-            if new.low > new.high:
-                return None
-            box[name] = new
+        for body, (first, last) in self.forms.items():
+            for name, c in body:
+                ends = [Fraction(first), Fraction(last)]
+                for other, d in body:
+                    if other != name:
+                        domain = box[other]
+                        assert isinstance(domain, Integer)
+                        low, high = sorted((d * domain.low, d * domain.high))
+                        ends = [ends[0] - high, ends[1] - low]
+                low_end, high_end = sorted(end / c for end in ends)
+                old = box[name]
+                assert isinstance(old, Integer)
+                new = Integer(max(old.low, math.ceil(low_end)), min(old.high, math.floor(high_end)))
+                if new.low > new.high:
+                    return None
+                box[name] = new
         return replace(self, box=box).simplified()
 
     def _indexes(self, name: str) -> bool:
@@ -458,10 +476,8 @@ class Kind:
             if isinstance(domain, Integer) and domain.low == domain.high:
                 values[name] = constant(domain.low)
             elif isinstance(domain, Reciprocal):
-                index = self.index_of(domain)
-                value = Fraction(1, index.low)
-                if index.low == index.high and (value / self.space.step).denominator == 1:
-                    values[name] = constant(value)
+                if self.index_of(domain) == Integer(1, 1):
+                    values[name] = constant(1)
         if all(self.registers[i].atoms.isdisjoint(values) for i in self.registers) and not any(
             name in values for form in self.forms for name, _ in form
         ):
@@ -506,9 +522,34 @@ class Kind:
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return replace(self, registers=registers, box=box, forms=forms)
 
+    def _freed(self) -> Kind:
+        """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
+        for polynomial in list(self.registers.values()):
+            names = polynomial.atoms
+            shift = polynomial.constant
+            if len(polynomial.terms) == 2 and shift and len(names) == 1 and POSITION not in names:
+                (name,) = names
+                old = self.integer(name)
+                if old is None or polynomial != atom(name) + constant(shift) or shift.denominator != 1:
+                    continue
+                new = self.space.fresh("v")
+                value = {name: atom(new) - constant(shift)}
+                registers = dict(self.registers)
+                for i, p in registers.items():
+                    other = p.substitute(value)
+                    if len(other.terms) < len(p.terms):
+                        registers[i] = other
+                box = {**self.box, new: Integer(old.low + int(shift), old.high + int(shift))}
+                return replace(self, registers=registers, box=box)._freed()
+        return self
+
     def cleaned(self, live: frozenset[int]) -> Kind:
         """With the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
+        freed = replace(self, registers=registers)._freed()
+        return freed._needed(freed.registers)
+
+    def _needed(self, registers: Mapping[int, Polynomial]) -> Kind:
         wanted = {POSITION} | {name for p in registers.values() for name in p.atoms}
         queue = list(wanted)
         while queue:
@@ -523,10 +564,6 @@ class Kind:
         box = {name: domain for name, domain in self.box.items() if name in wanted}
         forms = {form: ends for form, ends in self.forms.items() if all(name in wanted for name, _ in form)}
         return replace(self, registers=registers, box=box, forms=forms)
-
-    def show(self, polynomial: Polynomial) -> str:
-        """For people."""
-        return str(polynomial)
 
 
 def canonical(polynomial: Polynomial) -> tuple[Form, Fraction]:

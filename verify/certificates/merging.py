@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Rounded
-from verify.certificates.polynomial import Polynomial, atom
+from verify.certificates.kinds import POSITION, Domain, Form, Integer, Kind, Reciprocal, Rounded
+from verify.certificates.polynomial import Polynomial, atom, constant
 
 
 class Pool:
@@ -47,24 +49,106 @@ def wide_first(kinds: Sequence[Kind]) -> list[Kind]:
 
 def joined(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
     """The kinds with these registers only, those that differ in bounds only in one; of each parent for itself."""
-    pools: dict[int, Pool] = {}
+    pool = Pool()
     for kind in wide_first(kinds):
-        pools.setdefault(kind.parent, Pool()).add(kind.cleaned(live))
-    return [kind for _, pool in sorted(pools.items()) for kind in pool.kinds]
+        pool.add(kind.cleaned(live))
+    return general(pool.kinds)
 
 
 def merged(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
-    """The kinds with these registers only, those that differ in bounds only in one; `before` speaks of the new kinds."""
-    pool = Pool()
+    """As `joined`, and `before` speaks of the new kinds."""
+    result = joined(kinds, live)
     parts: dict[int, set[int]] = {}  # kind of the entry → the new kinds that are part of it
-    for kind in wide_first(kinds):
-        parts.setdefault(kind.parent, set()).add(pool.add(kind.cleaned(live)))
-    result = [replace(kind, before=frozenset(j for i in kind.before for j in parts.get(i, ()))) for kind in pool.kinds]
+    for number, kind in enumerate(result):
+        for parent in kind.parents:
+            parts.setdefault(parent, set()).add(number)
+    result = [replace(kind, before=frozenset(j for i in kind.before for j in parts.get(i, ()))) for kind in result]
 
     def follows(kind: Kind, other: Kind) -> bool:
         return other.position.low + 1 <= kind.position.high and kind.position.low <= other.position.high + 1
 
     return [replace(kind, before=frozenset(j for j in kind.before if follows(kind, result[j]))) for kind in result]
+
+
+def general(kinds: Sequence[Kind]) -> list[Kind]:
+    """Without the kinds that are another one with some of its atoms equal."""
+    groups: dict[object, list[Kind]] = {}
+    for kind in sorted(kinds, key=lambda kind: -len(kind.box)):
+        skeleton = tuple((i, _skeleton(kind, p)) for i, p in kind.registers.items())
+        group = groups.setdefault((kind.name, kind.position.high == 1, skeleton), [])
+        for place, other in enumerate(group):
+            view = instance(other, kind)
+            if view is not None:
+                group[place] = hull(other, view)
+                break
+        else:
+            group.append(kind)
+    return [kind for group in groups.values() for kind in group]
+
+
+def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
+    if polynomial.atoms <= {POSITION}:
+        return str(polynomial)
+    return tuple(
+        sorted((tuple(sorted(type(kind.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items())
+    )
+
+
+def instance(whole: Kind, part: Kind) -> Kind | None:
+    """`part` over the atoms of `whole`, if its registers are those of `whole` with some atoms equal, and its counts compare alike."""
+    names = {POSITION: POSITION}
+
+    def bind(a: str, b: str) -> bool:
+        if a in names:
+            return names[a] == b
+        names[a] = b
+        x, y = whole.box[a], part.box[b]
+        if isinstance(x, Reciprocal):
+            return isinstance(y, Reciprocal) and x.shift == y.shift and bind(x.of, y.of)
+        if isinstance(x, Rounded):
+            return isinstance(y, Rounded) and match(x.exact, y.exact) and match(x.ideal, y.ideal)
+        return isinstance(y, Integer)
+
+    def match(p: Polynomial, q: Polynomial) -> bool:
+        if not p.atoms <= names.keys():
+            pairs = zip(sorted(p.terms.items(), key=_order), sorted(q.terms.items(), key=_order), strict=False)
+            for (m, c), (w, d) in pairs:
+                if m and w and c == d and not bind(m[0], w[0]):
+                    return False
+        return p.atoms <= names.keys() and p.substitute({a: atom(names[a]) for a in p.atoms}) == q
+
+    if whole.registers.keys() != part.registers.keys():
+        return None
+    if not all(match(p, part.register(i)) for i, p in whole.registers.items()) or not whole.box.keys() <= names.keys():
+        return None
+    box: dict[str, Domain] = {}
+    for name, x in whole.box.items():
+        y = part.box[names[name]]
+        if isinstance(x, Rounded) and isinstance(y, Rounded):
+            x = replace(x, low=y.low, high=y.high, error=y.error)
+        box[name] = x if not isinstance(y, Integer) else y
+    forms: dict[Form, tuple[int, int]] = {}
+    for form in whole.forms.keys() | _comparisons(whole):
+        body = Polynomial({(name,): Fraction(c) for name, c in form})
+        low, high = part.bounds(body.substitute({name: atom(names[name]) for name, _ in form}))
+        forms[form] = (math.ceil(low), math.floor(high))
+    view = replace(whole, box=box, forms=forms, before=part.before, parents=part.parents)
+    return view if comparisons(view) == comparisons(whole) else None
+
+
+def _order(item: tuple[tuple[str, ...], Fraction]) -> tuple[int, Fraction]:
+    return len(item[0]), item[1]
+
+
+def comparisons(kind: Kind) -> tuple[tuple[bool, ...], ...]:
+    """Which of two counts is larger, if that is known: it decides gates to come, so kinds that differ in it stay apart."""
+    counts = sorted((name, domain) for name, domain in kind.box.items() if isinstance(domain, Reciprocal))
+    found = []
+    for i, (_, x) in enumerate(counts):
+        for _, y in counts[:i]:
+            low, high = kind.bounds(atom(x.of) - atom(y.of) + constant(x.shift - y.shift))
+            found.append((low >= 1, low >= 0, high <= 0, high <= -1))
+    return tuple(found)
 
 
 def shaped(kind: Kind) -> tuple[Kind, object]:
@@ -92,7 +176,7 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
     called = kind.called(names)
     domains = tuple(sorted((name, _type(domain)) for name, domain in called.box.items()))
     registers = tuple((i, "" if p.atoms <= {POSITION} else str(p)) for i, p in called.registers.items())
-    return called, (kind.name, registers, domains, kind.position.high == 1)
+    return called, (kind.name, registers, domains, comparisons(called), kind.position.high == 1)
 
 
 def _type(domain: Domain) -> str:
@@ -113,6 +197,15 @@ def hull(a: Kind, b: Kind) -> Kind:
             box[name] = replace(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
         else:
             box[name] = x
-    shared = a.forms.keys() & b.forms.keys()
-    forms = {f: (min(a.forms[f][0], b.forms[f][0]), max(a.forms[f][1], b.forms[f][1])) for f in shared}
-    return replace(a, box=box, forms=forms, before=a.before | b.before)
+    forms: dict[Form, tuple[int, int]] = {}
+    for form in a.forms.keys() | b.forms.keys() | _comparisons(a):
+        body = Polynomial({(name,): Fraction(c) for name, c in form})
+        (low, high), (other_low, other_high) = a.bounds(body), b.bounds(body)
+        forms[form] = (math.ceil(min(low, other_low)), math.floor(max(high, other_high)))
+    return replace(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
+
+
+def _comparisons(kind: Kind) -> set[Form]:
+    """Differences of the atoms that counts are made of."""
+    names = sorted({domain.of for domain in kind.box.values() if isinstance(domain, Reciprocal)})
+    return {((x, 1), (y, -1)) for i, x in enumerate(names) for y in names[i + 1 :]}

@@ -73,18 +73,25 @@ def sublayer(weights: FeedForward) -> Sublayer:
 
 def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str], fused: bool) -> Iterator[Kind]:
     """The kind behind the sublayer, in parts where the sign of a gate asks for it."""
-    before = kind
     hidden: dict[int, Polynomial] = {}
     for number, unit in enumerate(weights.units):
         at = f"{where}, unit {number}"
+        if fused:  # a gate that stays shut stays so rounded or saturated
+            gate = total([*(kind.register(i) * w for i, w in unit.gate), constant(unit.gate_bias)])
+            if kind.sign(gate) < 0:
+                continue
         kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
         sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == (0, 1)):
             # The part's registers are those before the sublayer: what was computed above is computed again.
-            for part in kind.split(gate, f"{at}, gate"):
-                yield from feed_forward(part, weights, where, names, fused)
-            return
+            parts = kind.parts(gate)
+            if len(parts) > 1:
+                for part in parts:
+                    yield from feed_forward(part, weights, where, names, fused)
+                return
+            if sign == 0:
+                kind.split(gate, f"{at}, gate")
         if sign > 0:
             kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
             kind, hidden[number] = kind.settle(gate * up, f"{at}, product")
@@ -92,5 +99,4 @@ def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str]
         at = f"{where}, register {names[register]}"
         kind, change = dot(kind, [(w, hidden[i]) for i, w in row if i in hidden], bias, at, fused)
         kind = added(kind, register, change, at)
-    assert before.parent == kind.parent
     yield kind

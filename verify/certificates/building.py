@@ -1,0 +1,77 @@
+"""A construction's model for any n, wired with a few of its numbers: the rest are described by the polynomials that these lie on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from constructions import counting, index, ngram, recall
+from constructions.findings import Finding
+from constructions.heads.match import FINDING as SCORE_RANGE
+from constructions.istree import transformer
+from constructions.part import Setting, printed_precision
+from constructions.retrieval.retriever import Plan, Retriever
+from constructions.wiring import wire
+from precision.format import Arithmetic, Discipline, fixed_point
+from verify.certificates import language
+from verify.certificates.kinds import Undecided
+from verify.certificates.language import Language
+from verify.certificates.model import Model, described
+
+LEAST = 4
+FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
+RETRIEVERS: dict[str, Retriever] = {
+    module.TRANSFORMER.task.name: module.TRANSFORMER for module in (index, recall, ngram, counting)
+}
+COVERED = (*RETRIEVERS, "istree")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Which model, and which inputs. length: the most tokens of a sequence, n by default. precision_bits: the least p by default."""
+
+    construction: str
+    n: int
+    length: int | None = None
+    precision_bits: int | None = None
+    discipline: Discipline = Discipline.FUSED
+    printed: tuple[str, ...] = ()
+    query_length: int | None = None
+
+
+def findings_of(construction: str) -> Sequence[Finding]:
+    """What a construction can put back to print."""
+    return transformer.FINDINGS if construction == "istree" else RETRIEVERS[construction].findings
+
+
+def precision_of(subject: Subject) -> int:
+    """The p that is asked for, or the one that the model is built with."""
+    if subject.precision_bits is not None:
+        return subject.precision_bits
+    if SCORE_RANGE.id in subject.printed:
+        return printed_precision(subject.n)
+    if subject.construction == "istree":
+        return transformer.least_precision(subject.n, subject.discipline)
+    retriever = RETRIEVERS[subject.construction]
+    return retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
+
+
+def build(subject: Subject) -> tuple[Model, Language]:
+    """The model and its inputs. Raises ValueError where no such weights exist in the format."""
+    if subject.n < LEAST or (subject.length or LEAST) < LEAST:
+        raise Undecided("the input", f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position")
+    n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
+    fmt = fixed_point(precision_of(subject))
+    if subject.construction == "istree":
+        embedding, blocks = transformer.plan(n, fmt, printed=chosen, vertices=few)
+        inputs = language.istree(n)
+    else:
+        retriever = RETRIEVERS[subject.construction]
+        asked = subject.query_length or retriever.query_length
+        plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
+        embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
+        blocks = list(retriever.blocks(plan))
+        inputs = language.retrieval(retriever.task.name, n, subject.length or n, asked)
+    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
+    arithmetic = Arithmetic(fmt, subject.discipline)
+    return described(model, arithmetic, registers, embedding.vocabulary, few, n), inputs

@@ -1,0 +1,152 @@
+"""A certificate as a JSON document: of which weights and inputs it speaks, what it assumes, and what was found.
+
+It is replayed by making it again from the construction and comparing every field; the weights are named by a hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from constructions.layers import block_arrays
+from precision.format import Discipline
+from verify.certificates.building import Subject, build
+from verify.certificates.checker import Report, check
+from verify.certificates.kinds import Refused, Undecided
+from verify.certificates.language import Language
+from verify.certificates.model import Model
+
+Json = dict[str, Any]
+SCHEMA = 1
+CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a check said. where, what: of the first place that is not certified."""
+
+    verdict: str
+    where: str = ""
+    what: str = ""
+    report: Report | None = None
+
+
+def judge(model: Model, language: Language) -> Judged:
+    """Carries out the check."""
+    try:
+        return Judged(CERTIFIED, report=check(model, language))
+    except Undecided as undecided:
+        return Judged(UNKNOWN, undecided.where, undecided.what)
+    except Refused as refused:
+        return Judged(REFUSED, refused.where, refused.what)
+
+
+def certificate(subject: Subject) -> Json:
+    """The document for a construction. Raises ValueError for a subject that makes no sense."""
+    asked = about(subject)
+    try:
+        model, language = build(subject)
+    except Undecided as undecided:
+        return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    except ValueError as error:
+        if "element" not in str(error) and "significant digits" not in str(error):
+            raise
+        return {**asked, "verdict": REFUSED, "where": "the weights", "what": str(error)}
+    return {**asked, **described(model, language, judge(model, language))}
+
+
+def about(subject: Subject) -> Json:
+    """What was asked for."""
+    return {
+        "schema": SCHEMA,
+        "property": "soundness of rounding",
+        "construction": subject.construction,
+        "model": "transformer",
+        "printed": list(subject.printed),
+        "n": subject.n,
+        "length": subject.length,
+        "query_length": subject.query_length,
+        "asked_precision_bits": subject.precision_bits,
+        "discipline": subject.discipline.value,
+    }
+
+
+def described(model: Model, language: Language, judged: Judged) -> Json:
+    """What was checked, and what was found."""
+    found: Json = {
+        "verdict": judged.verdict,
+        "where": judged.where,
+        "what": judged.what,
+        "precision_bits": model.arithmetic.format.significand_bits + 1,
+        "weights_sha256": weights_hash(model),
+        "inputs": [
+            {
+                "place": place.name,
+                "positions": [str(place.low), str(place.high)],
+                "token": place.word or [str(end) for end in place.numbers],
+                "after": [language.places[i].name for i in place.after],
+                **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
+            }
+            for place in language.places
+        ],
+        "answers": sorted(language.answers),
+    }
+    if judged.report is not None:
+        report = judged.report
+        found |= {
+            "assumed_invariants": report.invariants,
+            "heads": [
+                {"head": where, "lead": str(x.lead), "needed": str(x.needed), "least_largest_score": str(x.winning)}
+                for where, x in report.leads.items()
+            ],
+            "error_in_steps": {name: _short(error) for name, error in report.errors.items()},
+            "kinds": report.kinds,
+            "ideal_sha256": report.ideal,
+        }
+    return found
+
+
+def _short(error: Fraction) -> str:
+    """Rounded up to 2^−20."""
+    return str(Fraction(-(-error.numerator * 2**20 // error.denominator), 2**20))
+
+
+def weights_hash(model: Model) -> str:
+    """Of every number of the model, its registers' names left out."""
+    digest = hashlib.sha256()
+    numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
+    digest.update(f"{model.arithmetic} {model.numbers.low} {model.numbers.high} {numbers}".encode())
+    digest.update(f"{dict(model.specials)} {model.position}".encode())
+    for block in model.blocks:
+        for array in block_arrays(block):
+            digest.update(f"{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def subject_of(document: Mapping[str, Any]) -> Subject:
+    """What a document speaks of. Raises ValueError for one that is none."""
+    try:
+        return Subject(
+            str(document["construction"]),
+            int(document["n"]),
+            document["length"],
+            document["asked_precision_bits"],
+            Discipline(document["discipline"]),
+            tuple(document["printed"]),
+            document["query_length"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"this is no certificate: {error}") from error
+
+
+def differences(document: Mapping[str, Any]) -> list[str]:
+    """The fields in which a stored document is not what the check says now."""
+    made = json.loads(json.dumps(certificate(subject_of(document))))
+    return [key for key in sorted({*made, *document}) if made.get(key) != document.get(key)]

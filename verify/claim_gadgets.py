@@ -141,9 +141,7 @@ def test_written_out_indicator_rounded(check: Check) -> None:
         return None if got == wanted else Counterexample(expected=wanted, got=got)
 
     points = (Point(x, bits) for bits in range(13, 106, 2) for x in (0, 1, -1, 2, -2))
-    check.exhaustive(
-        points, right, count=47 * 5, range="x − B in −2 … 2, odd p from 13 to 105", precision="p = 13 … 105"
-    )
+    check.exhaustive(points, right, count=47 * 5, range="x − B in −2 … 2, p from 13 to 105", precision="p = 13 … 105")
 
 
 @claim(

@@ -138,9 +138,7 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError(f"--aiger and --dot both write {args.dot}")
     for option, path in (("--aiger", args.aiger), ("--dot", args.dot)):
         if path is not None:
-            cli.check_writable(path, option)
-            if path.exists() and not args.force:
-                raise CommandError(f"{option} {path}: the file is there already; --force overwrites it")
+            cli.check_writable(path, option, force=args.force)
 
 
 def _operation(args: argparse.Namespace) -> _Made:

@@ -17,16 +17,16 @@ from circuits.builder import Builder
 from circuits.compiler import compile_step, filled_registers
 from circuits.numbers import NumberBuilder
 from circuits.step import Step, input_number, state_number, step
-from constructions.affine import Affine, as_affine, reg
-from constructions.building import format_of, wired_of
-from constructions.construction import Construction
 from constructions.layers import Matrix
-from constructions.part import least_odd_precision
-from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
-from constructions.recurrences.running_sum import running_sum
-from constructions.registry import find_constructions
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, Unit, constant
+from constructions.models.building import format_of, wired_of
+from constructions.models.construction import Construction
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.registry import find_constructions
+from constructions.parts.recurrences.running_sum import running_sum
+from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.part import least_odd_precision
+from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 
 LARGEST_N = 1 << 12

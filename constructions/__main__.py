@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from constructions.construction import Construction
 from constructions.measures import measure
-from constructions.part import Part
-from constructions.registry import find_constructions, find_parts
+from constructions.models.construction import Construction
+from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
+from constructions.wiring.part import Part
 
 PROG = "python -m constructions"
 SIZES_AT = 8  # the n at which layers, heads and width are counted; they do not depend on it

@@ -32,17 +32,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from constructions.affine import Affine, reg
-from constructions.construction import Derived
-from constructions.findings import Finding
-from constructions.gadgets.indicator import FINDING as INDICATOR
-from constructions.heads.copy import copy, position_square_precision
-from constructions.heads.count import FINDING as COUNT
-from constructions.heads.count import PART as COUNT_PART
-from constructions.heads.count import count
-from constructions.part import Setting, least_odd_precision
-from constructions.program import back
-from constructions.recurrences.running_sum import running_sum
+from constructions.models.construction import Derived
+from constructions.models.program import back
+from constructions.parts.gadgets.indicator import FINDING as INDICATOR
+from constructions.parts.heads.copy import copy, position_square_precision
+from constructions.parts.heads.count import FINDING as COUNT
+from constructions.parts.heads.count import PART as COUNT_PART
+from constructions.parts.heads.count import count
+from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import (
     clear_numbers,
     copied,
@@ -56,7 +53,10 @@ from constructions.retrieval.attention import (
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
-from constructions.wiring import BlockPlan, Gadget, Unit, constant
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
 from precision.format import Discipline
 
 MARGIN = Finding(

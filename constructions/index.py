@@ -17,16 +17,16 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from constructions.affine import reg
-from constructions.findings import Finding
-from constructions.heads.copy import position_square_precision
-from constructions.needs import ONE, POSITION, is_square
-from constructions.part import least_gap, least_odd_precision, log2, split_scale
+from constructions.parts.heads.copy import position_square_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import Question, Task
-from constructions.wiring import BlockPlan, Component, Head
+from constructions.wiring.affine import reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.needs import ONE, POSITION, is_square
+from constructions.wiring.part import least_gap, least_odd_precision, log2, split_scale
+from constructions.wiring.wire import BlockPlan, Component, Head
 from precision.format import Discipline
 
 

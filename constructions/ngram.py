@@ -13,13 +13,11 @@ import math
 import sys
 from dataclasses import replace
 
-from constructions.affine import reg
-from constructions.findings import Finding
-from constructions.gadgets.indicator import FINDING as INDICATOR
-from constructions.heads.copy import copy, position_square_precision
-from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.heads.match import match, match_precision
-from constructions.program import back
+from constructions.models.program import back
+from constructions.parts.gadgets.indicator import FINDING as INDICATOR
+from constructions.parts.heads.copy import copy, position_square_precision
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import match, match_precision
 from constructions.retrieval.attention import (
     copies,
     output_number,
@@ -33,7 +31,9 @@ from constructions.retrieval.attention import (
 from constructions.retrieval.rag import Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import FAILED, Question, Task, nothing_else
-from constructions.wiring import BlockPlan
+from constructions.wiring.affine import reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.wire import BlockPlan
 from precision.format import Discipline
 
 

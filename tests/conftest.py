@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from verify.fuzz import is_property, kept_examples
-from verify.sampling import no_constants_of_the_source
+from verify.framework.fuzz import is_property, kept_examples
+from verify.framework.sampling import no_constants_of_the_source
 
 pytest_plugins = "pytester"
 

@@ -35,7 +35,9 @@ def test_imports_flow_one_way(path: Path) -> None:
 
 
 def test_a_forbidden_import_is_seen() -> None:
-    assert imported(ast.parse("def f():\n    from verify.claim import Claim\nimport constructions.part")) == {
+    assert imported(
+        ast.parse("def f():\n    from verify.framework.claim import Claim\nimport constructions.layers")
+    ) == {
         "verify",
         "constructions",
     }

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from verify.claim import Claim, Row, Searched, Verdict, Witness
-from verify.options import (
+from verify.framework.claim import Claim, Row, Searched, Verdict, Witness
+from verify.framework.options import (
     DEFAULT_ENGINE,
     DEFAULT_N_MAX,
     ENGINES,
@@ -30,10 +30,10 @@ from verify.options import (
     chosen_engines,
     require_device,
 )
-from verify.order import LEDGER, are_claims, longest_first, seconds_of
+from verify.framework.order import LEDGER, are_claims, longest_first, seconds_of
 
 if TYPE_CHECKING:
-    from verify.check import Check
+    from verify.framework.check import Check
 
 WITNESSES = Path(__file__).with_name("witnesses.json")
 OPTIONS = pytest.StashKey[Options]()
@@ -97,14 +97,14 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     worker: object = getattr(config, "workerinput", None)
     if option.fuzz is not None:
-        from verify import fuzz
+        from verify.framework import fuzz
 
         if worker is not None:
             config.pluginmanager.register(fuzz.Worker(option.fuzz), "verify-fuzz")
         else:
             config.pluginmanager.register(fuzz.Controller(config, option.fuzz), "verify-fuzz")
     elif worker is None:  # the process that the user started
-        from verify.session import Session
+        from verify.framework.session import Session
 
         if are_claims(config.args, config.invocation_params.dir) and getattr(option, "maxschedchunk", 1) is None:
             option.maxschedchunk = (
@@ -120,7 +120,7 @@ def require_files(option: argparse.Namespace) -> None:
     """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
     if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
         return  # nothing to ask; what this imports would cost every run of the tests
-    from verify import ledger
+    from verify.framework import ledger
 
     if option.ledger is not None:
         ledger.require_writable(option.ledger, "--ledger")
@@ -151,7 +151,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 def resumed(path: Path, options: Options) -> list[Row]:
     """The rows of an earlier run that need not be judged again. ValueError if it had other options, or the file is no ledger."""
-    from verify import ledger
+    from verify.framework import ledger
 
     if ledger.part_of(path).exists():  # that run was cut off
         path = ledger.part_of(path)
@@ -182,7 +182,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def check(request: pytest.FixtureRequest) -> Check:
     """Searches for a claim's test, and records what they covered."""
-    from verify.check import Check
+    from verify.framework.check import Check
 
     claim = claim_of(request.node)
     if claim is None:
@@ -212,7 +212,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput") and owners:
         items[:] = longest_first(items, [owners_key(item) for item in items], seconds_of(LEDGER))
     if config.option.fuzz is not None:
-        from verify.fuzz import is_property
+        from verify.framework.fuzz import is_property
 
         def draws(item: pytest.Item) -> bool:
             claim = claim_of(item)
@@ -257,7 +257,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     claim = claim_of(pyfuncitem)
     if claim is None:
         return (yield)
-    from verify.check import Check, Refuted, Undecided
+    from verify.framework.check import Check, Refuted, Undecided
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):
@@ -288,7 +288,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if failure is not None and row.verdict is Verdict.UNKNOWN:
         raise failure
     if checked.until is not None:
-        from verify.fuzz import CASES
+        from verify.framework.fuzz import CASES
 
         cases = sum(evidence.cases for evidence in row.evidence if isinstance(evidence, Searched))
         pyfuncitem.user_properties.append((CASES, cases))

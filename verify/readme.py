@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constructions.show import cli
-from verify.claim import Row, compact
-from verify.ledger import covered, read, require_writable, shortened, sort_key, summary
+from verify.framework.claim import Row, compact
+from verify.framework.ledger import covered, read, require_writable, shortened, sort_key, summary
 
 PROG = "python -m verify.readme"
 BEGIN, END = "<!-- ledger: begin -->", "<!-- ledger: end -->"

@@ -17,9 +17,9 @@ import pytest
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from verify import plugin
-from verify.claim import Claim, Json, Row, Verdict, Witness, compact
-from verify.ledger import load_witnesses, natural, read, rows_of
-from verify.options import FILES
+from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
+from verify.framework.ledger import load_witnesses, natural, read, rows_of
+from verify.framework.options import FILES
 from verify.plugin import REPLAY, WITNESSES, claim_of
 
 PROG = "python -m verify.replay"

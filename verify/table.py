@@ -19,9 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.show import cli
-from verify.claim import EVIDENCE, Json, Row, Searched, Verdict
-from verify.ledger import natural, read, read_options
-from verify.order import LEDGER
+from verify.framework.claim import EVIDENCE, Json, Row, Searched, Verdict
+from verify.framework.ledger import natural, read, read_options
+from verify.framework.order import LEDGER
 
 PROG = "python -m verify.table"
 MAKE = "pytest verify/ --n-max 10000 --ledger"

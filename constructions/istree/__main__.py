@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from constructions.construction import Example
 from constructions.engines import Decode
 from constructions.istree.graphs import (
     LAYOUTS,
@@ -22,13 +21,14 @@ from constructions.istree.graphs import (
     parse_edges,
 )
 from constructions.istree.models import MODELS, TRANSFORMER, Model
+from constructions.models.construction import Example
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.options import LARGEST_N
 from constructions.show.run import Run, run_document, run_model, worked_examples
 from constructions.show.trace import print_trace, trace_document
 from constructions.show.trace_html import html_page
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 PROG = "python -m constructions.istree"

@@ -37,23 +37,23 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
-from constructions.affine import Affine, as_affine, reg, total
-from constructions.building import chosen_of, format_of, wired_of
-from constructions.construction import Construction, Derived
-from constructions.findings import Finding
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.copy import position_square_precision
-from constructions.heads.match import Pair, match, match_precision, match_scale
-from constructions.heads.match_close import match_close
-from constructions.heads.match_nearest import match_nearest
 from constructions.istree.graphs import PAPER, Graph
-from constructions.part import Setting, least_odd_precision
-from constructions.program import NUMBER, SQUARE, Family, Rule, Words, Write, back, decide, window
-from constructions.recurrences.running_sum import running_sum
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived
+from constructions.models.program import NUMBER, SQUARE, Family, Rule, Words, Write, back, decide, window
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads.copy import position_square_precision
+from constructions.parts.heads.match import Pair, match, match_precision, match_scale
+from constructions.parts.heads.match_close import match_close
+from constructions.parts.heads.match_nearest import match_nearest
+from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, Head, Unit, constant
+from constructions.wiring.affine import Affine, as_affine, reg, total
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit, constant
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 5.7"

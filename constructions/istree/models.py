@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from constructions.construction import Construction
 from constructions.engines import Respond, no_response
-from constructions.findings import Finding
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.istree.words import narrate
-from constructions.search import Search
-from constructions.wired import Wired
+from constructions.models.construction import Construction
+from constructions.models.search import Search
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 Narrate = Callable[[Mapping[str, Fraction], str, str], str]

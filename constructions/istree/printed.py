@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from constructions.affine import Affine, reg
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.interval import interval
-from constructions.gadgets.next_fraction import next_fraction
-from constructions.heads.match import Pair, match
-from constructions.heads.match_next import match_next
-from constructions.part import Setting
-from constructions.wiring import BlockPlan, Gadget, Head, Unit
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.interval import interval
+from constructions.parts.gadgets.next_fraction import next_fraction
+from constructions.parts.heads.match import Pair, match
+from constructions.parts.heads.match_next import match_next
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit
 
 SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the endpoint that is read
 

@@ -23,19 +23,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from constructions.affine import Affine, as_affine, reg
-from constructions.building import chosen_of, format_of, wired_of
-from constructions.construction import Construction, Derived
-from constructions.gadgets.indicator import indicator
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.searches import FINDINGS as OF_SEARCHES
 from constructions.istree.searches import Ref, Search, Searches, U, V, searches
-from constructions.part import Setting, least_odd_precision
-from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
-from constructions.recurrences.running_sum import running_sum
-from constructions.search import END_SEARCH, FAILED, START_SEARCH
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.recurrences.running_sum import running_sum
+from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.wire import BlockPlan
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 5.3, Algorithm 2"

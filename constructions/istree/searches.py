@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from constructions.affine import Affine
-from constructions.findings import Finding
-from constructions.program import back
+from constructions.models.program import back
+from constructions.wiring.affine import Affine
+from constructions.wiring.finding import Finding
 
 FATHER_SPACES = Finding(
     id="father-spaces",

@@ -27,26 +27,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.affine import Affine, Number, as_affine, reg
-from constructions.construction import Construction
-from constructions.findings import Finding
-from constructions.gadgets.indicator import FINDING as INDICATOR
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.next_fraction import next_fraction
-from constructions.gadgets.product import square
-from constructions.gadgets.threshold import FINDING as THRESHOLD
-from constructions.gadgets.threshold import threshold
-from constructions.heads.copy import copy, position_square_precision
-from constructions.heads.count import FINDING as COUNT
-from constructions.heads.count import count
-from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.heads.match import Pair, match, match_precision
-from constructions.heads.match_next import match_next, match_next_precision
 from constructions.istree import words
 from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout
-from constructions.part import Setting, printed_precision
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Embedding, Gadget, Unit, constant, linear, wire
+from constructions.models.construction import Construction
+from constructions.parts.gadgets.indicator import FINDING as INDICATOR
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.next_fraction import next_fraction
+from constructions.parts.gadgets.product import square
+from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
+from constructions.parts.gadgets.threshold import threshold
+from constructions.parts.heads.copy import copy, position_square_precision
+from constructions.parts.heads.count import FINDING as COUNT
+from constructions.parts.heads.count import count
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.parts.heads.match_next import match_next, match_next_precision
+from constructions.wiring.affine import Affine, Number, as_affine, reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, printed_precision
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit, constant, linear, wire
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 SOURCE = "Theorem 4.7, appendix C.6.2"

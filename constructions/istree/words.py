@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from constructions.construction import Derived
-from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.heads.match import match_scale
-from constructions.heads.match_next import least_lead, next_scale
-from constructions.part import Setting
+from constructions.models.construction import Derived
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import match_scale
+from constructions.parts.heads.match_next import least_lead, next_scale
+from constructions.wiring.part import Setting
 
 STATEMENT = (
     "A Transformer of nine blocks decides whether a graph is a tree, by a depth-first search in its chain of thought."

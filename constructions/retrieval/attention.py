@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from constructions.affine import Affine, reg
-from constructions.gadgets.indicator import FINDING as INDICATOR
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.match import Pair
-from constructions.part import least_gap, least_odd_precision, log2
-from constructions.program import window
-from constructions.recurrences.recent import recent
+from constructions.models.program import window
+from constructions.parts.gadgets.indicator import FINDING as INDICATOR
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads.match import Pair
+from constructions.parts.recurrences.recent import recent
 from constructions.retrieval.retriever import COPIES, TIED_HEAD, Plan
 from constructions.retrieval.task import FAILED, SPECIALS
-from constructions.wiring import BlockPlan, Gadget, Unit, constant, linear
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.part import least_gap, least_odd_precision, log2
+from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant, linear
 
 
 def prepare(plan: Plan, *, first: bool = True, squared: bool = True) -> BlockPlan:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from constructions.construction import Construction, Example
+from constructions.models.construction import Construction, Example
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
@@ -14,7 +14,7 @@ from constructions.show.cli import CommandError, Parser
 from constructions.show.options import LARGEST_N
 from constructions.show.run import Run, run_document, run_model, worked_examples
 from constructions.show.trace import print_trace, trace_document
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 DEFAULT_N = 12  # of a dump without a question

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constructions.affine import reg
-from constructions.findings import Finding
-from constructions.part import least_odd_precision
-from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.retrieval.task import ASK, FAILED, NO, SPECIALS, YES, Question, Task
-from constructions.search import END_SEARCH, START_SEARCH, retrieve
-from constructions.wiring import BlockPlan, Embedding
+from constructions.wiring.affine import reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import least_odd_precision
+from constructions.wiring.wire import BlockPlan, Embedding
 from precision.format import Discipline
 
 PLAIN, REPEAT = "number token", "repetition token"

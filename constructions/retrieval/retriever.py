@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from constructions.affine import Number
-from constructions.construction import Construction, Derived
 from constructions.engines import Respond, no_response
-from constructions.findings import Finding
-from constructions.heads.match import FINDING as SCORE_RANGE
-from constructions.heads.match import match_scale
-from constructions.part import Setting, printed_precision
+from constructions.models.construction import Construction, Derived
+from constructions.models.search import Search
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import match_scale
 from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
-from constructions.search import Search
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Embedding, wire
+from constructions.wiring.affine import Number
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, printed_precision
+from constructions.wiring.wire import BlockPlan, Embedding, wire
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 SATURATED = "; a score too negative for it saturates"

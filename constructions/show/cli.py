@@ -27,7 +27,7 @@ from rich.text import Text
 
 from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
-from constructions.search import SearchError
+from constructions.models.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from constructions.show import cli
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 
 MOST_HEADS = 3  # that the line names
 

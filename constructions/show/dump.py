@@ -9,15 +9,15 @@ from fractions import Fraction
 from rich.console import Console
 from rich.text import Text
 
-from constructions.affine import Affine, Number, show_number
-from constructions.construction import Construction, Derived, Example
-from constructions.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.models.construction import Construction, Derived, Example
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.show.export import head_width
 from constructions.show.forward import forward_rule
-from constructions.wired import Wired
-from constructions.wiring import Gadget, Head, LinearUnit, Unit
+from constructions.wiring.affine import Affine, Number, show_number
+from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
+from constructions.wiring.wired import Wired
 
-SEARCH = (  # what `constructions.search` does, for those who have only the file
+SEARCH = (  # what `constructions.models.search` does, for those who have only the file
     f"RETRIEVE, definition A.5: when the model has just written {END_SEARCH}, the tokens between the last {START_SEARCH} "
     "and it, joined by single spaces, are a regular expression in the syntax of Python's `re`. It is searched for "
     f"(re.search) in the tokens before that {START_SEARCH}, joined in the same way. Group 1 of the first match, split at "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from constructions.engines.reference import Flags, FlagSite
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 
 _INDEXED = re.compile(r"(?P<place>[a-z.0-9]+)\[(?P<index>\d+)\]")
 

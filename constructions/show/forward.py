@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 _FUSED: Mapping[str, str] = {

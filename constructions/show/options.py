@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from constructions.construction import Construction, Example
 from constructions.engines import ENGINES, Decode, Decoded, EngineMissing, find_engine
+from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.show.dump import dump_document, print_dump
 from constructions.show.export import SUFFIXES, save
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 LARGEST_N = 1 << 20

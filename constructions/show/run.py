@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from constructions.checked import check_run
-from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Respond, decode_by_reference, find_engine
-from constructions.search import END_SEARCH, SearchError
+from constructions.models.checked import check_run
+from constructions.models.construction import Example
+from constructions.models.search import END_SEARCH, SearchError
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
 from constructions.show.steps import Step, observed_steps
 from constructions.show.trace import Trace
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 
 CHECKED = 40  # tokens of a worked example that are held against what the heads need
 

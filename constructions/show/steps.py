@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.engines.column import Column
+from constructions.engines.indexed.column import Column
 from constructions.layers import AttentionHead, Matrix, Transformer
 from precision.format import Arithmetic, Discipline, Rounding
 from precision.rounding import round_fraction

@@ -15,11 +15,11 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from constructions.affine import Affine
 from constructions.show.cli import print_table
 from constructions.show.steps import Step
-from constructions.wired import Wired
-from constructions.wiring import Component, Gadget
+from constructions.wiring.affine import Affine
+from constructions.wiring.wire import Component, Gadget
+from constructions.wiring.wired import Wired
 
 MOST_POSITIONS = 6  # of a head that attends to many
 LEAST_WIDTH = 80  # of a terminal that shows a step as a table

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from constructions.construction import Construction
 from constructions.istree.graphs import Graph
+from constructions.models.construction import Construction
 from constructions.show.trace import Trace, show_attended, show_because, show_value, show_values
 
 PAGE = Path(__file__).with_name("trace_page.html")

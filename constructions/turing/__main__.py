@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from constructions.construction import Example
 from constructions.engines import Decode, Decoded, Tick, by_block_and_head, no_response
+from constructions.models.construction import Example
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.columns import report_columns
@@ -34,7 +34,7 @@ from constructions.turing.protocol import (
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration, simulate_fast
 from constructions.turing.tape_models import HALT
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 DEFAULT_STEPS = 1000

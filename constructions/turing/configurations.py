@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from constructions.program import Family, Words
+from constructions.models.program import Family, Words
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import Configuration, Step, history
 

@@ -52,12 +52,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.affine import as_affine, reg
-from constructions.construction import Construction, Derived
-from constructions.findings import Finding
-from constructions.part import Setting
-from constructions.program import NUMBER, SQUARE, back, window
-from constructions.recurrences.running_sum import running_sum
+from constructions.models.construction import Construction, Derived
+from constructions.models.program import NUMBER, SQUARE, back, window
+from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.configurations import (
     BAR,
     BLANK,
@@ -79,8 +76,11 @@ from constructions.turing.configurations import (
 )
 from constructions.turing.library import find
 from constructions.turing.machine import RIGHT, Machine
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, LinearUnit, Unit, constant, linear, wire
+from constructions.wiring.affine import as_affine, reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear, wire
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 __all__ = [

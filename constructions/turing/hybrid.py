@@ -31,16 +31,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.affine import Affine, as_affine, reg
-from constructions.building import chosen_of, format_of, wired_of
-from constructions.construction import Construction, Derived
-from constructions.findings import Finding
-from constructions.heads.copy import position_square_precision
-from constructions.heads.match import Pair, match_precision, match_scale
-from constructions.heads.match_close import match_close
-from constructions.part import Setting, least_odd_precision
-from constructions.program import NUMBER, Rule, Words, Write, back, decide, window
-from constructions.recurrences.running_sum import running_sum
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived
+from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
+from constructions.parts.heads.copy import position_square_precision
+from constructions.parts.heads.match import Pair, match_precision, match_scale
+from constructions.parts.heads.match_close import match_close
+from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, LETTERS, Machine
@@ -67,8 +64,11 @@ from constructions.turing.tape_models import (
     table,
     words,
 )
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, LinearUnit, Unit, constant
+from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
 __all__ = [

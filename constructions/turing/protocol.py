@@ -14,12 +14,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.construction import Construction
 from constructions.engines import Respond, no_response
-from constructions.findings import Finding
+from constructions.models.construction import Construction
 from constructions.turing.machine import Machine
 from constructions.turing.simulator import Configuration, Step
-from constructions.wired import Wired
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
 MODELS = ("cot", "rag", "hybrid")

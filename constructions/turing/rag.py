@@ -20,15 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from constructions.affine import Affine, as_affine, reg
-from constructions.building import chosen_of, format_of, wired_of
-from constructions.construction import Construction, Derived
 from constructions.engines import Respond
-from constructions.findings import Finding
-from constructions.part import Setting, least_odd_precision
-from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
-from constructions.recurrences.running_sum import running_sum
-from constructions.search import END_SEARCH, FAILED, START_SEARCH, Search
+from constructions.models.building import chosen_of, format_of, wired_of
+from constructions.models.construction import Construction, Derived
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
+from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.simulator import steps as simulated
@@ -54,8 +51,11 @@ from constructions.turing.tape_models import (
     table,
     words,
 )
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Gadget, Unit
+from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.wire import BlockPlan, Gadget, Unit
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
 __all__ = [

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
-from constructions.affine import Affine, as_affine, reg, total
-from constructions.program import NUMBER, Family, Words, back
+from constructions.models.program import NUMBER, Family, Words, back
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
-from constructions.wiring import Gadget, Unit
+from constructions.wiring.affine import Affine, as_affine, reg, total
+from constructions.wiring.wire import Gadget, Unit
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
 START, HALT, OUT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "OUT", "←", "→"

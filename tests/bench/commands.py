@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench.engines import SHAPE, this_machine, write
-from verify.large_graphs import LargeGraph
+from verify.inputs.large_graphs import LargeGraph
 
 BEGIN, END = "<!-- commands: begin -->", "<!-- commands: end -->"
 SIZES = (100, 1000, 10_000, 100_000)

@@ -30,7 +30,7 @@ from constructions.layers import Transformer
 from constructions.turing import hybrid
 from constructions.turing.library import find
 from precision.format import Arithmetic
-from verify.large_graphs import LargeGraph
+from verify.inputs.large_graphs import LargeGraph
 
 SHAPE = "random recursive tree"
 CELLS = 24_601  # of which the five-state busy beaver visits 12,289

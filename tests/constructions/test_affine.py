@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from constructions.affine import Affine, reg, show_number, total
+from constructions.wiring.affine import Affine, reg, show_number, total
 
 x, y = reg("x"), reg("y")
 

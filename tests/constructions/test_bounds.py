@@ -19,7 +19,7 @@ from constructions.turing import cot
 from constructions.turing import hybrid as tape_hybrid
 from constructions.turing import rag as tape_rag
 from constructions.turing.library import find
-from constructions.wired import UnknownToken, Wired
+from constructions.wiring.wired import UnknownToken, Wired
 from precision.format import Arithmetic
 
 MODEL = transformer.build(4)

@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from constructions import counting, index, ngram, recall
-from constructions.affine import Number, reg
-from constructions.checked import check_run
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.copy import copy
-from constructions.heads.match import Pair, match, match_precision
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS
-from constructions.part import Setting
+from constructions.models.checked import check_run
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads.copy import copy
+from constructions.parts.heads.match import Pair, match, match_precision
 from constructions.turing import cot, rag
 from constructions.turing import hybrid as tape_hybrid
 from constructions.turing.library import find
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Embedding, Gadget, constant, linear, wire
+from constructions.wiring.affine import Number, reg
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, constant, linear, wire
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 
 SETTING = Setting(4, 8, fixed_point(match_precision(4, 8)))

@@ -11,13 +11,13 @@ import pytest
 import constructions
 from constructions.__main__ import main, sizes
 from constructions.istree.transformer import CONSTRUCTION, FINDING_IDS, build, least_precision
-from constructions.registry import PART_FOLDERS, find_constructions, find_parts
+from constructions.models.registry import PART_FOLDERS, find_constructions, find_parts
 
 ROOT = Path(constructions.__file__).parent
 
 
 def test_every_file_with_a_part_is_found() -> None:
-    files = [path for folder in PART_FOLDERS for path in (ROOT / folder).glob("*.py")]
+    files = [path for folder in PART_FOLDERS for path in (ROOT / "parts" / folder).glob("*.py")]
     written = [path for path in files if re.search(r"^PART = ", path.read_text(encoding="utf-8"), re.MULTILINE)]
     found = find_parts()
     assert len(found) == len(written) > 10

@@ -155,8 +155,8 @@ def test_recurrences_are_exported() -> None:
     command = """if True:
         import numpy as np
         from constructions.show.export import tensors
-        from constructions.recurrences.running_sum import PART
-        from constructions.part import Setting
+        from constructions.parts.recurrences.running_sum import PART
+        from constructions.wiring.part import Setting
         from constructions.wiring import Embedding, wire
         from precision.format import fixed_point
         setting = Setting(8, 8, fixed_point(41))

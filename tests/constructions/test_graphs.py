@@ -21,7 +21,7 @@ from constructions.istree.graphs import (
     parse_edge_list,
     parse_edges,
 )
-from verify.strategies import every_input, every_labelled_graph, graphs
+from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from constructions.engines.reference import decode
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from constructions.layers import Block, Transformer, block_arrays
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from verify.strategies import graphs
+from verify.inputs.strategies import graphs
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
 

@@ -18,10 +18,10 @@ from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.layers import Transformer, block_arrays
 from constructions.measures import HYBRID_RNN, measure
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.test_istree import with_block, without_head, without_units
-from verify.strategies import every_input, every_labelled_graph, graphs
+from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 
 STAR = Graph(3, ((1, 2), (3, 1)))
 FAR = Graph(8, ((1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (8, 1)))

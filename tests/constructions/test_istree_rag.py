@@ -18,10 +18,10 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.searches import searches
 from constructions.layers import Block, Recurrence, Transformer, block_arrays
-from constructions.search import END_SEARCH, Search, SearchError, retrieve
-from constructions.wired import Wired
+from constructions.models.search import END_SEARCH, Search, SearchError, retrieve
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
-from verify.strategies import graphs
+from verify.inputs.strategies import graphs
 
 PATH = Graph(2, ((1, 2),))
 TRIANGLE = Graph(3, ((1, 2), (2, 3), (3, 1)))

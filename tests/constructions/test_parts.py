@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.layers import Transformer
-from constructions.part import (
+from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
+from constructions.wiring.part import (
     Integer,
     OneOf,
     Part,
@@ -25,9 +25,9 @@ from constructions.part import (
     split_scale,
 )
 from precision.format import Arithmetic, fixed_point
-from verify.claim_gadgets import GADGETS
-from verify.probe import Trial, compare, in_domain, rounded, run_model, satisfies, wire_trial
-from verify.strategies import every_trial, trials
+from verify.claims.gadgets import GADGETS
+from verify.inputs.strategies import every_trial, trials
+from verify.runs.probe import Trial, compare, in_domain, rounded, run_model, satisfies, wire_trial
 
 HEADS = (copy.PART, count.PART, match.PART, match_close.PART, match_nearest.PART, match_next.PART)
 PARTS = (*GADGETS, *HEADS)

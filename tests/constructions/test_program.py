@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from constructions.affine import reg
 from constructions.engines import decode_by_reference, find_engine
 from constructions.layers import Transformer
-from constructions.program import NUMBER, Family, Rule, Words, Write, back, decide, window
-from constructions.wiring import BlockPlan, constant, wire
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
+from constructions.wiring.affine import reg
+from constructions.wiring.wire import BlockPlan, constant, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 WORDS = Words((Family("plain", 0, 9), Family("signed", -9, 9, "@{}".format)), ("a", "b", "c", "end"))

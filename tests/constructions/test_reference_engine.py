@@ -14,7 +14,7 @@ from constructions.engines.reference import FlagSite, ReferenceEngine, decode
 from constructions.istree import transformer as istree
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, expected_answer
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
-from constructions.wiring import BlockPlan, Embedding, wire
+from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import BF16, FP8_E4M3, Arithmetic, Discipline, Format, fixed_point
 from tests.constructions.interpreter import Numbers, interpret
 

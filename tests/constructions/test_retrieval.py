@@ -18,19 +18,19 @@ from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
 from constructions.engines import dense, find_engine, indexed
-from constructions.engines.column import Column
+from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.layers import block_arrays
+from constructions.models.search import SearchError
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import FAILED, NO, YES, Question
-from constructions.search import SearchError
 from constructions.show.dump import SEARCH, dump_lines
 from constructions.show.options import LARGEST_N
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.test_istree import cuts
-from verify.claim_retrieval import Case, cases
+from verify.claims.retrieval import Case, cases
 
 MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}
 RETRIEVERS = {f"{task}-{r.model}": r for task, retrievers in MODELS.items() for r in retrievers}

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions import counting, index, ngram, recall
+from constructions.models.search import Search, SearchError, retrieve, search
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
-from constructions.search import Search, SearchError, retrieve, search
-from verify.claim_retrieval import cases
+from verify.claims.retrieval import cases
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from constructions.engines import decode_by_reference
 from constructions.istree import hybrid, rag, transformer
 from constructions.istree.graphs import PAPER, expected_answer, parse_edges
 from constructions.show.steps import observed_steps
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
 
 EDGES = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"  # as printed, layer 7 averages two edges here

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from constructions.affine import Affine, reg
-from constructions.wiring import (
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.wire import (
     BlockPlan,
     Component,
     Embedding,

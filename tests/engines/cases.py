@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constructions.affine import Affine, Number, reg
 from constructions.engines.reference import ReferenceEngine
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.copy import copy
-from constructions.heads.count import count
-from constructions.heads.match import Pair, match
-from constructions.heads.match_close import match_close
-from constructions.heads.match_nearest import match_nearest
-from constructions.heads.match_next import match_next
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
-from constructions.part import Setting
-from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads.copy import copy
+from constructions.parts.heads.count import count
+from constructions.parts.heads.match import Pair, match
+from constructions.parts.heads.match_close import match_close
+from constructions.parts.heads.match_nearest import match_nearest
+from constructions.parts.heads.match_next import match_next
+from constructions.wiring.affine import Affine, Number, reg
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
 from precision.format import BF16, FP16, FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from constructions.engines.column import (
+from constructions.engines.indexed.column import (
     SMALL,
     Array,
     Column,
@@ -23,7 +23,7 @@ from constructions.engines.column import (
     rounded,
     zeros,
 )
-from constructions.engines.nearest import _count_at_most, _look_up, at_most
+from constructions.engines.indexed.nearest import _count_at_most, _look_up, at_most
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from tests.strategies import elements

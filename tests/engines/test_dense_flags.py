@@ -15,16 +15,17 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import EngineFailed, decode_by_reference, dense, dense_score_flags, find_engine
-from constructions.engines.dense_column import Numbers
-from constructions.engines.dense_operators import Operators
-from constructions.engines.dense_rounding import Rounder
+from constructions.engines import EngineFailed, decode_by_reference, dense, find_engine
+from constructions.engines.dense import score_flags as dense_score_flags
+from constructions.engines.dense.column import Numbers
+from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.rounding import Rounder
 from constructions.engines.reference import Flags, FlagSite, ReferenceEngine
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import Transformer
-from constructions.registry import find_constructions
+from constructions.models.registry import find_constructions
 from precision.format import (
     BF16,
     FP8_E4M3,

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import dense, dense_recurrence
+from constructions.engines import dense
+from constructions.engines.dense import recurrence as dense_recurrence
 from constructions.layers import Block, FeedForward, Matrix, Recurrence, Transformer
-from constructions.recurrences import first_positions, recent, recite, running_sum
-from constructions.registry import find_constructions
+from constructions.models.registry import find_constructions
+from constructions.parts.recurrences import first_positions, recent, recite, running_sum
 from precision.format import BF16, FP8_E5M2, Arithmetic, Discipline, Rounding, fixed_point
 from tests.engines.test_dense import (
     FORMATS,
@@ -24,7 +25,7 @@ from tests.engines.test_dense import (
     random_sequences,
     weights,
 )
-from verify.probe import Trial, wire_trial
+from verify.runs.probe import Trial, wire_trial
 
 SMALL_FORMATS = (fixed_point(5), fixed_point(17), fixed_point(65), FP8_E5M2, BF16)
 

@@ -10,11 +10,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines.dense_batch import batch
-from constructions.engines.dense_column import Column
-from constructions.engines.dense_limits import decisive_gap
-from constructions.engines.dense_operators import Operators
-from constructions.engines.dense_screen import Screen, Workspace
+from constructions.engines.dense.batch import batch
+from constructions.engines.dense.column import Column
+from constructions.engines.dense.limits import decisive_gap
+from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.screen import Screen, Workspace
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, fixed_point
 from precision.rounding import round_shifted
 from tests.engines.test_dense import VOCABULARY, assert_same, one_head

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from constructions.affine import reg
 from constructions.engines import indexed
-from constructions.engines.forgetting import Dropped
 from constructions.engines.indexed import Indexed
-from constructions.engines.indexed_head import KeysForgotten
+from constructions.engines.indexed.forgetting import Dropped
+from constructions.engines.indexed.head import KeysForgotten
+from constructions.wiring.affine import reg
 from precision.format import Arithmetic, Discipline, Rounding, fixed_point
 from tests.engines.cases import in_order, reference_trace, searching
 from tests.engines.test_streaming import chunked_trace, fickle, latest_of

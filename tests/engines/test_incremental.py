@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.affine import Number, reg
-from constructions.engines import decode_by_reference, find_engine, incremental
-from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
+from constructions.engines import decode_by_reference, find_engine
+from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled, sources
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
+from constructions.wiring.affine import Number, reg
 from precision.format import BF16, FP16, Arithmetic, Discipline, Format, Rounding, fixed_point
 from tests.engines.cases import (
     CRAFTED,
@@ -343,7 +343,7 @@ def test_the_plain_way_is_dense():
 
 
 def test_without_numba_the_plain_way_is_taken(monkeypatch):
-    monkeypatch.setitem(sys.modules, "constructions.engines.incremental_machine", None)  # cannot be imported
+    monkeypatch.setitem(sys.modules, "constructions.engines.incremental.machine", None)  # cannot be imported
     wired = build(3)
     assert_same(Case(wired.model, wired.arithmetic, graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")))
     decoder = IncrementalDecoder(wired.model, wired.arithmetic)
@@ -355,7 +355,7 @@ def test_without_numba_the_plain_way_is_taken(monkeypatch):
 
 @pytest.mark.parametrize("patience", [0.0, 1e6])
 def test_says_that_it_compiles_only_if_that_takes_long(patience, monkeypatch, capsys):
-    entries = importlib.import_module("constructions.engines.incremental_entries")
+    entries = importlib.import_module("constructions.engines.incremental.entries")
     monkeypatch.setattr(entries, "PATIENCE_SECONDS", patience)
     said = ""
     with entries.announced():
@@ -396,9 +396,9 @@ def test_heads_without_weights(score_width):
 
 
 def test_compiled_code_knows_the_files_it_is_made_from(monkeypatch, tmp_path):
-    names = {path.name for path in incremental.sources()}
-    assert {"incremental_kernel.py", "incremental_limbs.py", "incremental_index.py"} <= names
-    (tmp_path / "incremental_kernel.py").touch()
-    monkeypatch.setattr(incremental, "__file__", str(tmp_path / "incremental.py"))
-    with pytest.raises(RuntimeError, match="no incremental_certificate"):
-        incremental.sources()
+    names = {path.name for path in sources.sources()}
+    assert {"kernel.py", "limbs.py", "index.py"} <= names
+    (tmp_path / "kernel.py").touch()
+    monkeypatch.setattr(sources, "__file__", str(tmp_path / "sources.py"))
+    with pytest.raises(RuntimeError, match="no certificate"):
+        sources.sources()

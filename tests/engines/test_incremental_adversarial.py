@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.affine import Affine, Number, reg
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
-from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.wiring.affine import Affine, Number, reg
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, wire
 from precision.format import Arithmetic, Format, Rounding, fixed_point
 from tests.engines.cases import (
     FIXED,
@@ -219,7 +219,7 @@ def test_models_made_to_break_it_agree(rng: random.Random, draw: Callable[[rando
 
 
 def test_memory_that_grows_all_the_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("constructions.engines.incremental_machine.FIRST_CAPACITY", 1)
+    monkeypatch.setattr("constructions.engines.incremental.machine.FIRST_CAPACITY", 1)
     certified = searches = 0
     for seed in range(40):
         columns = assert_same((adversarial, structured)[seed % 2](random.Random(f"growing {seed}")))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 import pytest
 
-from constructions import engines
+from constructions.engines import incremental
 from constructions.engines.incremental import Columns
 from constructions.engines.reference import ReferenceEngine
 from tests.engines.cases import Case
 from tests.engines.test_incremental_cases import CASES
 
 if TYPE_CHECKING:
-    from constructions.engines.incremental_machine import CompiledMachine
+    from constructions.engines.incremental.machine import CompiledMachine
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
@@ -337,8 +337,8 @@ def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None)
     monkeypatch.setattr("numba.njit", leave)
     monkeypatch.setattr("numba.extending.intrinsic", high_product)
     for module in MODULES:
-        name = f"{engines.__name__}.incremental_{module}"
-        path = Path(engines.__file__).parent / f"incremental_{module}.py"
+        name = f"{incremental.__name__}.{module}"
+        path = Path(incremental.__file__).parent / f"{module}.py"
         text = path.read_text(encoding="utf-8")
         if mutant is not None and mutant.module == module:
             assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
@@ -346,7 +346,7 @@ def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None)
         loaded = ModuleType(name)
         loaded.__file__ = str(path)
         monkeypatch.setitem(sys.modules, name, loaded)
-        monkeypatch.setattr(engines, f"incremental_{module}", loaded, raising=False)
+        monkeypatch.setattr(incremental, module, loaded, raising=False)
         exec(compile(text, path, "exec"), loaded.__dict__)
     loaded.__dict__["FIRST_CAPACITY"] = FEW_TOKENS
     return cast("type[CompiledMachine]", loaded.__dict__["CompiledMachine"])

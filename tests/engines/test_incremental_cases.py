@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from constructions.affine import Affine, Number, reg
 from constructions.layers import Block, FeedForward, Transformer
+from constructions.wiring.affine import Affine, Number, reg
 from precision.format import Arithmetic, Format, fixed_point
 from tests.engines.cases import CRAFTED, Case, in_order, searching
 from tests.engines.test_incremental import assert_same, fused

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reaso
 
 
 def parts_of(rows: list[tuple[int, ...]]) -> list[list[int]]:
-    from constructions.engines.incremental_vocabulary import find_parts
+    from constructions.engines.incremental.vocabulary import find_parts
 
     quanta = sorted({value for row in rows for value in row})
     places = np.array([[quanta.index(value) for value in row] for row in rows])

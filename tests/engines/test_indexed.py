@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import index
-from constructions.affine import Number, reg
-from constructions.engines import indexed_head, nearest
-from constructions.engines.column import from_floats
-from constructions.engines.indexed import Columns, first_mismatch, run
-from constructions.engines.indexed_operators import Operators
+from constructions.engines.indexed import Columns, first_mismatch, nearest, run
+from constructions.engines.indexed import head as indexed_head
+from constructions.engines.indexed.column import from_floats
+from constructions.engines.indexed.operators import Operators
+from constructions.engines.indexed.squares import split_special
 from constructions.engines.reference import ReferenceEngine, decode
-from constructions.engines.squares import split_special
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
 from constructions.retrieval.task import Question
+from constructions.wiring.affine import Number, reg
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from precision.softmax import softmax

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import output_head
-from constructions.engines.column import Column, normalised
-from constructions.engines.output_head import OutputHead
+from constructions.engines.indexed import output_head
+from constructions.engines.indexed.column import Column, normalised
+from constructions.engines.indexed.output_head import OutputHead
 from precision.format import Format, fixed_point
 from precision.rounding import round_fraction
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import indexed
-from constructions.engines.column import Column, normalised
+from constructions.engines.indexed.column import Column, normalised
+from constructions.engines.indexed.scan import states
 from constructions.engines.reference import ReferenceEngine
-from constructions.engines.scan import states
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
 from precision.format import BF16, Arithmetic, Discipline, Format, fixed_point
 

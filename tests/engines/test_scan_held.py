@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from constructions.engines.column import normalised, zeros
-from constructions.engines.scan import _delayed, _step_by_step, states
+from constructions.engines.indexed.column import normalised, zeros
+from constructions.engines.indexed.scan import _delayed, _step_by_step, states
 from precision.format import Arithmetic, Discipline, fixed_point
 
 ONE = Fraction(1)

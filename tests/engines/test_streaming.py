@@ -12,23 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.affine import reg
-from constructions.engines import forgetting, indexed
-from constructions.engines.column import Column, concatenated, normalised
-from constructions.engines.forgetting import Dropped, drop
-from constructions.engines.indexed import Columns, Indexed, first_mismatch
-from constructions.engines.indexed_head import KeysForgotten
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.heads.count import count
-from constructions.heads.match import TEST_PAIR, prepare
-from constructions.heads.match_close import match_close
+from constructions.engines import indexed
+from constructions.engines.indexed import Columns, Indexed, first_mismatch, forgetting
+from constructions.engines.indexed.column import Column, concatenated, normalised
+from constructions.engines.indexed.forgetting import Dropped, drop
+from constructions.engines.indexed.head import KeysForgotten
 from constructions.istree.transformer import build
 from constructions.layers import AttentionHead, Block, FeedForward, Transformer
-from constructions.part import Setting
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.heads.count import count
+from constructions.parts.heads.match import TEST_PAIR, prepare
+from constructions.parts.heads.match_close import match_close
 from constructions.turing import hybrid
 from constructions.turing.library import find
-from constructions.wiring import BlockPlan, Component, Embedding, Head, constant, wire
+from constructions.wiring.affine import reg
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, constant, wire
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.engines.cases import (
     CRAFTED,

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import EngineFailed, find_engine, indexed
-from constructions.engines.column import Column
+from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Block, Transformer
 from constructions.measures import LINEAR_RNN, measure
@@ -23,7 +23,7 @@ from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LETTERS, MachineError, parse_standard
 from constructions.turing.protocol import find_model
 from constructions.turing.simulator import simulate, steps
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.turing.machines import codes, machines_with_tapes, run_on_stacks
 

@@ -16,14 +16,14 @@ from constructions.engines.indexed import run as run_indexed
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import FeedForward, Transformer, block_arrays
 from constructions.measures import HYBRID_RNN, LINEAR_RNN, classes
-from constructions.search import SearchError, search
+from constructions.models.search import SearchError, search
 from constructions.turing import hybrid, rag
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, MachineError, parse_standard
 from constructions.turing.protocol import TuringModel, surroundings
 from constructions.turing.simulator import Configuration
 from constructions.turing.tape_models import HALT, read, read_steps
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 

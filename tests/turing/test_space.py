@@ -17,7 +17,7 @@ from constructions.turing.library import find
 from constructions.turing.machine import MachineError, parse_standard
 from constructions.turing.protocol import expected_tokens, find_model
 from constructions.turing.simulator import MOST_HISTORY
-from constructions.wired import BLOCK, Spelled
+from constructions.wiring.wired import BLOCK, Spelled
 from precision.format import Discipline
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 from tests.turing.test_models import ENDS_OF_THE_TAPE, without_unit

@@ -11,14 +11,14 @@ from typing import Any
 import hypothesis  # noqa: F401 - once, before runs inside this process import and forget it
 import pytest
 
-import verify.check
-import verify.sampling  # noqa: F401
+import verify.framework.check
+import verify.framework.sampling  # noqa: F401
 
 HEAD = """
 from dataclasses import dataclass
 from fractions import Fraction
 from hypothesis import strategies as st
-from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 
 def below_100(number: int) -> Counterexample | None:
     if number >= 100:
@@ -55,7 +55,9 @@ class Paper:
         return self.pytester.path
 
     def write(self, body: str) -> None:
-        (self.folder / "claim_paper.py").write_text(HEAD + body, encoding="utf-8")
+        folder = self.folder / "claims"
+        folder.mkdir(exist_ok=True)
+        (folder / "paper.py").write_text(HEAD + body, encoding="utf-8")
 
     def run(self, *options: str) -> pytest.RunResult:
         return self.pytester.runpytest("--witnesses", "witnesses.json", *options)

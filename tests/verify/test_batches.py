@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.batches import Batches
+from verify.framework.batches import Batches
 
 
 def test_cases_are_computed_in_groups_that_agree() -> None:

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from verify import cases
-from verify.claim import Counterexample
+from verify.framework import cases
+from verify.framework.claim import Counterexample
 
 
 class Kind(enum.Enum):

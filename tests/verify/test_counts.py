@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from constructions.gadgets import product
-from constructions.heads import copy
+from constructions.parts.gadgets import product
+from constructions.parts.heads import copy
 from constructions.turing.machine import LETTERS, Rule
 from tests.verify.conftest import Paper
 from tests.verify.test_verdicts import CLAIM
-from verify.claim_turing import RUNS, SMALL_STEPS
-from verify.counts import (
+from verify.claims.turing import RUNS, SMALL_STEPS
+from verify.inputs.turing_machines import RULES, every_run
+from verify.oracles.counts import (
     all_columns,
     columns,
     labelled_graphs,
@@ -22,7 +23,6 @@ from verify.counts import (
     questions,
     sequences,
 )
-from verify.turing_machines import RULES, every_run
 
 
 def edge_sets(n: int) -> Iterator[frozenset[frozenset[int]]]:

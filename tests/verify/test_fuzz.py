@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.conftest import Paper
-from verify.fuzz import kept_witnesses
-from verify.ledger import load_witnesses
+from verify.framework.fuzz import kept_witnesses
+from verify.framework.ledger import load_witnesses
 
 ROOT = Path(__file__).parents[2]
 PROPERTIES = """

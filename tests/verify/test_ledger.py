@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.verify.conftest import PAPER, Paper
-from verify import ledger
-from verify.claim import Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
-from verify.options import Options
+from verify.framework import ledger
+from verify.framework.claim import Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
+from verify.framework.options import Options
 
 CLAIM = Claim("C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED)
 WITNESS = Witness({"edge": [1, 2]}, {"found": 3}, "all edges", 64, None, "reference", 0)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.verify.conftest import Paper
-from verify import options
 from verify.__main__ import main
-from verify.check import Check, Undecided
-from verify.claim import Claim
-from verify.options import Options, chosen_engines
+from verify.framework import options
+from verify.framework.check import Check, Undecided
+from verify.framework.claim import Claim
+from verify.framework.options import Options, chosen_engines
 from verify.plugin import matching
 
 
@@ -156,4 +156,4 @@ def test_the_command_is_pytest_over_the_claims(monkeypatch: pytest.MonkeyPatch) 
     given: list[list[str]] = []
     monkeypatch.setattr(pytest, "main", lambda arguments: given.append(arguments) or pytest.ExitCode.TESTS_FAILED)
     assert main(["--claim", "C.1"]) == 1
-    assert given == [[str(Path(options.__file__).parent), "--claim", "C.1"]]
+    assert given == [[str(Path(options.__file__).parents[1]), "--claim", "C.1"]]

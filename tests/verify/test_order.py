@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests.verify.conftest import Paper
-from verify import ledger, order, plugin
-from verify.options import Options
+from verify import plugin
+from verify.framework import ledger, order
+from verify.framework.options import Options
 
-HERE = Path(order.__file__).parent
+HERE = Path(order.__file__).parents[1]
 
 
 def test_the_longest_comes_first_and_what_is_unknown_before_it() -> None:
@@ -51,8 +52,8 @@ def test_without_a_ledger_nothing_is_known(content: str | None, tmp_path: Path) 
         (["verify/"], HERE.parent, True),
         (["verify"], HERE.parent, True),
         (["."], HERE, True),
-        (["verify/claim_scale.py::test_at_scale"], HERE.parent, True),
-        (["claim_paper.py"], Path("/"), True),
+        (["verify/claims/scale.py::test_at_scale"], HERE.parent, True),
+        (["claims/paper.py"], Path("/"), True),
         (["tests"], HERE.parent, False),
         (["verify/", "tests"], HERE.parent, False),
         (["verify/check.py"], HERE.parent, False),
@@ -70,7 +71,7 @@ def without_seconds(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_two_processes_judge_what_one_does(paper: Paper) -> None:
     """The order of a run leaves no trace."""
     alone = list(paper.rows().values())
-    assert paper.run_apart("-n", "2", "--ledger", "ledger.json", "claim_paper.py").ret == 0
+    assert paper.run_apart("-n", "2", "--ledger", "ledger.json", "claims/paper.py").ret == 0
     assert without_seconds(paper.ledger()["rows"]) == without_seconds(alone)
 
 

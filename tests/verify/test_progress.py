@@ -7,8 +7,8 @@ import io
 import pytest
 
 from tests.verify.conftest import Paper
-from verify import progress
-from verify.progress import Progress, duration
+from verify.framework import progress
+from verify.framework.progress import Progress, duration
 
 
 class Clock:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from verify import ledger, readme
-from verify.claim import Claim, Exhaustive, Row, Sampled, Verdict, Witness
-from verify.options import Options
+from verify import readme
+from verify.framework import ledger
+from verify.framework.claim import Claim, Exhaustive, Row, Sampled, Verdict, Witness
+from verify.framework.options import Options
 
 HOLDS = Row(
     Claim("C.10", "Lemma C.10", "a | b"),

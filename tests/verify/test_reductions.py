@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.recall_oracle import INTERLEAVED, FirstFollowers, states_beside_oracle
-from verify.reductions import (
+from verify.oracles.recall_oracle import INTERLEAVED, FirstFollowers, states_beside_oracle
+from verify.oracles.reductions import (
     APPENDIX,
     COUNTING,
     COUNTING_PRINTED,

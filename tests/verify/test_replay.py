@@ -86,7 +86,7 @@ def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
         ([], "name a claim, or ask for --list"),
         (["T.1/printed", "--witness", "{}"], "a witness is an object with exactly the fields *"),
         (["T.1/printed", "--ledger", "nowhere.json"], "*nowhere.json*"),
-        (["T.1/printed", "--claims", "nowhere"], "nowhere: there is no claim_*.py"),
+        (["T.1/printed", "--claims", "nowhere"], "nowhere: there is no claims/[!_]*.py"),
     ],
 )
 def test_a_mistake_gets_one_line(stored: Paper, arguments: list[str], line: str) -> None:
@@ -104,10 +104,10 @@ def test_a_claim_without_a_witness(stored: Paper) -> None:
 
 
 def test_a_broken_file_of_claims_is_named(stored: Paper) -> None:
-    (stored.folder / "claim_broken.py").write_text("import nothing_like_it\n")
+    (stored.folder / "claims" / "broken.py").write_text("import nothing_like_it\n")
     result = stored.replay("--list")
     assert result.ret == 2
-    result.stderr.fnmatch_lines(["python -m verify.replay: error: *claim_broken.py: *nothing_like_it*"])
+    result.stderr.fnmatch_lines(["python -m verify.replay: error: *claims/broken.py: *nothing_like_it*"])
 
 
 def test_the_list(stored: Paper) -> None:

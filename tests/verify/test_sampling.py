@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from verify.check import Check, Refuted
-from verify.claim import Claim, Counterexample, Sampled
-from verify.options import Options
-from verify.sampling import search
+from verify.framework.check import Check, Refuted
+from verify.framework.claim import Claim, Counterexample, Sampled
+from verify.framework.options import Options
+from verify.framework.sampling import search
 
 
 def drawn(seed: int, count: int = 200) -> list[list[int]]:

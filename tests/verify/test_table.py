@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from verify import ledger, table
-from verify.claim import Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness
-from verify.options import Options
+from verify import table
+from verify.framework import ledger
+from verify.framework.claim import Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness
+from verify.framework.options import Options
 from verify.replay import Replay, run
 
 RNN, TRANSFORMER, SEARCHES, HYBRID = table.ARCHITECTURES

@@ -1,0 +1,302 @@
+"""Causal attention of the dense engine: all pairs of positions are screened in float64, what is left is decided exactly.
+
+Source: section 3, definition 3.1; appendix A.2; the winner's-lead argument of appendix C and precision/softmax.py.
+
+Per query, with scores s and m winners:
+1. `dense_screen` finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
+   0, and their sum ε is too small to move the winners' weight 1/(m + ε) past the next rounding boundary below 1/m.
+2. One key left: it is the winner, m = 1. Otherwise the exact scores of the keys that are left tell the winners; if all the others
+   trail by G, the winners' weight is the rounding of a number just below 1/m (of 1/m itself, if there are no others).
+3. Queries with a key in between, or that cannot be screened, are given their exact column of scores and the
+   softmax of precision/.
+
+Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
+Flags of scores are no business of these steps, but of `dense_score_flags`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.engines.dense.batch import Batch
+from constructions.engines.dense.column import Column
+from constructions.engines.dense.flags import NOWHERE, Site
+from constructions.engines.dense.limits import counts_exactly, decisive_gap, float64_holds
+from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.score_flags import note_scores
+from constructions.engines.dense.screen import Screen
+from constructions.engines.dense.workers import Workers
+from precision.enclosure import round_beside_reciprocal
+from precision.rounding import round_fraction
+from precision.softmax import softmax
+from precision.softmax_array import softmax_array
+
+# Entries whose scores are Python integers, compared at a time.
+_WIDE_ENTRIES = 1 << 16
+
+
+class Pattern(NamedTuple):
+    """Attention weights of some queries.
+
+    queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
+    weight: in quanta; (queries,) if `uniform`, all entries of a query having the same, otherwise (entries,).
+    largest: the most entries of a query.
+    """
+
+    queries: Tensor
+    segment: Tensor
+    key: Tensor
+    weight: Column
+    uniform: bool
+    largest: int
+
+
+class Attention:
+    """Heads over one batch."""
+
+    def __init__(self, operators: Operators, batch: Batch, area: int, workers: Workers) -> None:
+        self.workers = workers
+        self.operators = operators
+        self.numbers = operators.numbers
+        self.batch = batch
+        self.area = area
+        self.decisive_gap = decisive_gap(operators, batch.longest)
+        self._uniform: dict[tuple[int, bool], int] = {}
+        self._kinds: Tensor | None = None  # of the head at hand
+        self._columns: dict[tuple[int, ...], list[int]] = {}
+        self._float64 = float64_holds(operators)
+
+    def read(
+        self, query: Sequence[Column], key: Sequence[Column], value: Sequence[Column], scores: Site, sums: Site
+    ) -> list[Column]:
+        """What every token reads: one column per column of `value`. scores, sums: the sites of both."""
+        size = self.batch.size
+        pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
+        self._kinds = None
+        if scores.records:
+            note_scores(self.operators, self.batch, pairs, scores, self.area, self.workers)
+        queries: list[Tensor] = []
+        results: list[list[Column]] = []
+        for pattern in self._patterns(pairs):
+            if not len(pattern.queries):
+                continue
+            queries.append(pattern.queries)
+            here = sums.at(pattern.queries)
+            results.append([self._weigh(pattern, column, here[j]) for j, column in enumerate(value)])
+        everyone = torch.cat(queries) if queries else torch.zeros(0, dtype=torch.int64, device=self.numbers.device)
+        joined = [self.numbers.concatenate(parts) for parts in zip(*results, strict=True)]
+        if not bool((everyone[1:] > everyone[:-1]).all()):
+            place = torch.empty_like(everyone)
+            place[everyone] = torch.arange(size, device=everyone.device)
+            joined = [self.numbers.gather(column, place) for column in joined]
+        return joined
+
+    def _weigh(self, pattern: Pattern, value: Column, site: Site) -> Column:
+        segments = len(pattern.queries)
+        if value.bound == 0:
+            return self.numbers.zero(segments)
+        entries = self.numbers.gather(value, pattern.key)
+        weight = pattern.weight
+        if pattern.uniform and self.operators.fused:
+            total = self.numbers.segment_sum(entries, pattern.segment, segments, pattern.largest)
+            return self.operators.product(weight, total, site)
+        if pattern.uniform:
+            weight = self.numbers.gather(weight, pattern.segment)
+        return self.operators.weighted_sum(weight, entries, pattern.segment, segments, pattern.largest, site)
+
+    def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
+        """Patterns that together contain every query once; each is forgotten before the next one is made."""
+        open_queries: list[Tensor] = []
+        screen = None if self.decisive_gap is None else Screen(self.operators, self.batch, pairs, self.decisive_gap)
+        if screen is None or not screen.usable:
+            open_queries.append(torch.arange(self.batch.size, device=self.numbers.device))
+        else:
+            waiting: list[tuple[Tensor, Tensor]] = []
+            amount = 0
+            for query, key, blind in self.workers.map(screen.candidates, self.batch.tiles(self.area)):
+                if len(blind):
+                    open_queries.append(blind)
+                if len(query):
+                    waiting.append((query, key))
+                    amount += len(query)
+                if amount > self.area:
+                    yield self._decide(pairs, waiting, open_queries)
+                    waiting, amount = [], 0
+            if waiting:
+                yield self._decide(pairs, waiting, open_queries)
+        if open_queries:
+            yield from self._exact_patterns(pairs, torch.cat(open_queries).sort().values)
+
+    # Step 2
+
+    def _decide(
+        self,
+        pairs: Sequence[tuple[Column, Column]],
+        candidates: Sequence[tuple[Tensor, Tensor]],
+        open_queries: list[Tensor],
+    ) -> Pattern:
+        """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
+        assert self.decisive_gap is not None
+        query = torch.cat([q for q, _ in candidates])
+        key = torch.cat([k for _, k in candidates])
+        queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
+        mixed = counts > 1
+        if len(query) > len(queries) + self.batch.size:
+            mixed = self._differ(pairs, segment, key)
+        if bool(mixed.any()):
+            keep = torch.ones(len(query), dtype=torch.bool, device=query.device)
+            several = mixed[segment].nonzero().squeeze(1)
+            keep[several], near = self._winners(pairs, query[several], key[several])
+            # A key between the winners and G leaves its query to step 3.
+            undecided = torch.zeros(len(queries), dtype=torch.bool, device=query.device)
+            undecided[segment[several[near]]] = True
+            if bool(undecided.any()):
+                open_queries.append(queries[undecided])
+                keep &= ~undecided[segment]
+            query, key = query[keep], key[keep]
+            queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
+        losers = self.batch.position[queries] > counts
+        kind, which = torch.unique(2 * counts + losers, return_inverse=True)
+        weights = [self._uniform_weight(number >> 1, bool(number & 1)) for number in kind.tolist()]
+        table = self.numbers.from_objects(np.array(weights, dtype=object))
+        largest = int(counts.max()) if len(counts) else 0
+        return Pattern(queries, segment, key, self.numbers.gather(table, which), uniform=True, largest=largest)
+
+    def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, key: Tensor) -> Tensor:
+        """Queries whose candidates are not all equal as keys, (queries,): all others tie without their scores being known."""
+        kind = self._key_kinds(pairs)[key]
+        unlike = (kind[1:] != kind[:-1]) & (segment[1:] == segment[:-1])
+        mixed = torch.zeros(int(segment[-1]) + 1, dtype=torch.bool, device=key.device)
+        mixed[segment[1:][unlike]] = True
+        return mixed
+
+    def _key_kinds(self, pairs: Sequence[tuple[Column, Column]]) -> Tensor:
+        """(token,) equal exactly for tokens with equal keys."""
+        if self._kinds is None:
+            self._kinds = self.numbers.kinds([column for _, column in pairs], self.batch.size)
+        return self._kinds
+
+    def _winners(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Which entries have the highest exact score of their query, and which trail it by less than G."""
+        if len(query) > self.batch.size and self._is_wide(pairs):
+            # Wide scores are costly, and candidates of one query with equal keys have equal ones: compute each once.
+            kinds, kind = torch.unique(self._key_kinds(pairs), return_inverse=True)
+            example = torch.empty_like(kinds)
+            example[kind] = torch.arange(self.batch.size, device=key.device)
+            codes, place = torch.unique(query * len(kinds) + kind[key], return_inverse=True)
+            query = torch.div(codes, len(kinds), rounding_mode="floor")
+            wins, near = self._compare_in_parts(pairs, query, example[codes - query * len(kinds)])
+            return wins[place], near[place]
+        return self._compare(pairs, query, key)
+
+    def _compare_in_parts(
+        self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """As `_compare`, a few queries at a time: Python integers take much memory."""
+        _, counts = torch.unique_consecutive(query, return_counts=True)
+        parts, begin = [], 0
+        for end in _cuts(torch.cumsum(counts, 0), _WIDE_ENTRIES):
+            parts.append(self._compare(pairs, query[begin:end], key[begin:end]))
+            begin = end
+        return torch.cat([wins for wins, _ in parts]), torch.cat([near for _, near in parts])
+
+    def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """As `_winners`, from the exact scores."""
+        assert self.decisive_gap is not None
+        numbers = self.numbers
+        scores = self._scores(pairs, query, key)
+        queries, segment = torch.unique_consecutive(query, return_inverse=True)
+        top = numbers.segment_max(scores, segment, len(queries))
+        gap = numbers.subtract(numbers.gather(top, segment), scores)
+        loses = numbers.at_least(gap, 1)
+        return ~loses, loses & ~numbers.at_least(gap, self.decisive_gap)
+
+    def _is_wide(self, pairs: Sequence[tuple[Column, Column]]) -> bool:
+        """Whether scores are likely to take more than 62 bits."""
+        tight = [(self.numbers.tighten(q), self.numbers.tighten(k)) for q, k in pairs]
+        lowest = min((q.exponent + k.exponent for q, k in tight), default=0)
+        return any((q.bound * k.bound).bit_length() + q.exponent + k.exponent - lowest > 58 for q, k in tight)
+
+    def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
+        gather = self.numbers.gather
+        return self.operators.dot([(gather(q, query), gather(k, key)) for q, k in pairs], len(query), NOWHERE)
+
+    def _uniform_weight(self, winners: int, losers: bool) -> int:
+        """The weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
+        if (winners, losers) not in self._uniform:
+            fmt, rounding = self.numbers.format, self.operators.arithmetic.rounding
+            if self.operators.fused and losers:
+                weight = round_beside_reciprocal(winners, -1, fmt, rounding).quanta
+            elif self.operators.fused or counts_exactly(winners, self.operators):
+                weight = round_fraction(Fraction(1, winners), fmt, rounding).quanta
+            else:
+                weight = softmax([0] * winners, self.operators.arithmetic).weights[0]
+            self._uniform[winners, losers] = weight
+        return self._uniform[winners, losers]
+
+    # Step 3
+
+    def _exact_patterns(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor) -> Iterator[Pattern]:
+        """Patterns from whole columns of exact scores."""
+        columns = self.batch.position[queries]  # the number of keys of each query
+        ends = torch.cumsum(columns, 0)
+        begin = 0
+        while begin < len(queries):
+            done = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(torch.searchsorted(ends, done + self.area, right=True)))
+            yield self._exact_pattern(pairs, queries[begin:end], columns[begin:end])
+            begin = end
+
+    def _exact_pattern(self, pairs: Sequence[tuple[Column, Column]], queries: Tensor, columns: Tensor) -> Pattern:
+        segment = torch.repeat_interleave(torch.arange(len(queries), device=queries.device), columns)
+        before = torch.cumsum(columns, 0) - columns
+        within = torch.arange(len(segment), device=queries.device) - before[segment]
+        key = self.batch.start[queries][segment] + within
+        weight = self._softmax(self._scores(pairs, queries[segment], key), columns.tolist())
+        attended = self.numbers.at_least(weight, 1)
+        if not bool(attended.all()):
+            segment, key, weight = (
+                segment[attended],
+                key[attended],
+                self.numbers.gather(weight, attended.nonzero().squeeze(1)),
+            )
+        counts = torch.bincount(segment, minlength=len(queries))
+        return Pattern(queries, segment, key, weight, uniform=False, largest=int(counts.max()))
+
+    def _softmax(self, scores: Column, columns: Sequence[int]) -> Column:
+        """Correctly rounded weights of columns that are laid end to end, by the softmax of precision/."""
+        arithmetic = self.operators.arithmetic
+        values = self.numbers.floats(scores) if self._float64 else None
+        if values is not None:
+            mask = np.arange(max(columns))[:, None] < np.array(columns)[None, :]  # (key, query)
+            by_query = np.zeros(mask.T.shape)
+            by_query[mask.T] = values.cpu().numpy()
+            weights = softmax_array(by_query.T, mask, arithmetic).weights  # (key, query)
+            return self.numbers.from_floats(weights.T[mask.T])
+        flat = scores.quanta().tolist()
+        quanta: list[int] = []
+        begin = 0
+        for length in columns:
+            column = tuple(flat[begin : begin + length])
+            if column not in self._columns:
+                self._columns[column] = softmax(column, arithmetic).weights
+            quanta += self._columns[column]
+            begin += length
+        return self.numbers.from_objects(np.array(quanta, dtype=object))
+
+
+def _cuts(ends: Tensor, limit: int) -> Iterator[int]:
+    """Some of the ascending `ends`, the last one among them, at most `limit` apart where single steps allow it."""
+    begin = 0
+    while begin < int(ends[-1]):
+        place = int(torch.searchsorted(ends, begin + limit, right=True)) - 1
+        if place < 0 or int(ends[place]) <= begin:
+            place += 1  # a single step beyond the limit
+        begin = int(ends[place])
+        yield begin

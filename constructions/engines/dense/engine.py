@@ -1,0 +1,312 @@
+"""The dense engine: many sequences at once in torch, all pairs of positions, bit for bit the reference engine.
+
+Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
+
+Numbers are columns of exact integers (`dense_column`); scores are screened in float64 and decided exactly
+(`dense_attention`); a linear recurrence is a guess that is checked, or run position by position (`dense_recurrence`);
+flags are noted where results are rounded (`dense_flags`).
+Results do not depend on the device, the number of threads, the tile or what else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from constructions.engines.dense.attention import Attention
+from constructions.engines.dense.batch import Batch, batch
+from constructions.engines.dense.column import Column, Objects, Weight
+from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, in_order
+from constructions.engines.dense.logits import first_argmax
+from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.recurrence import states
+from constructions.engines.dense.weights import BlockWeights, ModelWeights, load, weight_flags
+from constructions.engines.dense.workers import Workers, workers
+from constructions.engines.reference import Flags
+from constructions.layers import Transformer
+from precision.format import Arithmetic
+
+DEFAULT_TILE = 512  # 2 MiB of scores: about what a core's own cache holds
+# Tokens that are run together: on a CPU few enough that a column stays in the cache, on a GPU many enough to fill it.
+_TOKENS = {"cpu": 1 << 15, "cuda": 1 << 20}
+
+
+class EngineError(RuntimeError):
+    """The machine cannot do what was asked: no such device, or not enough memory. The message is one line."""
+
+
+@dataclass(frozen=True)
+class DenseRun:
+    """What a run left behind, per sequence in the order given.
+
+    next_tokens: (position,) argmax of the logits at each position, the first of equals.
+    registers: None unless kept; registers[sequence][sublayer] is a (position, d) array of Python integers, in quanta: the embedding
+        first, then after each attention and each feed-forward sublayer, as `Step.registers` of the reference engine.
+    logits: None unless registers are kept; (position, vocabulary) Python integers per sequence, in quanta.
+    flags: None unless asked for; those of the reference engine that was fed this sequence.
+    """
+
+    next_tokens: tuple[npt.NDArray[np.int64], ...]
+    registers: tuple[tuple[Objects, ...], ...] | None
+    logits: tuple[Objects, ...] | None
+    flags: tuple[Flags, ...] | None
+
+
+def run(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    sequences: Sequence[Sequence[int]],
+    *,
+    device: str = "cpu",
+    tile: int = DEFAULT_TILE,
+    keep_registers: bool = False,
+    flags: bool = False,
+    beyond: bool = False,
+) -> DenseRun:
+    """Runs every sequence from its first token.
+
+    tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted.
+    keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
+    flags: whether to note flags, exactly those of the reference engine. This takes two to three times as long under FUSED
+        (repaired IsTree, up to 5,000 tokens). Scores that bounds do not decide are computed exactly one by one; where digits
+        of scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes 16 times as long at 1,500 tokens.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
+    EngineError if the device is missing or runs out of memory.
+    """
+    if tile < 1:
+        raise ValueError(f"a tile needs at least one position, got {tile}")
+    model.admit(max(map(len, sequences), default=0), beyond=beyond)
+    for sequence in sequences:
+        for token in (min(sequence), max(sequence)) if len(sequence) else ():
+            if not 0 <= token < len(model.words):
+                raise IndexError(f"token {token} is not in the vocabulary of {len(model.words)}")
+    place = _device(device)
+    try:
+        with workers(place) as crew:
+            operators, weights = Operators(arithmetic, place), load(model, arithmetic)
+            at_load = weight_flags(model, arithmetic) if flags else None
+            traces = [_nothing(weights, at_load) for _ in sequences]
+            for members in _portions(sequences, _TOKENS[place.type]):
+                portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
+                for i, trace in zip(members, portion.traces(), strict=True):
+                    traces[i] = trace
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise EngineError(_too_large(sequences, device, tile)) from error
+    except RuntimeError as error:
+        if "memory" in str(error):  # torch's CPU allocator has no exception of its own
+            raise EngineError(_too_large(sequences, device, tile)) from error
+        raise
+    return DenseRun(
+        next_tokens=tuple(trace.next_tokens for trace in traces),
+        registers=tuple(tuple(trace.registers) for trace in traces) if keep_registers else None,
+        logits=tuple(trace.logits for trace in traces if trace.logits is not None) if keep_registers else None,
+        flags=tuple(trace.flags for trace in traces if trace.flags is not None) if flags else None,
+    )
+
+
+def matches(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    *,
+    device: str = "cpu",
+    tile: int = DEFAULT_TILE,
+    beyond: bool = False,
+) -> list[int | None]:
+    """Whether greedy decoding of each prompt gives exactly its answer: None, or the first index into the answer where it does not.
+
+    Derivation: the whole text is fed at once. If at every position from the prompt's last token on the argmax is the
+    next token, then by induction decoding, which sees the same prefix, produces the same token. Before the first
+    mismatch decoding agrees, so the index is that of decoding's own first deviation.
+    Raises ValueError for an empty prompt; otherwise as `run`.
+    """
+    if any(len(prompt) == 0 for prompt in prompts):
+        raise ValueError("a prompt needs at least one token")
+    texts = [[*prompt, *answer[:-1]] for prompt, answer in zip(prompts, answers, strict=True)]
+    outcome = run(model, arithmetic, texts, device=device, tile=tile, beyond=beyond)
+    mismatches: list[int | None] = []
+    for prompt, answer, following in zip(prompts, answers, outcome.next_tokens, strict=True):
+        produced = following[len(prompt) - 1 :][: len(answer)]
+        wrong = np.flatnonzero(produced != np.asarray(answer, dtype=np.int64))
+        mismatches.append(int(wrong[0]) if len(wrong) else None)
+    return mismatches
+
+
+@dataclass
+class _Trace:
+    """What one sequence left behind, see `DenseRun`."""
+
+    next_tokens: npt.NDArray[np.int64]
+    registers: list[Objects]
+    logits: Objects | None
+    flags: Flags | None
+
+
+def _nothing(weights: ModelWeights, at_load: Flags | None) -> _Trace:
+    """The trace of a sequence without tokens. at_load: the flags of the weights."""
+    registers = [np.zeros((0, weights.width), dtype=object)] * (2 * len(weights.blocks) + 1)
+    logits = np.zeros((0, weights.vocabulary), dtype=object)
+    return _Trace(np.zeros(0, dtype=np.int64), registers, logits, None if at_load is None else copy_of(at_load))
+
+
+def _portions(sequences: Sequence[Sequence[int]], limit: int) -> Iterator[list[int]]:
+    """Numbers of sequences to run together: about equally long, at most `limit` tokens (or one sequence); no empty ones."""
+    members: list[int] = []
+    tokens = 0
+    present = (i for i in range(len(sequences)) if len(sequences[i]))
+    for i in sorted(present, key=lambda i: len(sequences[i])):
+        if members and tokens + len(sequences[i]) > limit:
+            yield members
+            members, tokens = [], 0
+        members.append(i)
+        tokens += len(sequences[i])
+    if members:
+        yield members
+
+
+class _Run:
+    """One pass over a batch."""
+
+    def __init__(
+        self,
+        operators: Operators,
+        weights: ModelWeights,
+        sequences: Sequence[Sequence[int]],
+        crew: Workers,
+        tile: int,
+        keep_registers: bool,
+        at_load: Flags | None,
+    ) -> None:
+        self.operators = operators
+        self.numbers = operators.numbers
+        self.weights = weights
+        self.batch: Batch = batch(sequences, tile * tile, crew.device)
+        self.attention = Attention(operators, self.batch, tile * tile, crew)
+        self.tile = tile
+        self.keep_registers = keep_registers
+        self.recorder = None if at_load is None else Recorder(operators.rounder, self.batch, at_load)
+        self.spans = [self.batch.span(i) for i in range(len(sequences))]
+
+    def traces(self) -> list[_Trace]:
+        """What each sequence left behind."""
+        kept: list[Objects] = []  # tables of (token, d)
+        logits: Objects | None = None
+        stream: list[Column] = []
+        for stream in self._sublayers():
+            if self.keep_registers:
+                kept.append(_table(stream))
+        unembed = self.weights.unembed
+        site = self._site(len(self.weights.blocks) + 1, "logit")
+        following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
+        if self.keep_registers:
+            logits = _table(self.operators.rows([(row, _NO_BIAS) for row in unembed], stream, self.batch.size, NOWHERE))
+        return [
+            _Trace(
+                next_tokens=following[span],
+                registers=[table[span] for table in kept],
+                logits=None if logits is None else logits[span],
+                flags=None if self.recorder is None else in_order(self.recorder.flags[i]),
+            )
+            for i, span in enumerate(self.spans)
+        ]
+
+    def _site(self, block: int, place: str) -> Site:
+        return NOWHERE if self.recorder is None else Site(self.recorder, block, (place,))
+
+    def _sublayers(self) -> Iterator[list[Column]]:
+        """The residual stream after the embedding and after each sublayer."""
+        stream = self._embed()
+        yield stream
+        for number, block in enumerate(self.weights.blocks, start=1):
+            sublayer = self._recur if block.recurrence else self._attend
+            stream = sublayer(number, block, stream)
+            yield stream
+            stream = self._feed_forward(number, block, stream)
+            yield stream
+
+    def _embed(self) -> list[Column]:
+        numbers, size, site = self.numbers, self.batch.size, self._site(0, "embedding")
+        stream = [numbers.zero(size) for _ in range(self.weights.width)]
+        for register, words in self.weights.words.items():
+            table = numbers.from_objects(np.array(words, dtype=object))
+            stream[register] = numbers.gather(table, self.batch.tokens)
+        position = numbers.from_tensor(self.batch.position, max(1, self.batch.longest))
+        for register, slope in self.weights.position.items():
+            offset = numbers.multiply(position, numbers.constant(slope, size))  # position counts, so this is in quanta
+            if not self.operators.fused:
+                offset = self.operators.round(offset, site[register])
+            stream[register] = self.operators.sum(stream[register], offset, site[register])
+        return stream
+
+    def _attend(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        size = self.batch.size
+        outputs: list[Column] = []
+        for i, head in enumerate(block.heads):
+            query, key, value = (
+                self.operators.rows(
+                    [(row, _NO_BIAS) for row in rows], stream, size, self._site(number, f"attn.{i}.{name}")
+                )
+                for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
+            )
+            scores, sums = self._site(number, f"attn.{i}.score"), self._site(number, f"attn.{i}.sum")
+            outputs += self.attention.read(query, key, value, scores, sums)
+        result = list(stream)
+        out, residual = self._site(number, "attn.out"), self._site(number, "attn.residual")
+        for register, row in block.out:
+            change = self.operators.row(row, _NO_BIAS, outputs, size, out[register])
+            result[register] = self.operators.sum(stream[register], change, residual[register])
+        return result
+
+    def _recur(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        result = list(stream)
+        site, residual = self._site(number, "state"), self._site(number, "recurrence.residual")
+        for register, state in states(self.operators, self.batch, block.recurrence, stream, site).items():
+            result[register] = self.operators.sum(stream[register], state, residual[register])
+        return result
+
+    def _feed_forward(self, number: int, block: BlockWeights, stream: Sequence[Column]) -> list[Column]:
+        size = self.batch.size
+        gates = self.operators.rows(block.gate, stream, size, self._site(number, "ffn.gate"))
+        ups = self.operators.rows(block.up, stream, size, self._site(number, "ffn.up"))
+        products = self._site(number, "ffn.product")
+        hidden = [
+            self.operators.product(self.numbers.positive_part(gate), up, products[i])
+            for i, (gate, up) in enumerate(zip(gates, ups, strict=True))
+        ]
+        result = list(stream)
+        down, residual = self._site(number, "ffn.down"), self._site(number, "ffn.residual")
+        for register, row, bias in block.down:
+            change = self.operators.row(row, bias, hidden, size, down[register])
+            result[register] = self.operators.sum(stream[register], change, residual[register])
+        return result
+
+
+_NO_BIAS = Weight(0, 0)
+
+
+def _table(columns: Sequence[Column]) -> Objects:
+    """(token, column), Python integers in quanta."""
+    return np.stack([column.quanta() for column in columns], axis=1)
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise EngineError(f"unknown device {name!r}: expected cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise EngineError(f"unknown device {name!r}: expected cpu or cuda")
+    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
+        raise EngineError(f"device {name!r}: no such CUDA device on this machine")
+    return device
+
+
+def _too_large(sequences: Sequence[Sequence[int]], device: str, tile: int) -> str:
+    tokens = sum(len(sequence) for sequence in sequences)
+    return f"out of memory on {device}: {len(sequences)} sequences, {tokens} tokens, tile {tile}; take fewer or a smaller tile"

@@ -1,0 +1,143 @@
+"""Linear recurrences of the dense engine: every step of a provable guess at once, otherwise position by position.
+
+Source: definition 3.4, h_t = A·h_{t−1} + B·X_t with h_0 = 0; constructions/engines/reference.py defines where it is rounded.
+Derivation: registers that depend on each other are found together, each such group after the groups that it reads.
+A register that does not read itself is one row over known columns. For one that adds itself once, the exact running sum is a
+guess. A guess is checked by taking every step from the guessed state before it: if each gives the guessed state, induction over
+positions shows that the guess is the state. So nothing is assumed of ranges, formats or disciplines.
+Whatever is left is run by definition, one position of all sequences at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from constructions.engines.dense.batch import Batch
+from constructions.engines.dense.column import NARROW, Column, Weight
+from constructions.engines.dense.flags import Site
+from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.weights import Row, StateRow
+
+_NO_BIAS = Weight(0, 0)
+
+
+def states(
+    operators: Operators, batch: Batch, rows: Sequence[StateRow], stream: Sequence[Column], site: Site
+) -> dict[int, Column]:
+    """The state after each token, by register. site: that of all states together."""
+    numbers, width = operators.numbers, len(stream)
+    before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
+    found: dict[int, Column] = {}
+    for group in _groups(rows):
+        known = _at_once(operators, batch, group, [*before, *stream], site)
+        if known is None:
+            known = _by_position(operators, batch, group, [*before, *stream], site)
+        found |= known
+        for register, column in known.items():
+            before[register] = _delayed(operators, batch, column)
+    return found
+
+
+def _groups(rows: Sequence[StateRow]) -> Iterator[list[StateRow]]:
+    """Least sets of rows that read no state but their own and earlier ones'."""
+    waiting = {row.register: row for row in rows}
+    while waiting:
+        ready = [r for r, (_, row) in waiting.items() if all(j == r or j not in waiting for j, _ in row)]
+        if ready:
+            yield from ([waiting.pop(register)] for register in ready)
+            continue
+        # Every register left reads another one: the least closed set is a cycle.
+        smallest = min((_needed(register, waiting) for register in waiting), key=len)
+        yield [waiting.pop(register) for register in sorted(smallest)]
+
+
+def _needed(register: int, waiting: dict[int, StateRow]) -> set[int]:
+    """The register with all that have to be known before it, or together with it."""
+    needed, fresh = {register}, [register]
+    while fresh:
+        for j, _ in waiting[fresh.pop()].row:
+            if j in waiting and j not in needed:
+                needed.add(j)
+                fresh.append(j)
+    return needed
+
+
+def _at_once(
+    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
+) -> dict[int, Column] | None:
+    """The states of the group as whole columns; None where they are not known to be right."""
+    if len(group) > 1:
+        return None
+    (register, row), size = group[0], batch.size
+    own = dict(row).get(register)
+    if own is None:
+        return {register: operators.row(row, _NO_BIAS, columns, size, site[register])}
+    if own != Weight(1, operators.shift):
+        return None
+    rest: Row = tuple((j, weight) for j, weight in row if j != register)
+    terms = operators.numbers.linear([(weight, columns[j]) for j, weight in rest], _NO_BIAS, size)
+    guess = _running_sum(operators, batch, terms.shifted(-operators.shift))
+    given = list(columns)
+    given[register] = _delayed(operators, batch, guess)
+    step = operators.row(row, _NO_BIAS, given, size, site[register])
+    if operators.numbers.equal(step, guess):
+        return {register: step}
+    site[register].forget()
+    return None
+
+
+def _running_sum(operators: Operators, batch: Batch, terms: Column) -> Column:
+    """The exact sum of each sequence's entries up to this one."""
+    numbers = operators.numbers
+    if terms.bound * batch.size >= NARROW:
+        terms = numbers.tighten(terms)
+    first = batch.start - 1  # the token before the sequence
+    if terms.narrow is not None and terms.bound * batch.size < NARROW:
+        total = torch.cumsum(terms.narrow, 0)
+        sums = total - torch.where(first >= 0, total[first.clamp_min(0)], 0)
+        return Column(sums, terms.exponent, terms.bound * batch.longest)
+    wide = np.concatenate([np.zeros(1, dtype=object), np.cumsum(terms.objects(terms.exponent))])
+    return numbers.from_objects(wide[1:] - wide[first.cpu().numpy() + 1], terms.exponent)
+
+
+def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:
+    """The column one position later, 0 at the first position of each sequence."""
+    numbers = operators.numbers
+    if column.bound == 0:
+        return column
+    index = torch.arange(batch.size, device=numbers.device) - 1
+    previous = numbers.gather(column, index.clamp_min(0))
+    return numbers.choose(batch.position == 1, numbers.zero(batch.size), previous)
+
+
+def _by_position(
+    operators: Operators, batch: Batch, group: Sequence[StateRow], columns: Sequence[Column], site: Site
+) -> dict[int, Column]:
+    """The states of the group by definition. columns: the states known before each token, then the registers."""
+    numbers = operators.numbers
+    order = torch.argsort(batch.position, stable=True)  # position by position, and in each the sequences in order
+    counts = torch.bincount(batch.position).tolist()[1:]
+    used = sorted({j for row in group for j, _ in row.row} - {row.register for row in group})
+    inputs = {j: numbers.gather(columns[j], order) for j in used}
+    given = [numbers.zero(0)] * len(columns)
+    history: dict[int, list[Column]] = {row.register: [] for row in group}
+    begin = 0
+    for count in counts:
+        here = site.at(order[begin : begin + count])
+        for j, column in inputs.items():
+            given[j] = numbers.part(column, slice(begin, begin + count))
+        for register, past in history.items():
+            # Sequences are sorted by length: those that have ended come first.
+            given[register] = (
+                numbers.part(past[-1], slice(len(past[-1]) - count, None)) if past else numbers.zero(count)
+            )
+        for row in group:
+            new = numbers.tighten(operators.row(row.row, _NO_BIAS, given, count, here[row.register]))
+            history[row.register].append(new)
+        begin += count
+    place = torch.empty_like(order)
+    place[order] = torch.arange(batch.size, device=numbers.device)
+    return {register: numbers.gather(numbers.concatenate(past), place) for register, past in history.items()}

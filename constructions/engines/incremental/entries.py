@@ -1,0 +1,109 @@
+"""What Python calls of the compiled code, cached on disk, so that only the first run after a change compiles (half a minute).
+
+Numba looks at the one file that a function stands in when it asks whether a cached version is still good, and would go on using it
+after a change elsewhere. It does look at the values that a function closes over; so these functions close over a digest
+of all files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from numba import types as numba_types
+
+from constructions.engines.incremental import kernel
+from constructions.engines.incremental.index import Index
+from constructions.engines.incremental.limbs import OPTIONS, Words
+from constructions.engines.incremental.sources import sources
+from constructions.engines.incremental.vocabulary import Vocabulary
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+PATIENCE_SECONDS = 2.5  # more than it takes to load what is cached
+
+
+class Entries(NamedTuple):
+    """See the functions of the same names in kernel.py and index.py."""
+
+    advance: Callable[..., int]
+    rebuild: Callable[[Index, int, int, Words], bool]
+    squares_fit: Callable[[Index, int, int, int, int, Words], int]
+    dense_scores: Callable[[Index, int, int, Words, Words, Words], None]
+
+
+@cache
+def load() -> Entries:
+    """The compiled functions; says on stderr that it compiles, if that takes long."""
+    source = b"".join(path.read_bytes() for path in sources())
+    digest = int.from_bytes(hashlib.sha256(source).digest()[:7], "little") | 1
+
+    def advance(
+        code: Words,
+        vec: Words,
+        t: Words,
+        ix: Index,
+        state: Words,
+        tokens: Words,
+        stop: Words,
+        words: tuple[Words, Words, Words],
+        vocabulary: Vocabulary,
+        width: int,
+    ) -> int:
+        if digest == 0:
+            return -1
+        return kernel.advance(code, vec, t, ix, state, tokens, stop, words, vocabulary, width)
+
+    def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
+        return digest != 0 and index.rebuild(ix, h, keys, t)
+
+    def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) -> int:
+        return index.squares_fit(ix, h, keys, root, square, t) if digest != 0 else 0
+
+    def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
+        if digest != 0:
+            index.dense_scores(ix, h, keys, vec, t, scores)
+
+    types: Any = numba_types
+    number, numbers, limbs = types.int64, types.int64[::1], types.uint64[::1]
+    narrow, reals = types.int32[::1], types.float64[::1]
+    index = types.NamedTuple(
+        [types.int64[:, ::1], numbers, limbs, numbers, numbers, limbs, narrow, narrow, limbs, numbers, numbers, reals],
+        Index,
+    )
+    vocabulary = types.NamedUniTuple(numbers, len(Vocabulary._fields), Vocabulary)
+    words = types.Tuple((numbers, numbers, limbs))
+    with announced():
+        return Entries(
+            _cached(advance, numbers, limbs, limbs, index, numbers, numbers, numbers, words, vocabulary, number),
+            _cached(rebuild, index, number, number, limbs),
+            _cached(squares_fit, index, number, number, number, number, limbs),
+            _cached(dense_scores, index, number, number, limbs, limbs, limbs),
+        )
+
+
+def _cached(function: Function, *arguments: Any) -> Function:
+    """Compiled for these types, from the cache if there is one and a place for it."""
+    try:
+        return cast(Function, njit([arguments], cache=True, **OPTIONS)(function))
+    except RuntimeError:  # no folder that may be written to
+        return cast(Function, njit([arguments], **OPTIONS)(function))
+
+
+@contextlib.contextmanager
+def announced() -> Iterator[None]:
+    """Says on stderr what takes so long, if it does."""
+    message = "compiling incremental decoding, once; later runs take it from a cache"
+    timer = threading.Timer(PATIENCE_SECONDS, print, [message], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

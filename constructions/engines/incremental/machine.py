@@ -1,0 +1,266 @@
+"""The compiled decoder's memory, and what the kernel leaves to Python: growing, structures, dense columns, shares of ties."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from constructions.engines.incremental import index as fields
+from constructions.engines.incremental import kernel
+from constructions.engines.incremental.entries import load
+from constructions.engines.incremental.index import FIELDS, GROUP_FIELDS, MOST_SPECIAL, RUN_FIELDS, Index
+from constructions.engines.incremental.limbs import FREE, LARGEST, NEAREST_AWAY, NEAREST_EVEN, TOWARD_ZERO
+from constructions.engines.incremental.observed import Columns, Observer, report
+from constructions.engines.incremental.program import compile_model
+from constructions.engines.incremental.structure import Keys, Structure, search
+from constructions.engines.incremental.vocabulary import arrange
+from constructions.layers import Transformer
+from precision.enclosure import round_beside_reciprocal
+from precision.format import Arithmetic, Rounding
+from precision.rounding import round_ratio, round_shifted
+from precision.softmax import softmax
+
+Array = Any
+MODES = {
+    Rounding.NEAREST_EVEN: NEAREST_EVEN,
+    Rounding.NEAREST_AWAY: NEAREST_AWAY,
+    Rounding.TOWARD_ZERO: TOWARD_ZERO,
+}
+FIRST_CAPACITY = 256
+GROWTH = 4  # times as many tokens: indexing anew is dearer than memory that is never touched
+FIRST_SEARCH = 3  # keys
+FREE_SEARCHES = 24  # of one head; after these, one each time the sequence has grown by an eighth
+
+
+class CompiledMachine:
+    """The state of one run. Each growable array is cut into one stretch for each head."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
+        self.arithmetic, self.columns, self.observe = arithmetic, columns, observe
+        self.width = model.width
+        self.entries = load()
+        program = compile_model(model, arithmetic)
+        self.plans, self.limbs = program.heads, program.limbs
+        self.size, self.fraction_bits = 2 * self.limbs + 1, -arithmetic.format.quantum_exponent
+        self.code = np.array(program.code, np.int64)
+        self.vec = np.zeros(program.slots * self.limbs, np.uint64)
+        most = max((len(plan.used) for plan in self.plans), default=0)
+        self.t = np.zeros(FREE + most * (self.size + self.limbs) + (MOST_SPECIAL + 4) * self.size, np.uint64)
+        self.t[LARGEST : LARGEST + self.limbs] = self._words([arithmetic.format.max_quanta])
+        self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
+        self.state = np.zeros(kernel.STATE_FIELDS, np.int64)
+        self.state[kernel.OBSERVED] = observe is not None
+        entries = [[(j, program.quanta(row[j])) for j in np.flatnonzero(row).tolist()] for row in model.words]
+        self.words = (
+            np.cumsum([0, *map(len, entries)]).astype(np.int64),
+            np.array([slot for row in entries for slot, _ in row], np.int64),
+            self._words([quanta for row in entries for _, quanta in row]),
+        )
+        self.vocabulary, self.capacity = arrange(program, model.unembed), 0
+        self.index = self._empty_index()
+        self._grow(FIRST_CAPACITY)
+
+    @property
+    def length(self) -> int:
+        """How many tokens have gone in."""
+        return int(self.state[kernel.LENGTH])
+
+    def registers(self) -> list[int]:
+        """The residual stream."""
+        return self._numbers(self.vec[: self.width * self.limbs])
+
+    def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
+        """See Machine."""
+        wanted = self.length + len(tokens) + more
+        if wanted > self.capacity:
+            self._grow(max(wanted, GROWTH * self.capacity))
+        buffer = np.zeros(len(tokens) + more, np.int64)
+        buffer[: len(tokens)] = tokens
+        ends = np.array(sorted(stop), np.int64)
+        self.state[kernel.TAKEN], self.state[kernel.GIVEN] = 0, len(tokens)
+        while True:
+            why = self.entries.advance(
+                self.code,
+                self.vec,
+                self.t,
+                self.index,
+                self.state,
+                buffer,
+                ends,
+                self.words,
+                self.vocabulary,
+                self.width,
+            )
+            if why == kernel.FINISHED:
+                break
+            self._help(why, int(self.state[kernel.HEAD]))
+        self.columns.certified = int(self.state[kernel.COUNT_CERTIFIED])
+        self.columns.dense_logits = int(self.state[kernel.COUNT_DENSE_LOGITS])
+        return [*buffer[len(tokens) : self.state[kernel.GIVEN]].tolist(), int(self.state[kernel.NEXT])]
+
+    def _help(self, why: int, head: int) -> None:
+        if why == kernel.SEARCH_STRUCTURE:
+            self._search(head)
+        elif why == kernel.DENSE_COLUMN:
+            self._dense_column(head)
+        elif why == kernel.MORE_SHARES:
+            self._more_shares(int(self.index.found[0]))
+        else:
+            report(self.observe, head, self.registers())
+
+    # Numbers
+
+    def _words(self, numbers: Sequence[int]) -> Array:
+        size = 8 * self.limbs
+        raw = b"".join(number.to_bytes(size, "little", signed=True) for number in numbers)
+        return np.frombuffer(raw, np.uint64).copy()
+
+    def _numbers(self, words: Array, limbs: int | None = None) -> list[int]:
+        raw, size = words.tobytes(), 8 * (limbs or self.limbs)
+        return [int.from_bytes(raw[i : i + size], "little", signed=True) for i in range(0, len(raw), size)]
+
+    # Memory
+
+    def _empty_index(self) -> Index:
+        limbs, fmt = self.limbs, self.arithmetic.format
+        heads = np.zeros((len(self.plans), FIELDS), np.int64)
+        lists: list[int] = []
+        for h, plan in enumerate(self.plans):
+            heads[h, fields.USED : fields.COEFFICIENTS + 1] = (
+                len(plan.used),
+                plan.score_width,
+                plan.value_width,
+                plan.query,
+                plan.key,
+                plan.value,
+                plan.output,
+                plan.coefficients,
+            )
+            heads[h, fields.STRIDE] = (len(plan.used) + plan.score_width + plan.value_width) * limbs
+            heads[h, fields.LISTS_AT] = len(lists)
+            heads[h, fields.NEXT_TRY] = FIRST_SEARCH
+            lists += [*plan.used, *[0] * (5 * len(plan.used) + 2 * MOST_SPECIAL)]
+        mode = MODES[self.arithmetic.rounding]
+        return Index(
+            heads=heads,
+            lists=np.array(lists, np.int64),
+            store=np.zeros(0, np.uint64),
+            groups=np.zeros(0, np.int64),
+            runs=np.zeros(0, np.int64),
+            sums=np.zeros(0, np.uint64),
+            table=np.zeros(0, np.int32),
+            arena=np.zeros(0, np.int32),
+            shares=np.zeros(0, np.uint64),
+            found=np.zeros(40, np.int64),
+            shape=np.array([limbs, self.size, self.fraction_bits, mode, 0], np.int64),
+            largest=np.array([float(fmt.max_value)]),
+        )
+
+    def _grow(self, capacity: int) -> None:
+        """Room for so many tokens; all structured heads are indexed anew."""
+        old, heads = self.index, self.index.heads
+        before = heads.copy()
+        self.capacity = capacity
+        store = groups = runs = sums = table = arena = 0
+        for h, plan in enumerate(self.plans):
+            slots = 1 << (2 * capacity).bit_length()
+            heads[h, fields.TABLE_MASK] = slots - 1
+            heads[h, fields.STORE_AT], heads[h, fields.GROUPS_AT], heads[h, fields.RUNS_AT] = store, groups, runs
+            heads[h, fields.SUMS_AT], heads[h, fields.TABLE_AT], heads[h, fields.ARENA_AT] = sums, table, arena
+            store += capacity * int(heads[h, fields.STRIDE])
+            groups, runs, table, arena = groups + capacity, runs + capacity, table + slots, arena + 4 * capacity + 4
+            sums += capacity * plan.value_width * (self.limbs + 1)
+        self.index = old._replace(
+            store=np.zeros(store, np.uint64),
+            groups=np.zeros(groups * GROUP_FIELDS, np.int64),
+            runs=np.zeros(runs * RUN_FIELDS, np.int64),
+            sums=np.zeros(sums, np.uint64),
+            table=np.zeros(table, np.int32),
+            arena=np.zeros(arena, np.int32),
+        )
+        for h in range(len(self.plans)):
+            count = self.length * int(heads[h, fields.STRIDE])
+            source, target = int(before[h, fields.STORE_AT]), int(heads[h, fields.STORE_AT])
+            self.index.store[target : target + count] = old.store[source : source + count]
+            if heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t):
+                heads[h, fields.STRUCTURED] = 0
+
+    # Structures
+
+    def _search(self, h: int) -> None:
+        head, index, used, keys = self.index.heads[h], self.index, len(self.plans[h].used), self.length
+        head[fields.TRIES] += 1
+        self.columns.searches += 1
+        stride, at = int(head[fields.STRIDE]), int(head[fields.STORE_AT])
+        registers = index.store[at : at + keys * stride].reshape(keys, stride)[:, : used * self.limbs]
+        specials = int(head[fields.LISTS_AT]) + 6 * used
+        inexact = index.lists[specials + MOST_SPECIAL : specials + MOST_SPECIAL + int(head[fields.INEXACT])].tolist()
+        coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size)
+
+        def fits(structure: Structure, root: int, square: int) -> int:
+            self._set_specials(h, structure.specials)
+            return int(self.entries.squares_fit(index, h, keys, root, square, self.t))
+
+        structure = search(Keys(registers.reshape(keys, used, self.limbs), coefficients, inexact, fits))
+        if structure is not None:
+            self._adopt(h, structure)
+            head[fields.STRUCTURED] = self.entries.rebuild(index, h, keys, self.t)
+        # Searching again at the very next key is right where a new phase begins, and ruinous where there is no structure.
+        often = head[fields.TRIES] > FREE_SEARCHES
+        head[fields.NEXT_TRY] = keys + (keys // 8 if often else 0) + (1 if structure is not None else keys // 4) + 1
+
+    def _set_specials(self, h: int, specials: Sequence[int]) -> None:
+        head = self.index.heads[h]
+        at = int(head[fields.LISTS_AT]) + 6 * len(self.plans[h].used)
+        self.index.lists[at : at + len(specials)] = specials
+        head[fields.SPECIALS] = len(specials)
+
+    def _adopt(self, h: int, structure: Structure) -> None:
+        head, used = self.index.heads[h], len(self.plans[h].used)
+        self._set_specials(h, structure.specials)
+        lists = self.index.lists[int(head[fields.LISTS_AT]) :][: 6 * used].reshape(6, used)
+        lists[fields.FLAT] = 0
+        lists[fields.EXCEPTIONS] = 0
+        for register, exceptions in structure.exceptions.items():
+            lists[fields.FLAT, register], lists[fields.EXCEPTIONS, register] = 1, exceptions
+        for d, (root, square) in enumerate(structure.matching):
+            lists[fields.ROOTS, d], lists[fields.SQUARES, d] = root, square
+        head[fields.ORDINARY], head[fields.MATCHING] = structure.ordinary, len(structure.matching)
+        head[fields.PREFERENCE], head[fields.ROOT], head[fields.SQUARE] = structure.preference
+        head[fields.LOOSE] = structure.loose
+
+    # Columns
+
+    def _dense_column(self, h: int) -> None:
+        """One softmax column by definition."""
+        plan, head, length, limbs = self.plans[h], self.index.heads[h], self.length, self.limbs
+        self.columns.dense += 1
+        self.columns.dense_by_head[plan.name] = self.columns.dense_by_head.get(plan.name, 0) + 1
+        if self.length >= FIRST_SEARCH:
+            self.columns.uncertified[plan.name] = self.columns.uncertified.get(plan.name, 0) + 1
+        scores = np.zeros(length * limbs, np.uint64)
+        self.entries.dense_scores(self.index, h, length, self.vec, self.t, scores)
+        weights = [(key, w) for key, w in enumerate(softmax(self._numbers(scores), self.arithmetic).weights) if w]
+        outputs = [0] * plan.value_width
+        start = int(head[fields.STORE_AT]) + (len(plan.used) + plan.score_width) * limbs
+        for key, weight in weights if outputs else ():
+            at = start + key * int(head[fields.STRIDE])
+            for j, value in enumerate(self._numbers(self.index.store[at : at + plan.value_width * limbs])):
+                outputs[j] += weight * value
+        fmt, rounding = self.arithmetic.format, self.arithmetic.rounding
+        rounded = [round_shifted(total, self.fraction_bits, fmt, rounding).quanta for total in outputs]
+        self.vec[plan.output * limbs : (plan.output + plan.value_width) * limbs] = self._words(rounded)
+        self.state[kernel.RESUMED] = kernel.ANSWERED
+
+    def _more_shares(self, wanted: int) -> None:
+        """The weights of m tied winners, for m up to twice as many as wanted."""
+        fmt, rounding, one = self.arithmetic.format, self.arithmetic.rounding, 1 << self.fraction_bits
+        numbers = [0, 0] if not len(self.index.shares) else []
+        first = max(1, int(self.index.shape[4]))
+        for m in range(first, 2 * wanted + 2):
+            numbers.append(round_ratio(one, m, fmt, rounding).quanta)
+            numbers.append(round_beside_reciprocal(m, -1, fmt, rounding).quanta)
+        self.index = self.index._replace(shares=np.concatenate([self.index.shares, self._words(numbers)]))
+        self.index.shape[4] = 2 * wanted + 2

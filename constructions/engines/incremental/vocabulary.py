@@ -1,0 +1,173 @@
+"""The argmax over the vocabulary at one position: a few exact logits stand for all, with a certificate; partly compiled code.
+
+The logit of token t is Σ_i x_i·W[t, i]. Vocabularies hold families of numbers, alike but for a number and its square, and special
+words. So tokens are split into *parts* that agree in every register of few values, and of which at most two registers r, s
+vary. Sorted by r, the slopes Δs/Δr of a part never fall, or never rise: the part is *bent one way*. From one token to the next, a
+logit grows by Δr·(x_r + x_s·Δs/Δr), which so changes its sign once at most, whatever x is. Logits rise to a peak and fall from
+there, or fall into a valley and rise. The tokens of a part that is not bent one way are parts by themselves.
+
+The certificate of a position. Looked at are the two tokens on each side of a peak, or at each end of a part with a valley. Exact
+logits that are not looked at are at most that of the outermost token that is, on their side, and rounding keeps order. So if the
+outermost tokens have less than the largest rounded logit, its first token is among those looked at. Nothing here is inexact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from constructions.engines.incremental.certificate import evaluate
+from constructions.engines.incremental.limbs import (
+    BEST,
+    DIFFERENCE,
+    ONE,
+    PREFERRED,
+    SUM,
+    TOP,
+    ZERO,
+    Words,
+    compiled,
+    equal,
+    less,
+    round_into,
+)
+from constructions.engines.incremental.program import Program, terms
+from constructions.layers import Matrix
+
+Array = Any
+FEW_VALUES = 4  # of a register that tells kinds of tokens apart
+SIDE = 2  # tokens looked at on each side of a peak
+OUTERMOST = PREFERRED  # a region of the scratch array: the largest rounded logit of an outermost token
+
+
+class Vocabulary(NamedTuple):
+    """Tokens part by part, in the order of its bend. code: the terms of their logits, which begin at `rows`. parts: where each
+    begins, and where the last one ends. Of tokens with equal rows, only the first is here."""
+
+    tokens: Array
+    rows: Array
+    parts: Array
+    code: Array
+
+
+def arrange(program: Program, unembed: Matrix) -> Vocabulary:
+    """The rows of the output head as the format holds them."""
+    used = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
+    values, places = np.unique(unembed[:, used], return_inverse=True)
+    places = places.reshape(len(unembed), len(used))
+    quanta = [program.quanta(value) for value in values]
+    tokens: list[int] = []
+    parts, rows, code = [0], list[int](), list[int]()
+    for part in find_parts(places, quanta):
+        tokens += part
+        parts.append(len(tokens))
+    for token in tokens:
+        rows.append(len(code))
+        code += terms([(slot, quanta[p]) for slot, p in zip(used, places[token].tolist(), strict=True) if quanta[p]])
+    return Vocabulary(*(np.array(numbers, np.int64) for numbers in (tokens, rows, parts, code)))
+
+
+def find_parts(places: Array, quanta: Sequence[int]) -> list[list[int]]:
+    """Parts that are bent one way, each in order. places: which of `quanta` each row holds; shape (tokens, registers)."""
+    few = [i for i in range(places.shape[1]) if len(np.unique(places[:, i])) <= FEW_VALUES]
+    many = [i for i in range(places.shape[1]) if i not in few]
+    _, kind = np.unique(places[:, few], axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    alike = np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1])
+    parts: list[list[int]] = []
+    for members in alike:
+        columns = [[quanta[p] for p in places[members, i].tolist()] for i in many]
+        bent = _bent_one_way(members.tolist(), [column for column in columns if len(set(column)) > 1])
+        parts += [[token] for token in members.tolist()] if bent is None else [bent]
+    return parts
+
+
+def _bent_one_way(members: list[int], varying: list[list[int]]) -> list[int] | None:
+    """The members in their order along a bend, the first of equals only; None if there is none."""
+    if len(varying) > 2:
+        return None
+    r, s = ([0] * len(members), [0] * len(members), *varying)[-2:]
+    for roots, others in ((r, s), (s, r)):
+        first: dict[tuple[int, int], int] = {}
+        for point, token in zip(zip(roots, others, strict=True), members, strict=True):
+            first.setdefault(point, token)
+        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(sorted(first))]
+        turns = [a[0] * b[1] - b[0] * a[1] for a, b in pairwise(steps)]
+        if all(step[0] > 0 for step in steps) and (min(turns, default=0) >= 0 or max(turns, default=0) <= 0):
+            return [first[point] for point in sorted(first)]
+    return None
+
+
+@compiled
+def step(v: Vocabulary, entry: int, shape: Any, vec: Words, t: Words) -> int:
+    """−1, 0 or 1: the sign of what the exact logit grows by from this entry to the next."""
+    limbs, size = shape[0], shape[1]
+    evaluate(v.code, v.rows[entry], vec, t, SUM, limbs, size)
+    evaluate(v.code, v.rows[entry + 1], vec, t, DIFFERENCE, limbs, size)
+    if less(t, SUM, t, DIFFERENCE, size):
+        return 1
+    return 0 if equal(t, SUM, t, DIFFERENCE, size) else -1
+
+
+@compiled
+def look(v: Vocabulary, entry: int, best: int, shape: Any, vec: Words, t: Words) -> int:
+    """The entry's rounded logit goes into t[DIFFERENCE…]; the best token so far, −1 if there is none, whose is in t[BEST…]."""
+    limbs, token = shape[0], v.tokens[entry]
+    evaluate(v.code, v.rows[entry], vec, t, SUM, limbs, shape[1])
+    round_into(t, SUM, shape[1], shape[2], shape[3], t, DIFFERENCE, limbs)
+    if best >= 0 and not less(t, BEST, t, DIFFERENCE, limbs):
+        return min(best, token) if equal(t, BEST, t, DIFFERENCE, limbs) else best
+    for i in range(limbs):
+        t[BEST + i] = t[DIFFERENCE + i]
+    return token  # type: ignore[no-any-return]
+
+
+@compiled
+def look_between(
+    v: Vocabulary, start: int, end: int, low: int, high: int, best: int, shape: Any, vec: Words, t: Words
+) -> int:
+    """Looks at start … end of the part low … high; an end behind which there are more tokens may raise t[OUTERMOST…]."""
+    for entry in range(start, end + 1):
+        best = look(v, entry, best, shape, vec, t)
+        outermost = low < entry == start or entry == end < high
+        if outermost and less(t, OUTERMOST, t, DIFFERENCE, shape[0]):
+            for i in range(shape[0]):
+                t[OUTERMOST + i] = t[DIFFERENCE + i]
+    return best
+
+
+@compiled
+def find_argmax(v: Vocabulary, shape: Any, vec: Words, t: Words) -> int:
+    """The first token of the largest rounded logit, −1 if that is not certain. shape: as in Index."""
+    limbs, best = shape[0], -1
+    t[OUTERMOST : OUTERMOST + limbs] = ZERO
+    t[OUTERMOST + limbs - 1] = ONE << TOP  # less than any element
+    for part in range(len(v.parts) - 1):
+        low, high = v.parts[part], v.parts[part + 1] - 1
+        if high - low <= 2 * SIDE:
+            best = look_between(v, low, high, low, high, best, shape, vec, t)
+        elif step(v, low, shape, vec, t) <= 0 and step(v, high - 1, shape, vec, t) >= 0:
+            best = look_between(v, low, low + SIDE - 1, low, high, best, shape, vec, t)
+            best = look_between(v, high - SIDE + 1, high, low, high, best, shape, vec, t)
+        else:
+            peak, above = low, high
+            while peak < above:
+                middle = (peak + above) // 2
+                if step(v, middle, shape, vec, t) > 0:
+                    peak = middle + 1
+                else:
+                    above = middle
+            best = look_between(v, max(low, peak - SIDE), min(high, peak + SIDE), low, high, best, shape, vec, t)
+    return best if less(t, OUTERMOST, t, BEST, limbs) else -1
+
+
+@compiled
+def dense_argmax(v: Vocabulary, shape: Any, vec: Words, t: Words) -> int:
+    """The same, by all logits."""
+    best = -1
+    for entry in range(len(v.tokens)):
+        best = look(v, entry, best, shape, vec, t)
+    return best

@@ -1,0 +1,78 @@
+"""The operators of the indexed engine: exact on columns, rounded as the arithmetic says, with a count of what saturates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from constructions.engines.indexed.column import Column, combine, rounded, zeros
+from constructions.layers import Matrix
+from precision.format import Arithmetic, Discipline
+from precision.rounding import round_fraction, round_shifted
+
+
+class Operators:
+    """Rounds weights, affine rows and dot products; one for each run over a chunk of positions."""
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+        self.fused = arithmetic.discipline is Discipline.FUSED
+        self.fraction_bits = -arithmetic.format.quantum_exponent
+        self.saturations: dict[str, int] = {}
+
+    def round(self, column: Column, site: str, since: int = 0) -> Column:
+        """The column rounded. Saturations are counted from the place `since` on: those before it were counted before."""
+        result, saturated = rounded(column, self.arithmetic)
+        if saturated is not None and (number := int(np.count_nonzero(saturated >= since))):
+            self.saturations[site] = self.saturations.get(site, 0) + number
+        return result
+
+    def row(
+        self,
+        weights: Matrix,
+        columns: Sequence[Column] | Mapping[int, Column],
+        bias: float,
+        length: int,
+        site: str,
+        since: int = 0,
+    ) -> Column:
+        """One row of an affine map under the discipline."""
+        terms = [(self.weight(weights[j]), columns[j]) for j in np.flatnonzero(weights).tolist()]
+        offset = self.weight(bias)
+        if self.fused:
+            return self.round(combine(terms, offset, length), site, since)
+        result = zeros(length)
+        for weight, column in terms:
+            product = self.round(combine([(weight, column)], Fraction(0), length), site, since)
+            result = self.round(self.sum(result, product, length), site, since)
+        return self.round(combine([(Fraction(1), result)], offset, length), site, since) if offset else result
+
+    @staticmethod
+    def sum(a: Column, b: Column, length: int) -> Column:
+        """The exact sum of two columns."""
+        return combine([(Fraction(1), a), (Fraction(1), b)], Fraction(0), length)
+
+    def weight(self, weight: float) -> Fraction:
+        """A weight as the format holds it."""
+        fmt = self.arithmetic.format
+        return round_fraction(Fraction(float(weight)), fmt, self.arithmetic.rounding).quanta * fmt.quantum
+
+    def dot(self, pairs: Iterable[tuple[Any, Any]]) -> int:
+        """Σ a·b in quanta, rounded under the discipline."""
+        fmt, rounding, shift = self.arithmetic.format, self.arithmetic.rounding, self.fraction_bits
+        if self.fused:
+            return round_shifted(sum(int(a) * int(b) for a, b in pairs), shift, fmt, rounding).quanta
+        result = 0
+        for a, b in pairs:
+            if a and b:
+                product = round_shifted(int(a) * int(b), shift, fmt, rounding).quanta
+                result = round_shifted(result + product, 0, fmt, rounding).quanta
+        return result
+
+
+def reach(column: Column) -> Fraction:
+    """At least every magnitude."""
+    return column.bound * Fraction(2) ** column.e

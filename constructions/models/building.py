@@ -1,0 +1,57 @@
+"""What the builders of programs share: which findings are put back to print, the number format, the matrices with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from constructions.models.program import Words
+from constructions.wiring.finding import Finding
+from constructions.wiring.wire import BlockPlan, wire
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Format, fixed_point
+
+
+def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[str]:
+    """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
+    chosen, known = frozenset(printed), [finding.id for finding in findings]
+    if unknown := chosen - set(known):
+        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+    return chosen
+
+
+def format_of(least: int, precision_bits: int | None, what: str) -> Format:
+    """R_p at the least p for `what`, or at the one asked for. Raises ValueError if that is even or too small."""
+    bits = least if precision_bits is None else precision_bits
+    fmt = fixed_point(bits)
+    if bits < least:
+        raise ValueError(f"p = {bits} is too small for {what}; the least certified p is {least}")
+    return fmt
+
+
+def wired_of(
+    construction: str,
+    source: str,
+    findings: Sequence[Finding],
+    chosen: frozenset[str],
+    n: int,
+    words: Words,
+    blocks: tuple[BlockPlan, ...],
+    arithmetic: Arithmetic,
+    longest: int | None = None,
+) -> Wired:
+    """The program of these blocks over these words, the output head tied to the embedding. longest: as of `wire`."""
+    embedding = words.embedding()
+    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, longest=longest)
+    ids = [finding.id for finding in findings]
+    return Wired(
+        construction=construction,
+        source=source,
+        variant="printed" if chosen == set(ids) else "repaired",
+        printed=tuple(i for i in ids if i in chosen),
+        n=n,
+        arithmetic=arithmetic,
+        model=model,
+        registers=registers,
+        vocabulary=embedding.vocabulary,
+        blocks=blocks,
+    )

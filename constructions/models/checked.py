@@ -1,0 +1,87 @@
+"""What the heads of a wired model need, held against a run of it: a slip in the wiring, by block, head, register and position.
+
+`wire` refuses what can be seen without numbers. A square register that holds no square, a constant that is not 1, a key that is
+not 0 at position 1: these take a run, which is one of the reference engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.wiring.needs import Need, value
+from constructions.wiring.wired import Wired
+from precision.rounding import round_fraction
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """A need that a run did not meet. block, position: from 1."""
+
+    block: int
+    head: str
+    position: int
+    need: Need
+    found: Fraction
+    wanted: Fraction
+
+    def __str__(self) -> str:
+        return (
+            f"block {self.block}, head {self.head!r} needs {self.need}: "
+            f"at position {self.position} it is {self.found}, not {self.wanted}"
+        )
+
+
+def check_run(wired: Wired, tokens: Sequence[int], *, beyond: bool = False) -> list[Unmet]:
+    """Each need that these tokens break, at the first position where they do; none if all heads have what they need.
+
+    Only what stands in these tokens is looked at: a run proves no need. Raises BeyondBound unless told `beyond`.
+    """
+    first: dict[tuple[int, str, Need | str], Unmet] = {}
+    for unmet in _unmet(wired, tokens, beyond):
+        first.setdefault((unmet.block, unmet.head, str(unmet.need)), unmet)
+    return list(first.values())
+
+
+def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]:
+    # The registers do not depend on words that do not occur, so these are left out.
+    used = sorted(set(tokens))
+    place = {name: i for i, name in enumerate(wired.registers)}
+    model = replace(wired.model, words=wired.model.words[used], unembed=wired.model.unembed[:1])
+    engine, fmt = ReferenceEngine(model, wired.arithmetic, beyond=beyond), wired.arithmetic.format
+    quantum = fmt.quantum
+    for position, token in enumerate(tokens, start=1):
+        step = engine.append(used.index(token))
+        for number, block in enumerate(wired.blocks, start=1):
+            if not block.heads:
+                continue
+            registers = _Registers(place, step.registers[2 * (number - 1)], quantum)
+            for head in block.heads:
+                for need in head.needs:
+                    if not need.holds_at(position):
+                        continue
+                    found, wanted = value(need.form, registers), value(need.equals, registers)
+                    if need.squared:
+                        wanted = round_fraction(wanted * wanted, fmt).quanta * quantum
+                    if found != wanted:
+                        yield Unmet(number, head.name, position, need, found, wanted)
+
+
+@dataclass(frozen=True)
+class _Registers(Mapping[str, Fraction]):
+    """The values of registers by name, made when they are asked for."""
+
+    place: Mapping[str, int]
+    quanta: Sequence[int]
+    quantum: Fraction
+
+    def __getitem__(self, name: str) -> Fraction:
+        return self.quanta[self.place[name]] * self.quantum
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.place)
+
+    def __len__(self) -> int:
+        return len(self.place)

@@ -1,0 +1,86 @@
+"""A construction described as data: what the list of constructions, the dump and the trace tell people about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Format
+
+_BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")  # as a shift register calls what it keeps
+MODELS = ("transformer", "rag", "hybrid", "cot")
+
+
+_KEPT = re.compile(r"(?P<base>.+)-(?P<by>[0-9]+)")
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A constant of the weights: its letter, its value for one (n, p), and where it comes from."""
+
+    symbol: str
+    value: Fraction
+    derivation: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: the tokens that a model is fed, and the argmax expected behind each; None where nothing is promised."""
+
+    tokens: tuple[int, ...]
+    expected_next: tuple[int | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) != len(self.expected_next):
+            raise ValueError(f"{len(self.tokens)} tokens, but {len(self.expected_next)} expectations")
+
+
+@dataclass(frozen=True)
+class Construction:
+    """One construction of the paper. The registry finds those that a module of this package has in `CONSTRUCTIONS`.
+
+    name: as in `python -m constructions.NAME`. model: transformer, rag, hybrid or cot; name and model are unique.
+    statement: what is claimed, in a sentence.
+    build(n, findings): the wired model with these findings put back to print, at its default precision.
+    precision: the least p as a formula in n, for people; least_precision computes it.
+    setting(n, format): what the constants are derived from. constants(setting, findings): those constants.
+    blocks: what each block does, by its number, in the repaired variant. glossary: register → meaning.
+    """
+
+    name: str
+    source: str
+    statement: str
+    model: str
+    variants: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    build: Callable[[int, Sequence[str]], Wired]
+    precision: str
+    least_precision: Callable[[int], int]
+    setting: Callable[[int, Format], Setting]
+    constants: Callable[[Setting, frozenset[str]], Sequence[Derived]]
+    blocks: Mapping[int, str]
+    glossary: Mapping[str, str]
+
+    def meaning(self, register: str) -> str:
+        """What a register holds, in words; "" if nobody has said so."""
+        if found := _BACK.fullmatch(register):
+            return f"`{found['name']}` of " + (f"{found['by']} tokens before" if found["by"] != "0" else "this token")
+        if kept := _KEPT.fullmatch(register):
+            base, by = kept["base"], int(kept["by"])
+            return f"`{base}` of {by} token{'' if by == 1 else 's'} before" if by else f"`{base}`, kept"
+        base, _, offset = register.partition("@")
+        squared = base.removesuffix("_squared")
+        text = self.glossary.get(base) or self.glossary.get(squared, "")
+        if not text and not base.isidentifier():
+            text = f"1 at the token {base}, else 0"
+        if text and base not in self.glossary and squared != base:
+            text = f"the square of `{squared}`"
+        if offset:
+            before = f"{offset} position{'' if offset == '1' else 's'} before"
+            return f"`{base}` of {before}"
+        return text

@@ -1,0 +1,56 @@
+"""Finds constructions and parts by looking into the package: adding one is adding one file.
+
+A construction stands in the tuple `CONSTRUCTIONS` of a module or package here; a part is a module of `constructions.parts.gadgets`,
+`constructions.parts.heads` or `constructions.parts.recurrences` with a `PART`. Nothing registers itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
+import constructions
+from constructions.models.construction import MODELS, Construction
+from constructions.wiring.part import Part
+
+PART_FOLDERS = ("gadgets", "heads", "recurrences")
+
+
+def find_constructions() -> tuple[Construction, ...]:
+    """Every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
+    found: dict[tuple[str, str], Construction] = {}
+    for module in _modules(constructions, packages=True):
+        for item in getattr(module, "CONSTRUCTIONS", ()):
+            if (item.name, item.model) in found:
+                raise ValueError(
+                    f"two constructions are called {item.name!r}, {item.model}; one is in {module.__name__}"
+                )
+            found[item.name, item.model] = item
+    return tuple(sorted(found.values(), key=lambda item: (item.name, MODELS.index(item.model))))
+
+
+def find_parts() -> tuple[Part, ...]:
+    """Every gadget, head and recurrence, in the order of the paper's lemmas. Raises ValueError if two share an id."""
+    found: dict[str, Part] = {}
+    for folder in PART_FOLDERS:
+        for module in _modules(importlib.import_module(f"constructions.parts.{folder}")):
+            item = getattr(module, "PART", None)
+            if isinstance(item, Part):
+                if item.id in found:
+                    raise ValueError(f"two parts have the id {item.id!r}; one is in {module.__name__}")
+                found[item.id] = item
+    return tuple(sorted(found.values(), key=lambda part: _natural(part.id)))
+
+
+def _modules(package: ModuleType, *, packages: bool = False) -> Iterator[ModuleType]:
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.ispkg <= packages and not info.name.startswith("_"):
+            yield importlib.import_module(f"{package.__name__}.{info.name}")
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Sorts C.9 before C.13."""
+    return [(int(piece), "") if piece.isdecimal() else (0, piece) for piece in re.split(r"(\d+)", text)]

@@ -1,0 +1,1 @@
+"""The paper's lemmas, one a file: gadgets, heads and recurrences."""

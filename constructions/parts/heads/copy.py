@@ -1,0 +1,81 @@
+"""Copy a register from s positions before.
+
+Source: Lemmas C.7 and C.13.
+Notation: k is the query's position, k' the key's. Score −G(k − s − k')², a unique winner that leads by at least G.
+Derivation: −G(k'² − 2(k − s)k' + (k − s)²), the query part from the registers k, k² and 1. For k ≤ s the nearest key is
+k' = 1, whose register must hold 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from constructions.parts.gadgets.product import square
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.needs import ONE, POSITION
+from constructions.wiring.part import (
+    Columns,
+    Contract,
+    Expected,
+    Integer,
+    Part,
+    Setting,
+    least_gap,
+    least_odd_precision,
+    log2,
+    split_scale,
+)
+from constructions.wiring.wire import BlockPlan, Component, Head, constant
+
+TEST_OFFSET = 2
+
+
+def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False) -> Head:
+    """register := form at position k − offset, for each of `reads`. Needs `position`, `position_squared` and `one`.
+
+    printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
+    """
+    key_scale, query_scale = (1, setting.n) if printed else split_scale(setting.gap)
+    k, k_squared, one = reg("position"), reg("position_squared"), reg("one")
+    target_squared = k_squared - 2 * offset * k + offset * offset * one
+    return Head(
+        name,
+        (
+            Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
+            Component(key_scale * k, 2 * query_scale * (k - offset * one), f"+2G·k'·(k − {offset})"),
+            Component(key_scale * one, -query_scale * target_squared, f"−G·(k − {offset})²"),
+        ),
+        reads,
+        "Lemma C.13",
+        (ONE, POSITION),
+    )
+
+
+def position_square_precision(n: int, length: int) -> int:
+    """Least p at which the registers and scaled key and query entries of heads on positions fit, −G·k² among them."""
+    return least_odd_precision(
+        lambda q: max(n.bit_length(), log2(split_scale(least_gap(q, length))[1]) + 2 * length.bit_length() + 1)
+    )
+
+
+def _oracle(setting: Setting, columns: Columns) -> Expected:
+    x = columns["x"]
+    return {"out": [x[max(k - TEST_OFFSET, 0)] for k in range(len(x))]}
+
+
+PART = Part(
+    id="C.13",
+    name="copy",
+    source="Lemmas C.7 and C.13",
+    statement="One head copies a register from s positions before.",
+    plan=lambda setting, printed: [
+        BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), "position_squared"))),
+        BlockPlan((copy("copy", TEST_OFFSET, {"out": reg("x")}, setting, printed=printed),), ()),
+    ],
+    contract=lambda setting: Contract(
+        {"x": Integer(-setting.n, setting.n)}, {"out": Integer(-setting.n, setting.n)}, {"x": Fraction(0)}
+    ),
+    oracle=_oracle,
+    least_precision=position_square_precision,
+)

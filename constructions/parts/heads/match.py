@@ -1,0 +1,175 @@
+"""Read from the first position whose keys equal the query.
+
+Source: Lemmas C.9 and C.15.
+Notation: x' are the key registers at position k', x the query registers at position k, L a power of two above every position.
+Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all x' are 0, −D − G instead. Equal keys lie in
+[−G·L², −G] and the first one leads by at least 3G; position 1 lies at −D − G = −2GL² − G; unequal keys at most at −S =
+−4GL². A score too negative for the format saturates, which leaves it below position 1 as long as 2^q ≥ 4GL².
+
+ERRATUM C.15
+paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = C·log n bits.
+we use: the least powers of two with the same order of winners, S = 4GL², D = 2GL².
+why: below about (8c + 2)·log2 n bits the printed scores of position 1 and of unequal keys saturate to the same number and tie.
+The lemma also needs non-zero queries: a query 0 equals position 1's key, which the print then penalises as the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.wiring.affine import Affine, reg, total
+from constructions.wiring.finding import Finding
+from constructions.wiring.needs import FIRST, ONE, POSITION, Need, is_square, is_zero_at_first
+from constructions.wiring.part import (
+    Columns,
+    Contract,
+    Expected,
+    Integer,
+    Part,
+    Setting,
+    least_gap,
+    least_odd_precision,
+    log2,
+    split_scale,
+)
+from constructions.wiring.wire import BlockPlan, Component, Gadget, Head, constant
+
+FINDING = Finding(
+    id="score-range",
+    source="Lemmas C.15 to C.18",
+    printed="score factors n^(4c+1) and n^(2c+2), n^(4A+3), n^(4A+1) and n^(4A+2), at p = O(log n) with p > 10A·log2 n",
+    used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
+    why="at the printed precision the default of position 1 saturates together with the non-matches and ties",
+)
+PRINTED_POSITION_POWER = 2  # c with every position at most n^c; an IsTree sequence has up to 5n − 2 tokens
+
+
+class Pair(NamedTuple):
+    """One key register to be compared with one query register, and their squares."""
+
+    key: Affine
+    query: Affine
+    key_squared: Affine
+    query_squared: Affine
+
+
+class MatchScale(NamedTuple):
+    """S: what a unit of key distance costs. D: what position 1 costs as the default. G: the unit of preference."""
+
+    mismatch: int
+    default: int
+    preference: int
+
+
+def match_scale(setting: Setting, printed: bool) -> MatchScale:
+    """The factors of the heads that prefer among equal keys by position."""
+    if printed:
+        n, c = setting.n, PRINTED_POSITION_POWER
+        return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n)
+    area = setting.gap * setting.length_bound**2
+    return MatchScale(4 * area, 2 * area, setting.gap)
+
+
+def equality_components(pairs: Sequence[Pair], scale: int) -> tuple[Component, ...]:
+    """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1."""
+    one, first = reg("one"), reg("first")
+    if scale & (scale - 1) == 0:
+        key_scale, query_scale = split_scale(scale)
+    else:  # a printed power of n
+        key_scale, query_scale = 1, scale
+    return (
+        Component(key_scale * total(p.key_squared for p in pairs), -query_scale * one, "−S·Σx'²"),
+        *(Component(key_scale * p.key, 2 * query_scale * p.query, "+2S·x'·x") for p in pairs),
+        Component(
+            key_scale * (one - first), -query_scale * total(p.query_squared for p in pairs), "−S·Σx² unless k' = 1"
+        ),
+    )
+
+
+def equality_needs(pairs: Sequence[Pair]) -> tuple[Need, ...]:
+    """What the equality of keys needs: 1, 1[k' = 1], squares of keys and queries, and keys that are 0 at position 1."""
+    squares = [(p.key_squared, p.key) for p in pairs] + [(p.query_squared, p.query) for p in pairs]
+    zeros = (is_zero_at_first(p.key) for p in pairs)
+    return (ONE, *FIRST, *(is_square(square, root) for square, root in squares), *zeros)
+
+
+def default_component(cost: int) -> Component:
+    """−cost at position 1."""
+    return Component(reg("first"), -cost * reg("one"), "−D at k' = 1")
+
+
+def match(
+    name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False
+) -> Head:
+    """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
+    scale = match_scale(setting, printed)
+    earliest = Component(reg("position_squared"), -scale.preference * reg("one"), "−G·k'²")
+    components = (*equality_components(pairs, scale.mismatch), earliest, default_component(scale.default))
+    source = "Lemma C.15 as printed" if printed else "Lemma C.15"
+    return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
+
+
+def match_precision(n: int, length: int) -> int:
+    """Least p for the heads that match integers up to n and prefer by position."""
+
+    def bits(q: int) -> int:
+        area = least_gap(q, length) * (1 << length.bit_length()) ** 2
+        key_scale, query_scale = split_scale(4 * area)
+        # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
+        return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
+
+    return least_odd_precision(bits)
+
+
+def prepare() -> tuple[Gadget, ...]:
+    """The feed-forward units that a head of this family needs before it: 1, position², 1[position = 1], squares of keys."""
+    return (
+        constant("1", {"one": 1}),
+        square(reg("position"), "position_squared"),
+        indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
+        square(reg("key"), "key_squared"),
+        square(reg("query"), "query_squared"),
+    )
+
+
+TEST_PAIR = Pair(reg("key"), reg("query"), reg("key_squared"), reg("query_squared"))
+
+
+def match_contract(setting: Setting) -> Contract:
+    """Keys and queries in 1 … n, zero keys at position 1, any integer to read."""
+    inputs = {
+        "key": Integer(0, setting.n),
+        "query": Integer(1, setting.n),
+        "payload": Integer(-setting.n, setting.n),
+    }
+    return Contract(inputs, {"out": Integer(-setting.n, setting.n)}, {"key": Fraction(0)})
+
+
+def equal_positions(columns: Columns, k: int) -> list[int]:
+    """0-based positions up to k whose key equals k's query."""
+    return [h for h in range(k + 1) if columns["key"][h] == columns["query"][k]]
+
+
+def _oracle(setting: Setting, columns: Columns) -> Expected:
+    payload = columns["payload"]
+    return {"out": [payload[min(equal_positions(columns, k), default=0)] for k in range(len(payload))]}
+
+
+PART = Part(
+    id="C.15",
+    name="match",
+    source="Lemmas C.9 and C.15",
+    statement="One head reads from the first position whose keys equal the query, or from position 1 if there is none.",
+    plan=lambda setting, printed: [
+        BlockPlan((), prepare()),
+        BlockPlan((match("match", (TEST_PAIR,), {"out": reg("payload")}, setting, printed=printed),), ()),
+    ],
+    contract=match_contract,
+    oracle=_oracle,
+    least_precision=match_precision,
+    findings=(FINDING,),
+)

@@ -1,0 +1,197 @@
+"""Read from the equal-keyed position whose count comes after this one.
+
+Source: Lemmas C.12 and C.18, with A = 1.
+Notation: c' is the key's count, a rounded unit fraction 1/2, 1/3, …; t = nxt(c) the query's target, see next_fraction.
+Derivation: score −S·Σ(x' − x)² + T(2t·c' − c'²), and −D at position 1, where key and count are 0. The preference differs from
+−T(t − c')² by −T·t², the same for every key, which softmax does not see. Equal keys lie in [−T/4, T/4] since t, c' ≤
+1/2; D = T/2 puts position 1 below them, S = T the unequal keys, at most −3T/4, below that. T·g ≥ G, where g is the
+least difference of squared distances between winner and runner-up, see `least_lead`. Rounding of c', c'² and t moves a
+score by at most 3T·2^−q, below 1 for 2^q ≥ 4T.
+Precondition: the counts of equal keys are 1/2, …, 1/(d + 1), each once. Then the winner is the next one, or the last if
+c is the last.
+
+ERRATUM C.18
+paper says: factors n^(4A+3), n^(4A+1), n^(4A+2) at p > 10A·log2 n, and a cubic nxt.
+we use: S = T, D = T/2, T the least power of two with the lead G, q ≥ log2 T + 2; nxt quadratic.
+why: n^(4A+3) does not fit 2^q for q = 5A·log2 n once n ≥ 2, and position 1 ties with unequal keys at the largest element.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+
+from constructions.parts.gadgets.next_fraction import next_fraction, next_fraction_value
+from constructions.parts.gadgets.product import product, square
+from constructions.parts.heads.match import (
+    FINDING,
+    TEST_PAIR,
+    Pair,
+    default_component,
+    equal_positions,
+    equality_components,
+    equality_needs,
+    match_contract,
+    match_precision,
+    prepare,
+)
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.needs import is_square, is_zero_at_first
+from constructions.wiring.part import (
+    Columns,
+    Contract,
+    Expected,
+    Integer,
+    Part,
+    Setting,
+    UnitFraction,
+    least_gap,
+    least_odd_precision,
+    log2,
+    split_scale,
+)
+from constructions.wiring.wire import BlockPlan, Component, Head
+
+
+@cache
+def least_lead(largest: int) -> Fraction:
+    """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where
+    that is the last.
+
+    From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), which falls with m; so m = 1 … 5 and the largest decide.
+    """
+    leads = []
+    for m in {*range(1, min(5, largest) + 1), largest}:
+        target = next_fraction_value(Fraction(1, m))
+        around = range(max(2, m - 2), m + 4)
+        distance = {i: (Fraction(1, i) - target) ** 2 for i in around}
+        leads += [distance[i] - distance[m + 1] for i in around if i != m + 1]
+        if m >= 2:
+            leads += [distance[i] - distance[m] for i in around if i < m]
+    return min(leads)
+
+
+def next_scale(gap: int, n: int) -> int:
+    """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
+    scale = 4
+    while scale * least_lead(n + 1) < gap:
+        scale *= 2
+    return scale
+
+
+def match_next(
+    name: str,
+    pairs: Sequence[Pair],
+    count: Affine,
+    count_squared: Affine,
+    target: Affine,
+    reads: Mapping[str, Affine],
+    setting: Setting,
+    *,
+    printed: bool = False,
+    printed_squares: tuple[Affine, Affine] | None = None,
+) -> Head:
+    """register := form at the equal-keyed position whose count is nearest to `target`, or at position 1 if no key is equal.
+
+    printed: the printed factors. printed_squares: the squares of the target and of the query's own count, for the two printed
+    terms that are the same for every key but position 1; where no register holds them, the terms are left out.
+    """
+    one = reg("one")
+    needs = (*equality_needs(pairs), is_square(count_squared, count), is_zero_at_first(count))
+    if printed:
+        n = setting.n
+        preference: tuple[Component, ...] = (
+            Component(count_squared, -(n**5) * one, "−n^5·c'²"),
+            Component(count, 2 * n**5 * target, "+2n^5·c'·t"),
+        )
+        if printed_squares is not None:
+            target_squared, own_squared = printed_squares
+            preference += (
+                Component(one, -(n**5) * target_squared, "−n^5·t²"),
+                Component(reg("first"), n**5 * own_squared, "+n^5·c² at k' = 1"),
+            )
+        components = (*equality_components(pairs, n**7), *preference, default_component(n**6))
+        return Head(name, components, reads, "Lemma C.18 as printed", needs)
+    scale = next_scale(setting.gap, setting.n)
+    key_scale, query_scale = split_scale(scale)
+    preference = (
+        Component(key_scale * count_squared, -query_scale * one, "−T·c'²"),
+        Component(key_scale * count, 2 * query_scale * target, "+2T·c'·t"),
+    )
+    components = (*equality_components(pairs, scale), *preference, default_component(scale // 2))
+    return Head(name, components, reads, "Lemma C.18", needs)
+
+
+def match_next_precision(n: int, length: int) -> int:
+    """Least p for this head: room for T, for the scaled squares, and for the distances between counts."""
+
+    def bits(q: int) -> int:
+        scale = next_scale(least_gap(q, length), n)
+        return max(log2(scale) + 2, log2(split_scale(scale)[1]) + 2 * n.bit_length() + 1)
+
+    return max(least_odd_precision(bits), match_precision(n, length))
+
+
+def _derive(columns: Columns) -> Columns:
+    """Turns `count` into the running count of the key, and `wish` into a count that the query's key has, or 1."""
+    seen: Counter[Fraction] = Counter()
+    counts, queries = [], []
+    for key, query, wish in zip(columns["key"], columns["query"], columns["wish"], strict=True):
+        seen[key] += 1
+        counts.append(Fraction(1, seen[key] + 1) if key else Fraction(0))
+        queries.append(Fraction(1, 1 + int(wish) % (seen[query] + 1)))
+    return {**columns, "count": counts, "query_count": queries}
+
+
+def _contract(setting: Setting) -> Contract:
+    base = match_contract(setting)
+    requires = {
+        **base.requires,
+        "wish": Integer(0, setting.length),
+        "count": UnitFraction(2, setting.n + 1),
+        "query_count": UnitFraction(1, setting.n + 1),
+    }
+    return Contract(requires, base.ensures, base.first, _derive)
+
+
+def _oracle(setting: Setting, columns: Columns) -> Expected:
+    payload, out = columns["payload"], []
+    for k in range(len(payload)):
+        wanted = columns["query_count"][k].denominator + 1
+        equal = equal_positions(columns, k)
+        by_number = {columns["count"][h].denominator: h for h in equal}
+        out.append(payload[by_number.get(wanted, by_number.get(wanted - 1, 0))])
+    return {"out": out}
+
+
+def _plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+    count, own = reg("count"), reg("query_count")
+    gadgets = (*prepare(), square(count, "count_squared"), square(own, "own_squared"), next_fraction(own, "target"))
+    squares = BlockPlan((), (product(reg("target"), reg("target"), {"target_squared": 1}),))
+    head = match_next(
+        "match next",
+        (TEST_PAIR,),
+        count,
+        reg("count_squared"),
+        reg("target"),
+        {"out": reg("payload")},
+        setting,
+        printed=printed,
+        printed_squares=(reg("target_squared"), reg("own_squared")),
+    )
+    return [BlockPlan((), gadgets), *([squares] if printed else []), BlockPlan((head,), ())]
+
+
+PART = Part(
+    id="C.18",
+    name="match next",
+    source="Lemmas C.12 and C.18",
+    statement="One head reads from the equal-keyed position with the next count, or the last one if there is no next.",
+    plan=_plan,
+    contract=_contract,
+    oracle=_oracle,
+    least_precision=match_next_precision,
+    findings=(FINDING,),
+)

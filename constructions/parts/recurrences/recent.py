@@ -1,0 +1,47 @@
+"""Keep registers of the last k inputs: a shift register.
+
+Source: Lemma C.20.
+Derivation: h_t[x-0] = X_t[x] and h_t[x-j] = h_{t−1}[x-(j − 1)]: every row of A and B has a single 1, so nothing is ever rounded.
+State: one number for each register and each of the k inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from constructions.wiring.affine import Affine, reg
+from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting
+from constructions.wiring.wire import BlockPlan, LinearUnit
+
+TEST_DEPTH = 3
+
+
+def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
+    """`x-j` := register x of j inputs before, for each x of `registers` and j = 0 … depth − 1; 0 before the first input."""
+    rows: dict[str, tuple[Affine, Affine]] = {}
+    for x in registers:
+        for j in range(depth):
+            rows[f"{x}-{j}"] = (reg(f"{x}-{j - 1}"), Affine()) if j else (Affine(), reg(x))
+    return LinearUnit(name, rows, "Lemma C.20")
+
+
+def _oracle(setting: Setting, columns: Columns) -> Expected:
+    x = columns["x"]
+    return {f"x-{j}": [x[t - j] if t >= j else Fraction(0) for t in range(len(x))] for j in range(TEST_DEPTH)}
+
+
+PART = Part(
+    id="C.20",
+    name="recent inputs",
+    source="Lemma C.20",
+    statement="A linear recurrence of Ck numbers keeps C registers of the last k inputs.",
+    plan=lambda setting, printed: [BlockPlan((), (), (recent("recent", ["x"], TEST_DEPTH),))],
+    contract=lambda setting: Contract(
+        {"x": Integer(-setting.n, setting.n)},
+        {f"x-{j}": Integer(-setting.n, setting.n) for j in range(TEST_DEPTH)},
+        {},
+    ),
+    oracle=_oracle,
+    least_precision=lambda n, length: max(5, 2 * max(n.bit_length(), length.bit_length()) + 1),
+)

@@ -1,0 +1,53 @@
+"""What a head is right under: the values of forms over registers, as data that a run can be held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from constructions.wiring.affine import Affine, as_affine, reg
+
+Place = Literal["every position", "position 1", "every later position"]
+
+
+@dataclass(frozen=True)
+class Need:
+    """`form` must be `equals`, or its square where `squared`, at these positions; a square may be rounded once."""
+
+    form: Affine
+    equals: Affine
+    squared: bool = False
+    place: Place = "every position"
+
+    def holds_at(self, position: int) -> bool:
+        """Whether it says anything about this position, counted from 1."""
+        return self.place == "every position" or (self.place == "position 1") == (position == 1)
+
+    def __str__(self) -> str:
+        at = "" if self.place == "every position" else f" at {self.place}"
+        return f"{self.form} = {f'({self.equals})²' if self.squared else self.equals}{at}"
+
+
+def value(form: Affine, registers: Mapping[str, Fraction]) -> Fraction:
+    """The form over these registers, exactly."""
+    return sum((c * registers[name] for name, c in form.terms.items()), form.constant)
+
+
+def is_square(square: Affine, root: Affine) -> Need:
+    """A register, or a form of registers, that holds a square."""
+    return Need(square, root, squared=True)
+
+
+def is_zero_at_first(form: Affine) -> Need:
+    """A key: position 1 is what a head reads by default, so it must match nothing."""
+    return Need(form, as_affine(0), place="position 1")
+
+
+ONE = Need(reg("one"), as_affine(1))
+FIRST = (
+    Need(reg("first"), as_affine(1), place="position 1"),
+    Need(reg("first"), as_affine(0), place="every later position"),
+)
+POSITION = is_square(reg("position_squared"), reg("position"))

@@ -1,0 +1,153 @@
+"""Parts: gadgets and heads with what they promise, as data.
+
+A part is one lemma: how its weights are made, what it assumes of the registers it reads (its contract), a plain-Python
+oracle of what it writes, the least precision it claims, and the findings about its print. The verifier runs every part the same
+way, from this data alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from constructions.wiring.finding import Finding
+from constructions.wiring.wire import BlockPlan
+from precision.format import Format
+
+Columns = Mapping[str, Sequence[Fraction]]  # register → value at position 1, 2, …
+Expected = Mapping[str, Sequence[Fraction | None]]  # None: nothing is promised there
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer in [low, high]."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class UnitFraction:
+    """ROUND(1/m) for an integer m in [low, high]."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Real:
+    """Any element of the format in [low, high]."""
+
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of finitely many numbers."""
+
+    values: tuple[Fraction, ...]
+
+
+Domain = Integer | UnitFraction | Real | OneOf
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the constants of a part are derived from.
+
+    n: bound of the integers in registers. length: the longest sequence. format: what numbers are rounded to.
+    """
+
+    n: int
+    length: int
+    format: Format
+
+    @property
+    def length_bound(self) -> int:
+        """The least power of two above every position."""
+        return 1 << self.length.bit_length()
+
+    @property
+    def gap(self) -> int:
+        """The lead that makes the runner-up vanish, see `least_gap`."""
+        return least_gap(-self.format.quantum_exponent, self.length)
+
+
+def least_gap(fraction_bits: int, length: int) -> int:
+    """The least power of two G with length·e^−(G−2) < 2^−(fraction_bits + 2).
+
+    Then a winner that leads by G − 2 gets weight exactly 1 and the others exactly 0, and m tied winners get ROUND(1/m): the
+    leakage is below a quarter of a step, and 1/m is never closer than 1/(m·2^(fraction_bits+1)) to a midpoint. The 2 is room
+    for the rounding of scores. Derivation: log2 e > 1.442.
+    """
+    needed = fraction_bits + 2 + length.bit_length()
+    gap = 4
+    while (gap - 2) * 1442 < needed * 1000:
+        gap *= 2
+    return gap
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Pre- and postconditions over registers.
+
+    requires: register → domain, independently for each position. first: values that position 1 must hold.
+    derive: fills registers that depend on others (a running count, say), so that the precondition ties them together.
+    ensures: register → domain of what is written.
+    """
+
+    requires: Mapping[str, Domain]
+    ensures: Mapping[str, Domain]
+    first: Mapping[str, Fraction]
+    derive: Callable[[Columns], Columns] | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One lemma as data. `printed` selects what the paper prints instead of what we ship.
+
+    plan(setting, printed): the blocks that read the contract's registers and write its results.
+    oracle(setting, columns): what must stand in the written registers, exactly; compared after one rounding to the format.
+    tolerance: how far a result may be from the oracle's, in quanta.
+    least_precision(n, length): the least p of R_p at which the part claims to hold under `fused`.
+    """
+
+    id: str
+    name: str
+    source: str
+    statement: str
+    plan: Callable[[Setting, bool], Sequence[BlockPlan]]
+    contract: Callable[[Setting], Contract]
+    oracle: Callable[[Setting, Columns], Expected]
+    least_precision: Callable[[int, int], int]
+    findings: tuple[Finding, ...] = ()
+    tolerance: Callable[[Setting], int] = lambda setting: 0
+
+
+def least_odd_precision(requirement: Callable[[int], int]) -> int:
+    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement may grow slowly with q."""
+    fraction_bits = 2
+    while fraction_bits < requirement(fraction_bits):
+        fraction_bits += 1
+    return 2 * fraction_bits + 1
+
+
+def printed_precision(n: int) -> int:
+    """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
+    bits = 10 * (n - 1).bit_length() + 1
+    return max(5, bits | 1)
+
+
+def log2(power: int) -> int:
+    """The exponent of a power of two."""
+    if power <= 0 or power & (power - 1):
+        raise ValueError(f"{power} is not a power of two")
+    return power.bit_length() - 1
+
+
+def split_scale(scale: int) -> tuple[int, int]:
+    """Two powers of two, as equal as can be, whose product is `scale`: the key's and the query's share of a score's factor."""
+    exponent = log2(scale)
+    return 1 << (exponent // 2), 1 << (exponent - exponent // 2)

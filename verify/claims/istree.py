@@ -1,0 +1,328 @@
+"""Theorem 4.7, upper bound: the Transformer that decides IsTree, and Lemma C.29."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from constructions.engines import find_engine
+from constructions.istree import transformer as istree
+from constructions.istree.graphs import (
+    LAYOUTS,
+    PAPER,
+    Graph,
+    Layout,
+    TokenLayout,
+    depth_first_tour,
+    expected_answer,
+    is_tree,
+)
+from constructions.layers import block_arrays
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.inputs.strategies import FAMILIES, every_input, every_labelled_graph, graphs
+from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, logarithmic, logarithmic_ladder, random_graphs
+
+AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
+STATEMENT = (
+    "A Transformer of 9 blocks decides by a chain of thought of at most 2n − 1 vertices whether a graph is a tree."
+)
+
+
+@cache
+def model(n: int, layout: Layout, printed: tuple[str, ...], discipline: Discipline, p_bits: int | None) -> Wired:
+    """The wired model, built once for each size."""
+    return istree.build(n, p_bits, layout=layout, printed=printed, discipline=discipline)
+
+
+def decode(
+    check: Check,
+    graph: Graph,
+    layout: TokenLayout,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+) -> list[int]:
+    """What the model says to the graph, token by token, until YES or NO or two tokens more than any right answer has."""
+    n = graph.n
+    wired = model(n, layout.name, printed, discipline, check.p_bits)
+    stop = {layout.token(layout.yes, n), layout.token(layout.no, n)}
+    run = find_engine(check.engine)
+    guess = (
+        () if printed else expected_answer(graph, layout)
+    )  # spares the engines that run whole sequences most of the work
+    return run(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * n + 3, guess=guess).produced
+
+
+def spoken(tokens: Sequence[int], n: int, layout: TokenLayout) -> str:
+    """For people."""
+    words = layout.vocabulary(n)
+    return " ".join(words[token] for token in tokens)
+
+
+def wrong(graph: Graph, tokens: Sequence[int], layout: TokenLayout) -> Counterexample | None:
+    """A wrong verdict, a chain of thought that is no prefix of Algorithm 1's tour, or YES after less than all of it.
+
+    Theorem 4.7 allows an early NO, so that is not wrong, wherever it comes.
+    """
+    n = graph.n
+    tour = list(depth_first_tour(graph))
+    chain = [token + 1 for token in tokens if token < n]
+    verdict = is_tree(graph)
+    right = layout.answer(tour if verdict else chain, verdict, n)
+    if list(tokens) == right and chain == tour[: len(chain)]:
+        return None
+    return Counterexample(is_tree=verdict, tour=" ".join(map(str, tour)), answered=spoken(tokens, n, layout))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One way to run the repaired model."""
+
+    layout: TokenLayout
+    discipline: Discipline
+
+    @property
+    def id(self) -> str:
+        """Of the claim."""
+        marks = [self.layout.name] if self.layout is not PAPER else []
+        marks += [self.discipline.value] if self.discipline is not Discipline.FUSED else []
+        return "-".join(["4.7/repaired", *marks])
+
+    @property
+    def statement(self) -> str:
+        """Of the claim."""
+        return f"{STATEMENT} Token layout {self.layout.name}, rounding {self.discipline.value}."
+
+
+SETUPS = [Setup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
+
+
+@claims("setup", [(Claim(setup.id, istree.SOURCE, setup.statement), setup) for setup in SETUPS])
+def test_istree(check: Check, engine: str, setup: Setup) -> None:
+    layout, discipline = setup.layout, setup.discipline
+    fused = discipline is Discipline.FUSED
+
+    def as_algorithm_1(graph: Graph) -> Counterexample | None:
+        tokens = decode(check, graph, layout, discipline=discipline)
+        expected = expected_answer(graph, layout)
+        if tokens != expected:
+            return Counterexample(expected=spoken(expected, graph.n, layout), answered=spoken(tokens, graph.n, layout))
+        return wrong(graph, tokens, layout)
+
+    top = AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4)
+    sizes = check.sizes(cap=max(top, 1))
+    sizes = check.certified_sizes(sizes, lambda n: istree.least_precision(n, discipline))
+    precision = check.precision_text(PRECISION)
+    biggest = sizes[-1]
+
+    def exhaust(inputs: Iterable[Graph], n: int, text: str, count: int) -> None:
+        if n <= biggest:
+            size = lambda graph: graph.n  # noqa: E731
+            check.exhaustive(inputs, as_algorithm_1, count=count, range=text, size=size, precision=precision)
+
+    few = (1, 2, 3)
+    exhaust(
+        itertools.chain.from_iterable(map(every_input, few)), 3, f"every graph {ORDERS}", sum(map(ordered_graphs, few))
+    )
+    wide = fused and engine != "reference"  # the reference takes minutes; the dense engine covers more in 4.7/small
+    if wide:
+        text = f"every graph with 3 edges on 4 vertices {ORDERS}"
+        exhaust(every_input(4, [3]), 4, text, ordered_graphs(4, [3]))
+    largest = 5 if wide else 4
+    orders = range(1, largest + 1)
+    labelled = itertools.chain.from_iterable(map(every_labelled_graph, orders))
+    exhaust(labelled, largest, "every labelled graph", labelled_graphs(orders))
+    small = [n for n in sizes if n <= 16]
+    large = [n for n in sizes if n > 16]  # a few: what 4.7/scale-… runs by certificates
+    for some, examples in ((small, 60 if fused else 25), (large, 6)):
+        if some:
+            random_graphs(check, some, as_algorithm_1, examples=examples)
+
+
+# As printed
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where to look for a graph that a finding spoils.
+
+    few_vertices: try every input on 2 and 3 vertices first. four_with: then those on 4 vertices with so many edges, if any.
+    verdict_only: whatever the chain of thought, only the verdict counts.
+    """
+
+    sizes: Sequence[int] = (2, 3, 4, 5, 6, 7, 8)
+    families: Sequence[str] = ("stars", "random recursive trees")
+    few_vertices: bool = True
+    four_with: int = 0
+    verdict_only: bool = False
+
+
+SEARCHES = {
+    istree.EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), four_with=5, verdict_only=True),
+    SCORE_RANGE.id: Search((8, 16), few_vertices=False),  # below, e^−n alone could be to blame
+}
+
+
+def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Search) -> None:
+    """Small inputs one by one, then random ones."""
+
+    def right(graph: Graph) -> Counterexample | None:
+        tokens = decode(check, graph, PAPER, printed)
+        found = wrong(graph, tokens, PAPER)
+        said_yes = tokens[-1] == PAPER.token(PAPER.yes, graph.n)
+        return None if search.verdict_only and said_yes == is_tree(graph) else found
+
+    above = SCORE_RANGE.id in printed
+    precision = check.precision_text("p = the least odd number above 10·log2 n" if above else PRECISION)
+    if search.few_vertices:
+        check.exhaustive(
+            itertools.chain.from_iterable(map(every_input, (2, 3))),
+            right,
+            count=ordered_graphs(2) + ordered_graphs(3),
+            range="every graph on 2 or 3 vertices in every order and orientation of its edges",
+            size=lambda graph: graph.n,
+            precision=precision,
+        )
+    if search.four_with and check.n_max >= 4:
+        check.exhaustive(
+            every_input(4, [search.four_with]),
+            right,
+            count=ordered_graphs(4, [search.four_with]),
+            range=f"every graph on 4 vertices with {search.four_with} edges in every order and orientation of its edges",
+            size=4,
+            precision=precision,
+        )
+    sizes = [n for n in search.sizes if n <= check.n_max]
+    if sizes:
+        random_graphs(check, sizes, right, examples=400, families=search.families, precision=precision)
+
+
+@claims(
+    "finding",
+    [
+        (
+            Claim(
+                f"4.7/{finding.id}",
+                finding.source,
+                f"{STATEMENT} As printed: {finding.printed}.",
+                finding=finding.id,
+                expected=Verdict.REFUTED,
+            ),
+            finding,
+        )
+        for finding in istree.FINDINGS
+    ],
+)
+def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
+    look_for_wrong_answers(check, (finding.id,), SEARCHES.get(finding.id, Search()))
+
+
+@claim("4.7/printed", source=istree.SOURCE, statement=STATEMENT, variant="printed", expected=Verdict.REFUTED)
+def test_istree_as_printed(check: Check, engine: str) -> None:
+    look_for_wrong_answers(check, istree.FINDING_IDS, Search())
+
+
+# Sizes
+
+
+@dataclass(frozen=True)
+class Size:
+    """One model to measure."""
+
+    n: int
+    layout: Layout
+
+
+@claim(
+    "4.7/size",
+    source=istree.SOURCE,
+    statement="The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
+)
+def test_constant_size(check: Check) -> None:
+    def shapes(size: Size) -> list[list[tuple[int, ...]]]:
+        blocks = model(size.n, size.layout, (), Discipline.FUSED, None).model.blocks
+        return [[array.shape for array in block_arrays(block)] for block in blocks]
+
+    def as_small(size: Size) -> Counterexample | None:
+        built = model(size.n, size.layout, (), Discipline.FUSED, None)
+        heads = max(len(block.heads) for block in built.model.blocks)
+        if len(built.model.blocks) != 9 or heads > 2:
+            return Counterexample(blocks=len(built.model.blocks), heads=heads)
+        if built.model.words.shape != (size.n + len(LAYOUTS[size.layout].specials), built.model.width):
+            return Counterexample(words=built.model.words.shape)
+        smallest = shapes(Size(LADDER[0], size.layout))
+        return None if shapes(size) == smallest else Counterexample(expected=smallest, got=shapes(size))
+
+    cases = [Size(n, layout.name) for layout in LAYOUTS.values() for n in LADDER]
+    check.certified(
+        cases,
+        as_small,
+        range="matrices of both layouts at n = 10, 100, 1000",
+        size=lambda size: size.n,
+        precision=PRECISION,
+    )
+
+
+@claim(
+    "4.7/precision",
+    source=istree.SOURCE,
+    statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
+)
+def test_logarithmic_precision(check: Check) -> None:
+    within = logarithmic(istree.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
+    check.certified(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+
+
+@claim(
+    "C.29",
+    source="Lemma C.29",
+    statement="A graph is a tree if and only if it has n − 1 edges and Algorithm 1 yields 2n − 1 vertices.",
+)
+def test_tour_decides(check: Check) -> None:
+    def equivalent(graph: Graph) -> Counterexample | None:
+        length = len(list(depth_first_tour(graph)))
+        by_tour = len(graph.edges) == graph.n - 1 and length == 2 * graph.n - 1
+        return None if by_tour == is_tree(graph) else Counterexample(is_tree=is_tree(graph), tour_length=length)
+
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, range(1, min(6, check.n_max) + 1))),
+        equivalent,
+        count=labelled_graphs(range(1, min(6, check.n_max) + 1)),
+        range="every labelled graph",
+        size=lambda graph: graph.n,
+    )
+    check.sampled(
+        graphs(check.sizes(cap=256)),
+        equivalent,
+        range=", ".join(FAMILIES),
+        size=lambda graph: graph.n,
+        max_examples=200,
+    )
+
+
+@claim(
+    "4.7/prompt-length",
+    source="appendix C.6.2",
+    statement="|Tokenize(G)| = 3n − 2 for every graph that the Transformer is given.",
+    variant="printed",
+    expected=Verdict.REFUTED,
+)
+def test_prompt_length(check: Check) -> None:
+    def as_printed(graph: Graph) -> Counterexample | None:
+        length = len(PAPER.prompt(graph))
+        return None if length == 3 * graph.n - 2 else Counterexample(expected=3 * graph.n - 2, got=length)
+
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, range(1, min(4, check.n_max) + 1))),
+        as_printed,
+        count=labelled_graphs(range(1, min(4, check.n_max) + 1)),
+        range="every labelled graph",
+        size=lambda graph: graph.n,
+    )

@@ -1,0 +1,289 @@
+"""Theorem 5.7: the hybrid RNN that decides IsTree by O(n log n) tokens of chain of thought."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from constructions.istree import hybrid
+from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
+from constructions.layers import block_arrays
+from constructions.measures import HYBRID_RNN, measure
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.framework.batches import Batches, first_other_tokens
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
+from verify.inputs.strategies import every_input, every_labelled_graph
+from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.istree_walks import (
+    LADDER,
+    ORDERS,
+    PRECISION,
+    large_graphs,
+    logarithmic,
+    logarithmic_ladder,
+    prompt,
+    random_graphs,
+    shapes_at,
+    walk,
+)
+
+AFFORDABLE = {"reference": 8, "dense": 32, "indexed": 64}  # the largest n of random graphs, for an engine's sake
+AT_SCALE = 10_000  # up to 1.2 million tokens in one pass, half a minute, and 1.7 GB
+MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to be shrunk
+CHUNK = 1024  # graphs to a batch of the dense engine
+STATE_NUMBERS = 32
+
+
+@cache
+def model(
+    n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED, p_bits: int | None = None
+) -> Wired:
+    """The wired model, built once for each size."""
+    return hybrid.build(n, p_bits, printed=printed, discipline=discipline)
+
+
+def tour(words: Sequence[str]) -> list[str]:
+    """The vertices where the search is, one after the other: the first token, and where each frame goes down or up."""
+    moves = (words[i + 2 : i + 3] for i, word in enumerate(words) if word in (hybrid.DOWN, hybrid.UP))
+    return [*words[:1], *itertools.chain.from_iterable(moves)]
+
+
+def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
+    """Every token, the verdict, Algorithm 1's tour for a tree, and how many tokens there were at most."""
+    expected, tree = hybrid.expected_sequence(graph), is_tree(graph)
+    if list(words) != expected:
+        pairs = enumerate(itertools.zip_longest(words, expected))
+        first = next(i for i, (got, wanted) in pairs if got != wanted)
+        shown = slice(first, first + 10)
+        return Counterexample(
+            first_other_token=first, expected=" ".join(expected[shown]), answered=" ".join(words[shown])
+        )
+    if words[-1] != (PAPER.yes if tree else PAPER.no):
+        return Counterexample(is_tree=tree, answered=words[-1])
+    if tree and tour(words) != (right := [str(v) for v in depth_first_tour(graph)]):
+        return Counterexample(tour=" ".join(right), walked=" ".join(tour(words)))
+    if len(words) > (most := hybrid.limit(graph.n)):
+        return Counterexample(tokens=len(words), bound=most)
+    return None
+
+
+# Every small graph
+
+
+def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
+    """For graphs of one size, the first token that is not the expected one."""
+
+    def compute(cases: list[Graph]) -> Sequence[int | None]:
+        wired = model(cases[0].n)
+        answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in cases]
+        return first_other_tokens(wired, [prompt(wired, graph) for graph in cases], answers, device)
+
+    return compute
+
+
+@claim("5.7/small", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} On every small graph.")
+def test_every_small_graph(check: Check) -> None:
+    batches = Batches(first_others(check.device), key=lambda graph: graph.n, chunk=CHUNK)
+
+    def right(graph: Graph) -> Counterexample | None:
+        first, expected = batches.found(graph), hybrid.expected_sequence(graph)
+        if first is not None:
+            return Counterexample(expected=" ".join(expected), first_other_token=first)
+        return judged(graph, expected)
+
+    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
+        if top <= check.n_max:
+            size = lambda graph: graph.n  # noqa: E731
+            check.exhaustive(batches.ahead(cases), right, count=count, range=text, size=size, precision=PRECISION)
+
+    exhaust(1, f"every graph on 1 vertex {ORDERS} (dense)", every_input(1), ordered_graphs(1))
+    small = itertools.chain(every_input(2), every_input(3), every_input(4, (3,)))
+    count = ordered_graphs(2) + ordered_graphs(3) + ordered_graphs(4, [3])
+    exhaust(4, f"every graph on 2 or 3 vertices, and with 3 edges on 4, {ORDERS} (dense)", small, count)
+    labelled = itertools.chain.from_iterable(map(every_labelled_graph, (4, 5)))
+    exhaust(5, "every graph on 4 or 5 vertices, labelled (dense)", labelled, labelled_graphs((4, 5)))
+
+
+# Random graphs, up to --n-max
+
+
+@claims(
+    "discipline",
+    [
+        (
+            Claim(
+                "5.7" if discipline is Discipline.FUSED else f"5.7/{discipline.value}",
+                hybrid.SOURCE,
+                f"{hybrid.STATEMENT} Rounding {discipline.value}.",
+            ),
+            discipline,
+        )
+        for discipline in Discipline
+    ],
+)
+def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
+    fused = discipline is Discipline.FUSED
+    sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max) // (1 if fused else 4))
+    sizes = check.certified_sizes(sizes, lambda n: hybrid.least_precision(n, discipline))
+
+    def right(graph: Graph) -> Counterexample | None:
+        return judged(graph, walk(hybrid, model(graph.n, (), discipline, check.p_bits), graph, engine))
+
+    random_graphs(check, sizes, right, examples=15 if fused else 10)
+
+
+# At scale
+
+
+def right_by_index(graph: Graph) -> Counterexample | None:
+    """By the indexed engine in one pass, every softmax column of it certified or dense."""
+    return judged(graph, walk(hybrid, model(graph.n), graph, "indexed"))
+
+
+def right_at_scale(large: LargeGraph) -> Counterexample | None:
+    """The same for a graph from a seed."""
+    return right_by_index(large.graph())
+
+
+@claim("5.7/scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At any size.")
+def test_at_scale(check: Check) -> None:
+    for some in MODERATE:
+        if some[-1] <= check.n_max:
+            random_graphs(check, some, right_by_index, examples=15, by="indexed")
+    for n in check.sizes(10, ratio=10, cap=AT_SCALE):
+        examples = 10 if n <= 100 else 2 if n <= 1000 else 1
+        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, 10))
+
+
+# How long the chain of thought is
+
+
+LONGEST = 10  # tokens for each n·log2 n, from n = 64 on; paths take the most, 9.55 at n = 64 and 8.7 at n = 10,000
+
+
+@claim(
+    "5.7/length",
+    source=hybrid.SOURCE,
+    statement=f"The chain of thought has O(n log n) tokens: at most {LONGEST}·n·log2 n for n ≥ 64 in what was measured,"
+    " and never more than (8·bits(3n) + 14)(n − 1) + 4.",
+)
+def test_length(check: Check) -> None:
+    def short(large: LargeGraph) -> Counterexample | None:
+        """The exact number of tokens; the claims above show that the model writes just these."""
+        n, tokens = large.n, len(hybrid.expected_sequence(large.graph()))
+        bounds = {
+            "(8·bits(3n) + 14)(n − 1) + 4": (8 * (3 * n).bit_length() + 14) * (n - 1) + 4,
+            f"{LONGEST}·n·log2 n": LONGEST * n * math.log2(n) if n >= 64 else math.inf,
+        }
+        for text, bound in bounds.items():
+            if tokens > bound:
+                return Counterexample(tokens=tokens, bound=text, value=bound, per_n_log_n=tokens / (n * math.log2(n)))
+        return None
+
+    for n in check.sizes(LEAST, ratio=4, cap=10_000):
+        text = f"{', '.join(SHAPES)}; n = {n:,}"
+        large_graphs(check, n, short, examples=20 if n <= 1000 else 4, text=text, precision="")
+
+
+# As printed
+
+
+def far_apart(n: int) -> Graph:
+    """The path n, 1, 2, …, n − 1, its edges in order but for n–1, which comes last: far behind 1–2 in the prompt."""
+    return Graph(n, (*((v, v + 1) for v in range(1, n - 1)), (n, 1)))
+
+
+FAR = (8, 9, 16)
+
+
+def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool) -> None:
+    """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
+
+    def right(graph: Graph) -> Counterexample | None:
+        words = walk(hybrid, model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
+        verdict = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else "none"
+        if verdict == (PAPER.yes if is_tree(graph) else PAPER.no):
+            return None
+        return Counterexample(is_tree=is_tree(graph), verdict=verdict, answered=" ".join(words[:100]))
+
+    size = lambda graph: graph.n  # noqa: E731
+    precision = check.precision_text(PRECISION)
+    if far:
+        paths = [far_apart(n) for n in FAR if n <= check.n_max]
+        text = f"the path n, 1, 2, …, n − 1 with the edge n–1 last, n = {', '.join(map(str, FAR))}"
+        check.chosen(paths, right, range=text, size=size, precision=precision)
+        return
+    few = range(1, min(3, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, few)),
+        right,
+        count=sum(map(ordered_graphs, few)),
+        range=f"every graph on 1 to 3 vertices {ORDERS}",
+        size=size,
+        precision=precision,
+    )
+
+
+@claims(
+    "finding",
+    [
+        (
+            Claim(
+                f"5.7/{finding.id}",
+                finding.source,
+                f"{hybrid.STATEMENT} As printed: {finding.printed}.",
+                finding=finding.id,
+                expected=Verdict.REFUTED,
+            ),
+            finding,
+        )
+        for finding in hybrid.FINDINGS
+    ],
+)
+def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
+    look_for_wrong_answers(check, (finding.id,), far=finding is hybrid.SEARCH_RANGE)
+
+
+@claim("5.7/printed", source=hybrid.SOURCE, statement=hybrid.STATEMENT, variant="printed", expected=Verdict.REFUTED)
+def test_as_printed(check: Check, engine: str) -> None:
+    look_for_wrong_answers(check, hybrid.FINDING_IDS, far=False)
+
+
+# Sizes
+
+
+@claim(
+    "5.7/size",
+    source=hybrid.SOURCE,
+    statement=f"The hybrid RNN has constant size: a Linear RNN block with {STATE_NUMBERS} numbers of state, a Transformer block"
+    " with 3 heads, and no matrix but the vocabulary grows with n.",
+)
+def test_constant_size(check: Check) -> None:
+    def shapes(n: int) -> list[list[tuple[int, ...]]]:
+        return [[array.shape for array in block_arrays(block)] for block in model(n).model.blocks]
+
+    def as_small(n: int) -> Counterexample | None:
+        built = model(n)
+        heads = [len(block.heads) for block in built.model.blocks]
+        measures = measure(built.model, built.arithmetic.format.significand_bits + 1)
+        if heads != [0, 3] or measures.classes != (HYBRID_RNN,) or measures.state_numbers != STATE_NUMBERS:
+            return Counterexample(heads=heads, classes=measures.classes, state_numbers=measures.state_numbers)
+        return None if shapes(n) == shapes(LADDER[0]) else Counterexample(expected=shapes(LADDER[0]), got=shapes(n))
+
+    check.certified(LADDER, as_small, range="matrices at n = 10, 100, 1000", size=lambda n: n, precision=PRECISION)
+
+
+@claim(
+    "5.7/precision",
+    source=hybrid.SOURCE,
+    statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
+)
+def test_logarithmic_precision(check: Check) -> None:
+    within = logarithmic(hybrid.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
+    check.certified(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)

@@ -1,0 +1,304 @@
+"""Theorem 5.3: the Linear RNN that decides IsTree by searches of its own text, and Algorithm 2."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+
+from constructions.engines import decode_with_guess
+from constructions.istree import rag
+from constructions.istree.graphs import PAPER, Graph, is_tree
+from constructions.layers import block_arrays
+from constructions.measures import LINEAR_RNN, measure
+from constructions.models.search import Search, SearchError
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.framework.batches import Batches, computed_ahead
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.inputs.large_graphs import LEAST, LargeGraph
+from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
+from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at, stops, walk
+
+AFFORDABLE = {"reference": 8, "dense": 64, "indexed": 64}  # the largest n that an engine walks in seconds
+AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
+CHUNK = 256  # graphs to a batch of the dense engine
+STATE_NUMBERS = 90
+
+
+@cache
+def model(
+    n: int, printed: tuple[str, ...] = (), discipline: Discipline = Discipline.FUSED, p_bits: int | None = None
+) -> Wired:
+    """The wired model, built once for each size."""
+    return rag.build(n, p_bits, printed=printed, discipline=discipline)
+
+
+def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample | None:
+    """Every token, the verdict, and how many tokens and searches there were: exactly so many for a tree, at most for others."""
+    expected, tree, n = rag.expected_sequence(graph), is_tree(graph), graph.n
+    if list(words) != expected:
+        pairs = enumerate(itertools.zip_longest(words, expected))
+        first = next(i for i, (got, wanted) in pairs if got != wanted)
+        return Counterexample(first_other_token=first, expected=expected[first:], answered=list(words[first:]))
+    if words[-1] != (PAPER.yes if tree else PAPER.no):
+        return Counterexample(is_tree=tree, answered=words[-1])
+    spent, most = (len(words), searches), (64 * n - 43, 6 * n - 4)
+    if spent != most if tree else spent[0] > most[0] or spent[1] > most[1]:
+        return Counterexample(tokens_and_searches=spent, bound=most, is_tree=tree)
+    return None
+
+
+def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
+    """What follows the prompt, and how many searches were made. Raises SearchError."""
+    respond = Search(wired.vocabulary)
+    return walk(rag, wired, graph, engine, respond), respond.searches
+
+
+# Every small graph
+
+
+def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | None]]:
+    """For graphs of one size, by the dense engine; every search is made again."""
+
+    def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
+        from constructions.engines import dense
+
+        n, wired = cases[0].n, model(cases[0].n)
+        prompts = [PAPER.prompt(graph) for graph in cases]
+        guesses = [wired.tokens(rag.expected_sequence(graph)) for graph in cases]
+        fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+        found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
+        for graph, prompt, guess, tokens, argmax in zip(cases, prompts, guesses, fed, found, strict=True):
+            respond, run = Search(wired.vocabulary), computed_ahead(wired, tokens, argmax.tolist(), device)
+            produced = decode_with_guess(run, prompt, stops(wired), rag.limit(n), guess, respond)
+            yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
+
+    return compute
+
+
+@claim("5.3/istree-small", source=rag.SOURCE, statement=f"{rag.STATEMENT} On every small graph.")
+def test_every_small_graph(check: Check) -> None:
+    batches = Batches(verdicts(check.device), key=lambda graph: graph.n, chunk=CHUNK)
+
+    def right(graph: Graph) -> Counterexample | None:
+        return batches.found(graph)
+
+    def exhaust(top: int, text: str, cases: Iterable[Graph], count: int) -> None:
+        if top <= check.n_max:
+            check.exhaustive(
+                batches.ahead(cases),
+                right,
+                count=count,
+                range=f"{text} (dense)",
+                size=lambda graph: graph.n,
+                precision=PRECISION,
+            )
+
+    exhaust(1, "the graph on 1 vertex", every_input(1), 1)
+    few = itertools.chain(every_input(2), every_input(3))
+    exhaust(3, f"every graph on 2 or 3 vertices {ORDERS}", few, ordered_graphs(2) + ordered_graphs(3))
+    text = f"every graph on 4 vertices with up to 3 edges {ORDERS}"
+    exhaust(4, text, every_input(4, range(4)), ordered_graphs(4, range(4)))
+    labelled = itertools.chain.from_iterable(map(every_labelled_graph, range(1, 6)))
+    exhaust(5, "every labelled graph on up to 5 vertices", labelled, labelled_graphs(range(1, 6)))
+
+
+# Random graphs
+
+
+@claims(
+    "discipline",
+    [
+        (
+            Claim(
+                "5.3/istree" + ("" if discipline is Discipline.FUSED else f"-{discipline.value}"),
+                rag.SOURCE,
+                f"{rag.STATEMENT} Rounding {discipline.value}.",
+            ),
+            discipline,
+        )
+        for discipline in Discipline
+    ],
+)
+def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> None:
+    sizes = check.sizes(cap=AFFORDABLE.get(engine, check.n_max))
+    sizes = check.certified_sizes(sizes, lambda n: rag.least_precision(n, discipline))
+
+    def right(graph: Graph) -> Counterexample | None:
+        return judged(graph, *searched(model(graph.n, (), discipline, check.p_bits), graph, engine))
+
+    random_graphs(check, sizes, right, examples=20 if discipline is Discipline.FUSED else 8)
+
+
+def right_by_indexed(graph: Graph) -> Counterexample | None:
+    """Whether the indexed engine, fed the expected tokens, has the next one as its argmax wherever the model writes."""
+    return judged(graph, *searched(model(graph.n), graph, "indexed"))
+
+
+def right_at_scale(large: LargeGraph) -> Counterexample | None:
+    """The same for a graph from a seed."""
+    return right_by_indexed(large.graph())
+
+
+@claim("5.3/istree-scale", source=rag.SOURCE, statement=f"{rag.STATEMENT} Every search is made by Python's re.")
+def test_at_scale(check: Check) -> None:
+    random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=40, by="indexed")
+    if check.n_max < LEAST:
+        return
+    for n in check.sizes(LEAST, cap=AT_SCALE, ratio=10):
+        examples = 20 if n < 50 else 6 if n < 200 else 2
+        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, LEAST))
+
+
+# As printed
+
+
+PRINTS = [*((finding,) for finding in rag.FINDINGS), rag.FINDINGS]
+
+
+def print_claim(findings: tuple[Finding, ...]) -> Claim:
+    """What is claimed with these put back to print."""
+    if len(findings) > 1:
+        return Claim("5.3/istree/printed", rag.SOURCE, rag.STATEMENT, variant="printed", expected=Verdict.REFUTED)
+    (finding,) = findings
+    text = f"{rag.STATEMENT} As printed: {finding.printed}."
+    return Claim(f"5.3/istree/{finding.id}", finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+
+
+@claims("findings", [(print_claim(findings), findings) for findings in PRINTS])
+def test_as_printed(check: Check, engine: str, findings: tuple[Finding, ...]) -> None:
+    """The walk may be any; only its verdict counts. Graphs are connected, so the root has a neighbour to find."""
+    printed = tuple(finding.id for finding in findings)
+
+    def right(graph: Graph) -> Counterexample | None:
+        expected = PAPER.yes if is_tree(graph) else PAPER.no
+        wired = model(graph.n, printed, Discipline.FUSED, check.p_bits)
+        try:
+            words, _ = searched(wired, graph, engine)
+        except SearchError as error:
+            return Counterexample(expected=expected, failed=str(error))
+        said = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else f"no verdict within {len(words)} tokens"
+        return None if said == expected else Counterexample(expected=expected, said=said, answered=words[:40])
+
+    for n in (2, 3):
+        if n <= check.sizes(2)[-1]:
+            edges = all_edges(n)  # on 2 or 3 vertices, n − 1 of them are connected
+            chosen = itertools.chain.from_iterable(
+                itertools.combinations(edges, m) for m in range(n - 1, len(edges) + 1)
+            )
+            check.exhaustive(
+                (Graph(n, edges) for edges in chosen),
+                right,
+                count={2: 1, 3: 4}[n],  # the connected ones, OEIS A001187
+                range=f"every connected labelled graph on {n} vertices",
+                size=lambda graph: graph.n,
+                precision=check.precision_text(PRECISION),
+            )
+
+
+def algorithm_2(graph: Graph) -> bool:
+    """Algorithm 2 with searches that find what they should; the root has no record. Whether it says YES."""
+    around: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
+    for a, b in graph.edges:
+        around[a].append(b)
+        around[b].append(a)
+    father: dict[int, int] = {}  # by the first record, as a search finds it
+    stack, before, closed = [1], 0, set()
+    while stack:
+        v = stack[-1]
+        ahead = around[v] if before in (0, father.get(v)) else around[v][around[v].index(before) + 1 :]
+        following = next((w for w in ahead if w != father.get(v)), 0)
+        if following == 0:
+            closed.add(before := stack.pop())
+        elif following in father:
+            return False
+        else:
+            father[following], before = v, v
+            stack.append(following)
+    return len(closed) == graph.n
+
+
+@claim(
+    "5.3/root-unrecorded",
+    source=rag.SOURCE,
+    statement="Algorithm 2 decides IsTree, if its searches find what they should, although no record names the root.",
+    variant="printed",
+)
+def test_missing_record_is_harmless(check: Check) -> None:
+    def right(graph: Graph) -> Counterexample | None:
+        return None if algorithm_2(graph) == is_tree(graph) else Counterexample(is_tree=is_tree(graph))
+
+    small, labelled = min(4, check.n_max), min(6, check.n_max)
+    size = lambda graph: graph.n  # noqa: E731
+    inputs = itertools.chain.from_iterable(map(every_input, range(1, small + 1)))
+    count = sum(map(ordered_graphs, range(1, small + 1)))
+    check.exhaustive(inputs, right, count=count, range=f"every graph {ORDERS}", size=size)
+    graphs_to_6 = itertools.chain.from_iterable(map(every_labelled_graph, range(1, labelled + 1)))
+    count = labelled_graphs(range(1, labelled + 1))
+    check.exhaustive(graphs_to_6, right, count=count, range="every labelled graph", size=size)
+
+
+# Sizes
+
+
+def within_length(large: LargeGraph) -> Counterexample | None:
+    """How long the expected sequence is; that the model writes it is another claim."""
+    words = rag.expected_sequence(large.graph())
+    return judged(large.graph(), words, words.count("<EndSearch>"))
+
+
+@claim(
+    "5.3/istree-length",
+    source=rag.SOURCE,
+    statement="O(n) steps: a tree takes exactly 64n − 43 tokens, 6n − 4 searches with their results among them; no graph more.",
+)
+def test_linear_length(check: Check) -> None:
+    for n in check.sizes(LEAST, cap=10_000, ratio=10):
+        examples, text = 40 if n <= 1000 else 3, shapes_at(n, LEAST, "")
+        large_graphs(check, n, within_length, examples=examples, text=text, precision="")
+
+
+@claim(
+    "5.3/istree-size",
+    source=rag.SOURCE,
+    statement=f"A Linear RNN of constant size: 2 blocks, a state of {STATE_NUMBERS} numbers, no matrix but the vocabulary grows.",
+)
+def test_constant_size(check: Check) -> None:
+    def shapes(wired: Wired) -> list[list[tuple[int, ...]]]:
+        return [[array.shape for array in block_arrays(block)] for block in wired.model.blocks]
+
+    def as_small(n: int) -> Counterexample | None:
+        built, smallest = model(n), model(LADDER[0])
+        measured = measure(built.model, rag.least_precision(n))
+        if LINEAR_RNN not in measured.classes or len(built.model.blocks) != 2:
+            return Counterexample(classes=measured.classes, blocks=len(built.model.blocks))
+        if measured.state_numbers != STATE_NUMBERS:
+            return Counterexample(expected=STATE_NUMBERS, state_numbers=measured.state_numbers)
+        if len(built.vocabulary) - n != len(smallest.vocabulary) - LADDER[0]:
+            return Counterexample(vocabulary=len(built.vocabulary))
+        return None if shapes(built) == shapes(smallest) else Counterexample(expected=shapes(smallest))
+
+    check.certified(LADDER, as_small, range="matrices at n = 10, 100, 1000", size=lambda n: n, precision=PRECISION)
+
+
+@claim(
+    "5.3/istree-precision",
+    source=rag.SOURCE,
+    statement="O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.",
+)
+def test_logarithmic_precision(check: Check) -> None:
+    def within(n: int) -> Counterexample | None:
+        bound = 4 * math.log2(n) + 11
+        for discipline in Discipline:
+            least = rag.least_precision(n, discipline)
+            if least > bound + 1e-9:
+                return Counterexample(discipline=discipline, least=least, bound=bound)
+        return None
+
+    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | set(range(1, 200)) | {10**6}
+    check.certified(sorted(powers), within, range="n < 200, n = 2^e and 2^e ± 1, up to 10^6", size=lambda n: n)

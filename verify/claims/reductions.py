@@ -1,0 +1,225 @@
+"""Theorems 4.6, 4.7 and 5.1, lower bounds: what recurrent models must remember."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from constructions import recall
+from constructions.retrieval.task import ASK, FAILED, Question
+from constructions.wiring.finding import Finding
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.oracles.counts import sequences
+from verify.oracles.recall_oracle import INTERLEAVED, FirstFollowers, states_beside_oracle
+from verify.oracles.reductions import (
+    APPENDIX,
+    COLLISION,
+    COUNTING,
+    COUNTING_PRINTED,
+    FIRST_BIT,
+    INDEX,
+    ISTREE,
+    ISTREE_PRINTED,
+    LIST,
+    MAIN_TEXT,
+    PARITY,
+    PARITY_PRINTED,
+    THRESHOLD,
+    TURING,
+    Bits,
+    NoInstance,
+    Reduction,
+    Words,
+    inputs,
+    ngrams,
+    recalls,
+)
+
+LONGEST = 8  # bits of all inputs that are gone through
+LARGEST_C = 4
+BOUND = "A deterministic recurrent model that is always right has 2^n states behind Alice's words, n bits, whatever it thinks then."
+
+
+@dataclass(frozen=True)
+class Held:
+    """What Alice holds and what Bob holds."""
+
+    x: Bits
+    k: int
+
+
+def lengths(check: Check, most: int = LONGEST) -> range:
+    """n = 1 … most, or up to --n-max."""
+    return range(1, min(most, check.n_max) + 1)
+
+
+def every_pair(reduction: Reduction, sizes: range) -> Iterator[Held]:
+    """Every x and k, the shortest x first."""
+    for n in sizes:
+        yield from (Held(x, k) for x in inputs(n) for k in reduction.ks(n))
+
+
+def pairs(reduction: Reduction, sizes: range) -> int:
+    """How many there are: 2^n times the values of k."""
+    return sum(2**n * len(reduction.ks(n)) for n in sizes)
+
+
+def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
+    """The right answers tell Bob what he wants to know, and they tell as many x apart as the reduction says."""
+
+    def told(held: Held) -> Counterexample | None:
+        prompt, wanted = " ".join(reduction.words(held.x, held.k)), reduction.wanted(held.x, held.k)
+        try:
+            answer = reduction.right_answer(held.x, held.k)
+        except NoInstance as error:
+            return Counterexample(prompt=prompt, no_input=str(error))
+        bit = reduction.tells(len(held.x), answer)
+        return None if bit == wanted else Counterexample(prompt=prompt, answer=answer, wanted=wanted, told=bit)
+
+    def apart(n: int) -> Counterexample | None:
+        expected, states = reduction.states(n), reduction.states_needed(n)
+        return None if states == expected else Counterexample(expected=expected, states_needed=states)
+
+    sizes = lengths(check)
+    check.exhaustive(
+        every_pair(reduction, sizes),
+        told,
+        count=pairs(reduction, sizes),
+        range=f"{mark}the answer tells Bob's bit: every x of n bits, every k",
+        size=lambda held: len(held.x),
+    )
+    some = [n for n in sizes if reduction.ks(n)]
+    check.exhaustive(
+        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: all n", size=lambda n: n
+    )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness."""
+
+    id: str
+    reductions: tuple[Reduction, ...]
+    finding: Finding | None = None
+    says: str = BOUND
+    as_printed: bool = False
+    least: int = 1
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
+        if self.finding is not None:
+            return Claim(self.id, source, f"{text} As printed: {self.finding.printed}.", "printed", "", Verdict.REFUTED)
+        return Claim(self.id, source, text, "printed" if self.as_printed else "repaired")
+
+
+FEWER = "Bob's answers tell 2^(n − 1) inputs apart, no more: n − 1 bits."
+BY_LENGTH = "n choose ⌊n/2⌋ states, at least n − log2(n + 1) bits, as the position tells the list's length."
+BOUNDS = [
+    Bound("4.6/lower-index", (INDEX,)),
+    Bound("4.6/lower-recall", (recalls(),)),
+    Bound("4.6/lower-recall/printed", (recalls(printed=True),), COLLISION, least=2),
+    Bound("4.6/lower-ngram", tuple(ngrams(c) for c in range(2, LARGEST_C + 1))),
+    Bound(
+        "4.6/lower-ngram/printed", tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)), COLLISION, least=2
+    ),
+    Bound("4.6/lower-counting", (COUNTING,)),
+    Bound("4.6/lower-counting/list", (LIST,), says=BY_LENGTH),
+    Bound("4.6/lower-counting/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH),
+    Bound("C.28", (PARITY,)),
+    Bound("C.28/printed", (PARITY_PRINTED,), FIRST_BIT),
+    Bound("4.7/lower-istree", (ISTREE,)),
+    Bound("4.7/lower-istree/printed", (ISTREE_PRINTED,), FIRST_BIT),
+    Bound("4.7/lower-istree/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
+    Bound("4.7/lower-istree/main-text", (MAIN_TEXT,), says=FEWER, as_printed=True, least=2),
+    Bound("5.4/lower-turing", (TURING,)),
+]
+
+
+@claims("bound", [(bound.claim, bound) for bound in BOUNDS])
+def test_lower_bound(check: Check, bound: Bound) -> None:
+    check.sizes(bound.least, cap=LONGEST)
+    for number, reduction in enumerate(bound.reductions, 2):
+        examine(check, reduction, f"c = {number}: " if len(bound.reductions) > 1 else "")
+
+
+# With an associative-recall oracle
+
+WORDS = ("<s>", "1", "2", "3", ASK)  # of Alice's words, and one more
+MOST_BITS, LONGEST_TEXT = 5, 3
+NUMBER = {word: i for i, word in enumerate(WORDS, 1)}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Alice's bits, and what follows her words before the oracle is asked."""
+
+    x: Bits
+    text: Words
+
+
+def oracle(words: Words, key: str) -> str:
+    """The task's own answer, as a word."""
+    answer = recall.TASK.answer(Question(tuple(NUMBER[word] for word in words), (NUMBER[key],)))
+    return answer if answer == FAILED else WORDS[int(answer) - 1]
+
+
+@claim(
+    "5.1/oracle-simulated",
+    source="Theorem 5.1",
+    statement="Where every other token is one special token and the rest are bits, an associative-recall oracle knows"
+    " one of 6 things of Alice's words; it and the text that follows give its every answer.",
+)
+def test_simulated_oracle(check: Check) -> None:
+    def same(asked: Asked) -> Counterexample | None:
+        alice = INTERLEAVED.alice(asked.x)
+        known = FirstFollowers().read(alice).read(asked.text)
+        for key in WORDS:
+            expected, found = oracle(alice + asked.text, key), known.follower(key, FAILED)
+            if found != expected:
+                return Counterexample(key=key, expected=expected, found=found)
+        return None
+
+    def few(n: int) -> Counterexample | None:
+        known = len({FirstFollowers().read(INTERLEAVED.alice(x)) for x in inputs(n)})
+        return None if known <= 6 else Counterexample(known=known)
+
+    texts = [text for length in range(LONGEST_TEXT + 1) for text in itertools.product(WORDS, repeat=length)]
+    check.exhaustive(
+        (Asked(x, text) for n in lengths(check, MOST_BITS) for x in inputs(n) for text in texts),
+        same,
+        count=sum(2**n for n in lengths(check, MOST_BITS)) * sequences(LONGEST_TEXT, len(WORDS)),
+        range=f"every x, every text of up to {LONGEST_TEXT} words behind it, every key",
+        size=lambda asked: len(asked.x),
+    )
+    check.exhaustive(
+        lengths(check),
+        few,
+        count=min(LONGEST, check.n_max),
+        range="how much the oracle knows: all x of n bits",
+        size=lambda n: n,
+    )
+
+
+@claim(
+    "5.1/lower-index",
+    source="Theorem 5.1",
+    statement=f"{INTERLEAVED.statement} With an associative-recall oracle as the only call, a deterministic recurrent"
+    " model that is always right still has 2^(n − 2) states behind Alice's words, n − 2 bits, whatever it thinks then.",
+)
+def test_index_beside_oracle(check: Check) -> None:
+    def apart(n: int) -> Counterexample | None:
+        states = states_beside_oracle(n)
+        return None if 4 * states >= 2**n else Counterexample(expected=2**n / 4, states_needed=states)
+
+    examine(check, INTERLEAVED)
+    check.exhaustive(
+        lengths(check),
+        apart,
+        count=min(LONGEST, check.n_max),
+        range="how many x are told apart of which the oracle knows the same: all n",
+        size=lambda n: n,
+    )

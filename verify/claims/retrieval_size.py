@@ -1,0 +1,126 @@
+"""Theorems 4.6, 5.2 and 5.6: what the models of the retrieval tasks cost, and which class they belong to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from constructions.layers import block_arrays
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, measure
+from constructions.wiring.wired import Wired
+from verify.claims.retrieval import PRECISION, RETRIEVERS, model
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claims
+
+LADDER = (10, 100, 1000)
+
+
+@dataclass(frozen=True)
+class Size:
+    """One model to measure."""
+
+    stem: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one theorem claims of its four models. blocks, heads: of index, recall, ngram (c = 3) and counting."""
+
+    theorem: str
+    statement: str
+    of_class: str
+    blocks: tuple[int, ...]
+    heads: tuple[int, ...]
+    most_steps: int
+    bits: tuple[tuple[int, int], ...]
+    """(a, b) for least_precision(n) ≤ a·(1 + log2 n) + b."""
+
+    @property
+    def stems(self) -> list[str]:
+        """Its four models."""
+        return [stem for stem in RETRIEVERS if stem.startswith(self.theorem)]
+
+    def claim(self, what: str, statement: str) -> Claim:
+        """About its models."""
+        return Claim(f"{self.theorem}/{what}", f"Theorem {self.theorem}", statement)
+
+
+MATCHING = ((4, 15), (6, 19), (6, 19), (4, 15))
+ROWS = (
+    Row(
+        "4.6",
+        "The Transformers have 2 or 3 blocks with 1 to 3 heads in all (c heads for c-grams), and write one token.",
+        TRANSFORMER,
+        (2, 3, 3, 3),
+        (1, 2, 3, 3),
+        1,
+        MATCHING,
+    ),
+    Row(
+        "5.2",
+        "The Linear RNNs have one block and a state of at most 14 numbers (c = 3), and write at most 9 tokens, O(1).",
+        LINEAR_RNN,
+        (1, 1, 1, 1),
+        (0, 0, 0, 0),
+        9,
+        ((4, 7),) * 4,
+    ),
+    Row(
+        "5.6",
+        "The hybrid RNNs have two blocks, the second with the only head, at most 6 numbers of state (c = 3), and write one token.",
+        HYBRID_RNN,
+        (2, 2, 2, 2),
+        (1, 1, 1, 1),
+        1,
+        MATCHING,
+    ),
+)
+MOST_STATE = {"4.6": 0, "5.2": 14, "5.6": 6}
+
+
+@claims(
+    "row", [(row.claim("size", f"{row.statement} No matrix but the vocabulary grows with n."), row) for row in ROWS]
+)
+def test_constant_size(check: Check, row: Row) -> None:
+    def shapes(built: Wired) -> list[list[tuple[int, ...]]]:
+        return [[array.shape for array in block_arrays(block)] for block in built.model.blocks]
+
+    def as_small(size: Size) -> Counterexample | None:
+        retriever, place = RETRIEVERS[size.stem], row.stems.index(size.stem)
+        built, smallest = (model(size.stem, n, retriever.query_length) for n in (size.n, LADDER[0]))
+        counted = (len(built.model.blocks), sum(len(block.heads) for block in built.model.blocks))
+        if counted != (row.blocks[place], row.heads[place]):
+            return Counterexample(expected=(row.blocks[place], row.heads[place]), blocks_and_heads=counted)
+        measures = measure(built.model, built.arithmetic.format.significand_bits + 1)
+        if row.of_class not in measures.classes or measures.state_numbers > MOST_STATE[row.theorem]:
+            return Counterexample(classes=measures.classes, state_numbers=measures.state_numbers)
+        if (steps := retriever.limit(built)) > row.most_steps:
+            return Counterexample(expected=row.most_steps, steps=steps)
+        return None if shapes(built) == shapes(smallest) else Counterexample(expected=shapes(smallest))
+
+    check.certified(
+        [Size(stem, n) for stem in row.stems for n in LADDER],
+        as_small,
+        range="matrices of all four at n = 10, 100, 1000",
+        size=lambda size: size.n,
+        precision=PRECISION,
+    )
+
+
+@claims("row", [(row.claim("precision", "O(log n) bits suffice for each of the four models."), row) for row in ROWS])
+def test_logarithmic_precision(check: Check, row: Row) -> None:
+    def within(size: Size) -> Counterexample | None:
+        slope, rest = row.bits[row.stems.index(size.stem)]
+        least, bound = RETRIEVERS[size.stem].least_precision(size.n), slope * (1 + math.log2(size.n)) + rest
+        return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
+
+    slopes = " and ".join(dict.fromkeys(f"{slope}·(1 + log2 n) + {rest}" for slope, rest in row.bits))
+    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6}
+    check.certified(
+        [Size(stem, n) for stem in row.stems for n in sorted(powers)],
+        within,
+        range=f"at most {slopes}; n = 2^e and 2^e ± 1, up to 10^6",
+        size=lambda size: size.n,
+        precision=PRECISION,
+    )

@@ -1,0 +1,142 @@
+"""Theorems 4.6, 4.7, 5.2, 5.3, 5.6 and 5.7: the wired models solve the very inputs that recurrent models of few bits cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from constructions.engines import find_engine
+from constructions.istree.graphs import PAPER
+from constructions.istree.models import MODELS
+from constructions.models.search import SearchError
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
+from verify.claims.retrieval import RETRIEVERS, Case, ask
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claims
+from verify.oracles.recall_oracle import INTERLEAVED
+from verify.oracles.reductions import COUNTING, INDEX, ISTREE, Reduction, graph_of, ngrams, recalls
+
+AFFORDABLE = {"reference": 12, "dense": 24, "indexed": 32}  # bits
+AFFORDABLE_TREES = {"reference": 4, "dense": 4, "indexed": 10}
+ALL_BITS, ALL_TREE_BITS = 3, 2  # of which every x and k are tried
+REDUCED = {
+    "index": (INDEX, INTERLEAVED),
+    "recall": (recalls(),),
+    "ngram": tuple(ngrams(c) for c in range(2, LARGEST_C + 1)),
+    "counting": (COUNTING,),
+}
+
+
+Judge = Callable[[Held], Counterexample | None]
+
+
+@st.composite
+def held(draw: DrawFn, sizes: tuple[int, ...]) -> Held:
+    """Random bits and a random k."""
+    n = draw(st.sampled_from(sizes))
+    return Held(tuple(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))), draw(st.integers(1, n)))
+
+
+def solve(
+    check: Check, reduction: Reduction, right: Judge, most: int, every: int, examples: int, mark: str = ""
+) -> None:
+    """All inputs of up to `every` bits, then random ones of up to `most`."""
+    sizes = check.sizes(cap=most)
+    precision = "p = least_precision(n)"
+    check.exhaustive(
+        every_pair(reduction, lengths(check, every)),
+        right,
+        count=pairs(reduction, lengths(check, every)),
+        range=f"{mark}every x and k, few bits",
+        size=lambda held: len(held.x),
+        precision=precision,
+    )
+    check.sampled(
+        held(sizes),
+        right,
+        range=f"{mark}random x and k; {', '.join(map(str, sizes))} bits",
+        size=lambda held: len(held.x),
+        precision=precision,
+        max_examples=examples,
+    )
+
+
+def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
+    """Whether the model answers what the task's oracle answers."""
+
+    def right(held: Held) -> Counterexample | None:
+        question = RETRIEVERS[stem].task.parse(" ".join(reduction.words(held.x, held.k)[1:]))
+        case = Case(reduction.size(len(held.x)), question.sequence, question.query)
+        return ask(check, stem, case, (), Discipline.FUSED)
+
+    return right
+
+
+@claims(
+    "stem",
+    [
+        (Claim(f"{stem}-reduced", r.source, f"{r.statement} On the inputs of the lower bound."), stem)
+        for stem, r in RETRIEVERS.items()
+    ],
+)
+def test_questions_of_the_lower_bound(check: Check, engine: str, stem: str) -> None:
+    reductions = REDUCED[RETRIEVERS[stem].task.name]
+    for number, reduction in enumerate(reductions, 1):
+        mark = f"reduction {number}: " if len(reductions) > 1 else ""
+        solve(check, reduction, by_retriever(check, stem, reduction), AFFORDABLE[check.engine], ALL_BITS, 15, mark)
+
+
+@cache
+def tree_model(name: str, vertices: int) -> Wired:
+    """The wired model, built once for each size."""
+    return MODELS[name].build(vertices, None, PAPER, (), Discipline.FUSED)
+
+
+TREE_IDS = {"transformer": "4.7/reduced", "rag": "5.3/istree-reduced", "hybrid": "5.7/reduced"}
+
+
+@claims(
+    "name",
+    [
+        (
+            Claim(
+                id,
+                MODELS[name].construction.source,
+                f"{MODELS[name].construction.statement} On the graphs of the lower bound.",
+            ),
+            name,
+        )
+        for name, id in TREE_IDS.items()
+    ],
+)
+def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None:
+    chosen = MODELS[name]
+
+    def right(held: Held) -> Counterexample | None:
+        vertices, words = ISTREE.size(len(held.x)), ISTREE.words(held.x, held.k)
+        expected = ISTREE.right_answer(held.x, held.k)
+        wired = tree_model(name, vertices)
+        guess = wired.tokens(chosen.expected(graph_of(vertices, words), PAPER))
+        stops, respond = set(wired.tokens((PAPER.yes, PAPER.no))), chosen.surroundings(wired)
+        run = find_engine(engine)
+        try:
+            found = run(
+                wired.model,
+                wired.arithmetic,
+                wired.tokens(words),
+                stops,
+                chosen.limit(vertices),
+                guess=guess,
+                respond=respond,
+            )
+        except SearchError as error:
+            return Counterexample(expected=expected, failed=str(error))
+        answered = wired.vocabulary[found.produced[-1]]
+        return None if answered == expected else Counterexample(expected=expected, answered=answered)
+
+    solve(check, ISTREE, right, AFFORDABLE_TREES[check.engine], ALL_TREE_BITS, 5)

@@ -1,0 +1,260 @@
+"""Theorems 4.1, 5.4 and 5.8: Turing machines by chain of thought alone, by a Linear RNN that searches, by a hybrid RNN."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from constructions.turing.library import Named, find
+from constructions.turing.machine import parse_standard
+from constructions.turing.simulator import simulate
+from constructions.wiring.finding import Finding
+from precision.format import Discipline
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.inputs.turing_machines import RULES, every_run
+from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About, Case, SpaceCase, cases, certified, judge, run
+
+SMALL_STEPS, SMALL_SPACE, WIDE_FROM = 50, 13, 100_000
+RUNS = 408  # of 2 states and 2 symbols from a blank tape, up to SMALL_STEPS steps: counted apart by the tests
+AFFORDABLE = {"reference": 8, "dense": 16}  # steps of a random run that an engine does in a tenth of a second
+CHAMPIONS = ("bb2", "bb3", "bb3-ones", "bb4", "bb2x3")
+FIVE_STATES_SPACE = 24_601  # cells, the start in their middle
+CHAMPIONS_SPACE = 31
+
+
+# Every machine of two states and two symbols
+
+
+@claims(
+    "about",
+    [
+        (
+            about.claim(
+                "every-run", f"{about.statement} Every machine of 2 states and 2 symbols, {SMALL_STEPS} steps."
+            ),
+            about,
+        )
+        for about in MODELS
+    ],
+)
+def test_every_small_machine(check: Check, about: About) -> None:
+    check.sizes(SMALL_STEPS)  # or skips
+    wide = [2 * SMALL_STEPS + 1] if check.n_max >= WIDE_FROM else []
+    for cells in (SMALL_SPACE, *wide) if about.in_space else (0,):
+        where, table = (f", in {cells} cells", "4.1/table") if cells else (" from a blank tape", "5.8/table")
+        check.exhaustive(
+            (about.case(machine, "", SMALL_STEPS, cells) for machine in every_run(SMALL_STEPS)),
+            judge(about),
+            count=RUNS,
+            range=f"a machine for each of their {RUNS} runs{where} (indexed); rules that a run does not reach: {table}",
+            size=lambda case: case.steps,
+            precision=about.precision,
+        )
+
+
+@claim(
+    "4.1/space", source="Theorem 4.1", statement="Where the head leaves the space the model says so, and nowhere else."
+)
+def test_the_edges(check: Check) -> None:
+    rules = [rule for rule in RULES if rule.state in "AZ"]
+    check.exhaustive(
+        (
+            COT.case(f"{a}{b}", tape, 6, cells)
+            for cells, tape in ((1, ""), (2, "10"), (3, ""))
+            for a, b in itertools.product(rules, repeat=2)
+        ),
+        judge(COT),
+        count=3 * (2 * 2 * 2) ** 2,  # a rule writes one of 2 symbols, moves one of 2 ways and stays or halts
+        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
+        size=lambda case: case.task["cells"],
+        precision=COT.precision,
+    )
+
+
+# Random machines and words
+
+
+SETUPS = [(about, discipline) for discipline in Discipline for about in MODELS]
+
+
+@claims(
+    "setup",
+    [
+        (
+            about.claim(
+                "" if discipline is Discipline.FUSED else discipline.value,
+                f"{about.statement} Rounding {discipline.value}.",
+            ),
+            (about, discipline),
+        )
+        for about, discipline in SETUPS
+    ],
+)
+def test_random_machines(check: Check, engine: str, setup: tuple[About, Discipline]) -> None:
+    about, discipline = setup
+    sizes = check.sizes(cap=AFFORDABLE.get(engine, 200))
+    many = 2 if discipline is Discipline.FUSED else 1
+
+    def admit(case: Case) -> None:
+        """There is no verdict if the precision asked for is too small for a case."""
+        if check.p_bits is not None:
+            machine = parse_standard(case.machine)
+            least = about.module.least_precision(machine, **case.task, discipline=discipline)
+            if least > check.p_bits:
+                check.unknown(f"p = {check.p_bits} is below the least p that is certified for {case}, {least}")
+
+    check.sampled(
+        cases(about, sizes),
+        judge(about, engine, admit=admit, discipline=discipline, p_bits=check.p_bits),
+        range=f"random machines of up to 5 states and 4 symbols, words of up to 6; {', '.join(map(str, sizes))} steps",
+        size=lambda case: case.steps,
+        precision=check.precision_text(about.precision),
+        max_examples=(40 if about.in_space else 20) * many,
+    )
+    if check.p_bits is None and not about.in_space:
+        lengths = [n for n in (1, 4, 16, 64, 200) if n <= check.n_max]
+        check.sampled(
+            cases(about, lengths),
+            judge(about, discipline=discipline),
+            range=f"machines and words of the same kind; {', '.join(map(str, lengths))} steps (indexed)",
+            size=lambda case: case.steps,
+            precision=about.precision,
+            max_examples=30 if discipline is Discipline.FUSED else 10,
+        )
+
+
+# Known runs, and scale
+
+
+def champion(about: About, named: Named) -> Case:
+    """The run of a champion, and a step for it to go on."""
+    return about.case(str(named.machine), "", named.steps + 1, CHAMPIONS_SPACE)
+
+
+@claims(
+    "about",
+    [
+        (
+            about.claim("busy-beavers", "The model halts after as many steps, with as many ones, as the champions do."),
+            about,
+        )
+        for about in MODELS
+    ],
+)
+def test_busy_beavers(check: Check, about: About) -> None:
+    check.sizes(min(find(name).steps for name in CHAMPIONS))  # or skips
+
+    def known(name: str) -> Counterexample | None:
+        named = find(name)
+        wrong = run(about, champion(about, named), "indexed")
+        end = simulate(named.machine, "", named.steps + 1)
+        if (end.halted, end.steps, end.nonblank) != (True, named.steps, named.nonblank):
+            return Counterexample(expected=(named.steps, named.nonblank), simulated=(end.steps, end.nonblank))
+        return wrong
+
+    where = f", in {CHAMPIONS_SPACE} cells" if about.in_space else ""
+    check.chosen(
+        [name for name in CHAMPIONS if find(name).steps <= check.n_max],
+        known,
+        range=f"steps and score of BB(2), BB(3), BB(4) and BB(2, 3): 6, 21, 107, 38 steps{where} (indexed)",
+        size=lambda name: find(name).steps,
+        precision=about.precision,
+    )
+
+
+def counter(n: int) -> Case:
+    """n steps of a binary counter on the fewest cells with which it runs so long: m ones between two marks, log2 n or so."""
+    digits = next(m for m in itertools.count(1) if 2 ** (m + 2) - m - 2 >= n)
+    return COT.case(str(find("counter").machine), f"3{'1' * digits}3", n, digits + 2)
+
+
+def five_states(n: int) -> Case:
+    """n steps of the five-state champion."""
+    return Case(str(find("bb5").machine), "", n)
+
+
+def five_states_in_space(n: int) -> Case:
+    """The same on as many cells as n steps can reach, or as the champion needs to halt."""
+    return SpaceCase(str(find("bb5").machine), "", n, min(2 * n + 1, FIVE_STATES_SPACE))
+
+
+LONG_RUNS = {
+    COT: (counter, "n steps of a binary counter on about log2 n cells."),
+    RAG: (five_states, "n steps of the five-state champion."),
+    HYBRID: (five_states_in_space, "n steps of the five-state champion."),
+}
+
+
+@claims(
+    "about",
+    [(about.claim("scale", f"{about.statement} {LONG_RUNS[about][1]}"), about) for about in MODELS],
+)
+def test_at_scale(check: Check, about: About) -> None:
+    def with_certificates(case: SpaceCase) -> Counterexample | None:
+        return certified(HYBRID, case)
+
+    judged: Callable[[Any], Counterexample | None] = with_certificates if about is HYBRID else judge(about)
+
+    machine = "a binary counter, each word of it"
+    if not about.in_space:
+        machine = "the five-state champion, each word of it, and each softmax column by certificate"
+    long_run, _ = LONG_RUNS[about]
+    check.chosen(
+        [long_run(n) for n in check.sizes(10, cap=max(about.most_steps, 10), ratio=10)],
+        judged,
+        range=f"the run of {machine} (indexed)",
+        size=lambda case: case.steps,
+        precision=about.precision,
+    )
+
+
+# As printed
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A model with findings put back to print."""
+
+    about: About
+    findings: tuple[Finding, ...]
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        about = self.about
+        if len(self.findings) != 1:
+            name = f"{about.theorem}/printed"
+            return Claim(name, f"Theorem {about.theorem}", about.statement, variant="printed", expected=Verdict.REFUTED)
+        (finding,) = self.findings
+        text = f"{about.statement} As printed: {finding.printed}."
+        name = f"{about.theorem}/{finding.id}"
+        return Claim(name, finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+
+
+PRINTS = [
+    Printed(about, chosen)
+    for about in (RAG, HYBRID)
+    for chosen in (*((finding,) for finding in about.module.FINDINGS), about.module.FINDINGS)
+]
+
+
+@claims("printed", [(printed.claim, printed) for printed in PRINTS])
+def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
+    def small() -> Iterator[Case]:
+        """The runs that end soon first, then words of one and two symbols."""
+        codes = list(every_run(10))
+        for tape in ("", "0", "1", "01", "10", "11"):
+            ends = [(simulate(parse_standard(code), tape, 10).steps, code) for code in codes]
+            yield from (Case(code, tape, count) for count, code in sorted(ends))
+
+    ids = tuple(finding.id for finding in printed.findings)
+    check.chosen(
+        small(),
+        judge(printed.about, engine, printed=ids, p_bits=check.p_bits),
+        range="machines of 2 states and 2 symbols on a blank tape, then on words of 1 and 2 symbols; the shortest runs first",
+        size=lambda case: case.steps,
+        precision=check.precision_text(printed.about.precision),
+    )

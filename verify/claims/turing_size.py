@@ -1,0 +1,131 @@
+"""Theorems 4.1, 5.4 and 5.8: what the models cost, and which class they belong to."""
+
+from __future__ import annotations
+
+import math
+
+from constructions.layers import block_arrays
+from constructions.measures import measure
+from constructions.turing import cot
+from constructions.turing.configurations import Code
+from constructions.turing.library import find
+from constructions.turing.simulator import simulate, simulate_fast
+from constructions.wiring.wired import Wired
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.inputs.turing_machines import Size
+from verify.runs.turing_runs import COT, HYBRID, MODELS, RAG, About
+
+
+def size_claim(about: About) -> Claim:
+    """Numbers of state, parameters, and what does not grow."""
+    state, (fixed, each) = about.state_numbers, about.parameters
+    parameters = f"{fixed:,} + {each}·B·k parameters; no matrix"
+    if about.in_space:
+        text = f"{about.blocks} blocks with {state} numbers of state and at most {parameters} and no vocabulary grows with m"
+        text += " or with the steps."
+    else:
+        text = f"two blocks with at most {state} numbers of state and {parameters} but the vocabulary grows with n."
+    return about.claim("size", f"A {about.of_class} of {text}")
+
+
+@claims("about", [(size_claim(about), about) for about in MODELS])
+def test_size(check: Check, about: About) -> None:
+    def built(size: Size) -> tuple[Wired, Wired]:
+        """The model of this size, and the smallest one for the machine."""
+        tasks = {"steps": size.steps, "tape": ""}, {"steps": 1, "tape": "1"}
+        if about.in_space:
+            tasks = {"steps": 10**6, "tape": "", "cells": size.steps}, {"steps": 1, "tape": "1", "cells": 1}
+        large, small = (about.wire(size.machine, task) for task in tasks)
+        return large, small
+
+    def shapes(wired: Wired) -> list[tuple[int, ...]]:
+        words = [wired.model.words.shape] if about.in_space else []
+        return [*words, *(array.shape for block in wired.model.blocks for array in block_arrays(block))]
+
+    def as_small(size: Size) -> Counterexample | None:
+        large, small = built(size)
+        measures = measure(large.model, large.arithmetic.format.significand_bits + 1)
+        fixed, each = about.parameters
+        bound = fixed + each * size.states * size.symbols
+        if about.of_class not in measures.classes or len(large.blocks) != about.blocks:
+            return Counterexample(classes=measures.classes, blocks=len(large.blocks))
+        if measures.parameters > bound or measures.state_numbers != about.state_numbers:
+            return Counterexample(bound=bound, parameters=measures.parameters, state_numbers=measures.state_numbers)
+        return None if shapes(large) == shapes(small) else Counterexample(expected=shapes(small), got=shapes(large))
+
+    lengths, unit = ((4, 20, 200), "on 4, 20, 200 cells") if about.in_space else ((10, 1000), "for 10 and 1000 steps")
+    check.certified(
+        [Size(b, k, length) for b in (1, 2, 5, 25) for k in (2, 10) for length in lengths],
+        as_small,
+        range=f"machines of 1, 2, 5, 25 states and 2, 10 symbols, {unit}",
+        size=lambda size: size.steps,
+        precision=about.precision,
+    )
+
+
+COSTS = {RAG: (13, (4, 27)), HYBRID: (5, (6, 25))}
+"""Tokens a step, and (a, b) for least_precision(n) ≤ a·(1 + log2 n) + b."""
+
+
+def cost_claim(about: About) -> Claim:
+    """Tokens and bits."""
+    tokens, (slope, rest) = COSTS[about]
+    return about.claim("cost", f"{tokens} tokens a step, and O(log n) bits: at most {slope}·(1 + log2 n) + {rest}.")
+
+
+@claims("about", [(cost_claim(about), about) for about in COSTS])
+def test_cost(check: Check, about: About) -> None:
+    machine, model = find("bb5").machine, about.module
+    tokens, (slope, rest) = COSTS[about]
+
+    def within(n: int) -> Counterexample | None:
+        least, bound = model.least_precision(machine, steps=n, tape=""), slope * (1 + math.log2(n)) + rest
+        return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
+
+    def so_long(n: int) -> Counterexample | None:
+        none, written = (len(model.expected_sequence(machine, steps=i, tape="")) for i in (0, n))
+        expected = tokens * simulate_fast(machine, "", n).steps
+        return None if written - none == expected else Counterexample(expected=expected, written=written - none)
+
+    powers = sorted({2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6})
+    check.certified(
+        powers, within, range="bits at n = 2^e, 2^e ± 1, 10^6 steps", size=lambda n: n, precision=about.precision
+    )
+    check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
+
+
+@claim(
+    "4.1/cost",
+    source=cot.SOURCE,
+    statement="m + 1 tokens a step, and O(log n) bits for m = ⌊log2 n⌋ cells: p ≤ β·(1 + log2 n) + 3 with β = O(log(B·k)).",
+)
+def test_cost_in_space(check: Check) -> None:
+    machine = find("bb5").machine
+
+    def within(cells: int) -> Counterexample | None:
+        least = cot.least_precision(machine, steps=1, tape="", cells=cells)
+        bound = Code(machine).bits * (1 + cells) + 3  # and 1 + m ≤ 1 + log2 n
+        return None if least <= bound else Counterexample(least=least, bound=bound)
+
+    def digits(size: Size) -> Counterexample | None:
+        bound = math.log2((size.states + 3) * size.symbols + 3) + 1
+        beta = Code(size.machine).bits
+        return None if beta <= bound else Counterexample(beta=beta, bound=bound)
+
+    def so_long(n: int) -> Counterexample | None:
+        cells = max(n.bit_length() - 1, 3)
+        tape = f"3{'1' * (cells - 2)}3"
+        words = cot.expected_sequence(find("counter").machine, steps=n, tape=tape, cells=cells)
+        done = simulate(find("counter").machine, tape, n)
+        tokens = (cells + 1) * done.steps + done.halted
+        return None if len(words) == tokens else Counterexample(expected=tokens, written=len(words))
+
+    check.certified(range(3, 400), within, range="bits on 3 … 399 cells", size=lambda m: m, precision=COT.precision)
+    check.certified(
+        [Size(b, k, 1) for b in range(1, 26) for k in range(2, 11)],
+        digits,
+        range="β ≤ 1 + log2((B + 3)·k + 3) for machines that halt in up to 2 letters",
+        precision=COT.precision,
+    )
+    check.chosen([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells", size=lambda n: n)

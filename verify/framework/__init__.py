@@ -1,0 +1,1 @@
+"""How a claim is judged: searches, evidence, rows, the ledger."""

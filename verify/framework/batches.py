@@ -1,0 +1,70 @@
+"""Cases that are computed many at a time, by an engine that batches, and judged one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from constructions.wiring.wired import Wired
+
+Case = TypeVar("Case", bound=Hashable)
+Found = TypeVar("Found")
+
+
+class Batches(Generic[Case, Found]):
+    """What was found about cases.
+
+    compute: finds it for some cases that agree in `key`. chunk: how many cases are looked at ahead.
+    """
+
+    def __init__(
+        self, compute: Callable[[list[Case]], Iterable[Found]], *, key: Callable[[Case], Hashable], chunk: int
+    ) -> None:
+        self.compute, self.key, self.chunk = compute, key, chunk
+        self.known: dict[Case, Found] = {}
+
+    def ahead(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """The same cases, each computed before it is handed out."""
+        rest = iter(cases)
+        while chunk := list(itertools.islice(rest, self.chunk)):
+            for _, group in itertools.groupby(chunk, self.key):
+                alike = list(group)
+                self.known.update(zip(alike, self.compute(alike), strict=True))
+            yield from chunk
+
+    def found(self, case: Case) -> Found:
+        """Of one case, once; a replayed one is computed alone."""
+        if case not in self.known:
+            (alone,) = self.compute([case])
+            return alone
+        return self.known.pop(case)
+
+
+def first_other_tokens(
+    wired: Wired, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]], device: str
+) -> Sequence[int | None]:
+    """For each prompt, the first place where the dense engine decodes another token than the answer; None if nowhere.
+
+    The answer is fed behind the prompt. If the argmax at each position is the next token of it, induction over positions shows
+    that greedy decoding gives just this answer.
+    """
+    from constructions.engines import dense
+
+    return dense.matches(wired.model, wired.arithmetic, prompts, answers, device=device)
+
+
+def computed_ahead(
+    wired: Wired, tokens: Sequence[int], argmax: Sequence[int], device: str
+) -> Callable[[Sequence[int], Sequence[int]], Sequence[int]]:
+    """For `decode_with_guess`: the argmax where it is known, for these tokens; by the dense engine for any other sequence."""
+
+    def run(known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
+        from constructions.engines import dense
+
+        fed = [*known, *draft]
+        if fed == list(tokens):
+            return argmax
+        return dense.run(wired.model, wired.arithmetic, [fed], device=device).next_tokens[0].tolist()  # type: ignore[no-any-return]
+
+    return run

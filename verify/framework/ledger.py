@@ -1,0 +1,263 @@
+"""The ledger: every claim that a run judged, as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.framework.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
+from verify.framework.options import Options
+
+if TYPE_CHECKING:
+    import pytest
+    from rich.table import Table
+
+SCHEMA = 1
+STYLES = {Verdict.HOLDS: "green", Verdict.REFUTED: "red", Verdict.UNKNOWN: "yellow"}
+NOT_JUDGED = "not judged"  # the property of a report
+JOURNAL = b'{"journal"'  # its first characters
+MOST_BYTES = 1 << 28  # of a file
+LEAST_WIDTH = 110
+LONGEST_CASE = 160
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A key that sorts C.9 before C.10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def sort_key(row: Row) -> tuple[list[tuple[int, str]], str]:
+    """Rows stand in the order of their claims, then of engines: the order of the run leaves no trace."""
+    return natural(row.claim.id), row.engine
+
+
+def rows_of(report: pytest.TestReport) -> list[Row]:
+    """The row that a test report carries, if any. The report of the teardown repeats it."""
+    values = [str(value) for name, value in report.user_properties if name == "claim"]
+    return [Row.from_json(json.loads(value)) for value in values] if report.when == "call" else []
+
+
+@dataclass(frozen=True)
+class NotJudged:
+    """A claim that this run left out: --n-max is below its sizes, say. That is no verdict, not even `unknown`."""
+
+    id: str
+    engine: str
+    reason: str
+
+
+def not_judged_of(report: pytest.TestReport) -> list[NotJudged]:
+    """What a test report carries instead of a row, if so."""
+    values = [str(value) for name, value in report.user_properties if name == NOT_JUDGED]
+    return [NotJudged(**json.loads(value)) for value in values] if report.when == "call" else []
+
+
+def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> dict[str, Json]:
+    """The ledger as one JSON document."""
+    left_out = sorted(not_judged, key=lambda claim: (natural(claim.id), claim.engine))
+    return {
+        "schema": SCHEMA,
+        "options": asdict(options),
+        "rows": [row.to_json() for row in sorted(rows, key=sort_key)],
+        "not_judged": [asdict(claim) for claim in left_out],
+    }
+
+
+def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> None:
+    """The ledger as a file."""
+    document = to_json(rows, options, not_judged)
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def require_writable(path: Path, option: str) -> None:
+    """ValueError, before an hour is spent, if no file can be written there."""
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{option} {path}: there is no such folder")
+    if path.is_dir():
+        raise ValueError(f"{option} {path}: is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} {path}: is a device or a pipe, not a file")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise ValueError(f"{option} {path}: may not be written")
+
+
+class Journal:
+    """A ledger in the making, PATH.part: a line of options, then a line a row, so that a run that dies loses nothing."""
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self.path = part_of(path)
+        header = {"journal": True, "schema": SCHEMA, "options": asdict(options)}
+        self.path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Writes them at once."""
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows)
+
+    def remove(self) -> None:
+        """The ledger itself is written."""
+        self.path.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """Where the journal of this ledger stands."""
+    return path.with_name(path.name + ".part")
+
+
+def document_of(path: Path) -> dict[str, Json]:
+    """A ledger or a journal, as JSON. ValueError if it is neither; of a journal, a last line that was cut off is left out."""
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        first, newline, rest = text.partition(b"\n")
+        if newline and first.startswith(JOURNAL):
+            lines = rest[: rest.rfind(b"\n") + 1].splitlines()
+            document = {**json.loads(first), "rows": [json.loads(line) for line in lines]}
+        else:
+            document = json.loads(text)
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
+        return dict(document)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not a ledger: {error}") from error
+
+
+def read_options(path: Path) -> dict[str, Json]:
+    """The options of the run that wrote this ledger; ValueError if it is none."""
+    try:
+        return dict(document_of(path)["options"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path}: not a ledger: {error}") from error
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a ledger or a journal; ValueError if it is neither."""
+    try:
+        return [Row.from_json(row) for row in document_of(path)["rows"]]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        known = str(error).startswith(f"{path}: ")
+        raise ValueError(str(error) if known else f"{path}: not a ledger: {error}") from error
+
+
+def covered(evidence: Evidence) -> str:
+    """The range in words, with the numbers that the run measured."""
+    parts = [evidence.range]
+    if isinstance(evidence, Searched):
+        if evidence.stopped:
+            parts.append(f"stopped by a witness at case {evidence.cases:,}")
+        else:
+            if evidence.n_max is not None:
+                parts.append(f"n ≤ {evidence.n_max:,}")
+            parts.append(f"{evidence.cases:,} {'case' if evidence.cases == 1 else 'cases'}")
+    if isinstance(evidence, Proved):
+        parts.append(f"by {evidence.by}")
+    if evidence.precision:
+        parts.append(evidence.precision)
+    return ", ".join(parts)
+
+
+def shortened(text: str, limit: int = LONGEST_CASE) -> str:
+    """At most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """One line a claim: verdict and evidence in columns of their own, and beside them what was claimed and covered.
+
+    The words of the evidence column come from the types of the evidence alone.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    engines = {row.engine for row in rows if row.engine}
+    ledger = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, expand=True)
+    ledger.add_column("claim", no_wrap=True)
+    ledger.add_column("verdict", no_wrap=True)
+    ledger.add_column("evidence", no_wrap=True)
+    ledger.add_column("statement, range, witness", ratio=1)
+    for row in sorted(rows, key=sort_key):
+        names = [row.claim.id, row.claim.variant, *([row.engine] if len(engines) > 1 and row.engine else [])]
+        verdict = Text(row.verdict, style=STYLES[row.verdict])
+        if not row.as_expected:
+            verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
+        kinds = dict.fromkeys(evidence.kind for evidence in row.evidence)
+        body = Text(row.claim.statement)
+        if row.claim.finding:
+            body.append(f"\n{row.claim.finding} as printed, all else repaired")
+        for evidence in row.evidence:
+            body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
+        if row.note:
+            body.append(f"\n{row.note}", style="dim")
+        if row.witness is not None:
+            body.append(f"\nwitness: {shortened(compact(row.witness.case))}", style="red")
+        ledger.add_row(Text("\n".join(names)), verdict, Text("\n".join(kinds)), body)
+    return ledger
+
+
+def summary(rows: Sequence[Row], not_judged: int = 0) -> str:
+    """How many claims got which verdict."""
+    counts = Counter(row.verdict for row in rows)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
+    surprises = sum(not row.as_expected for row in rows)
+    return ", ".join(parts) + f"; {surprises} not as expected" + (f"; {not_judged} not judged" if not_judged else "")
+
+
+def text(rows: Sequence[Row], width: int, color: bool, not_judged: int = 0) -> str:
+    """The table and its totals as terminal text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(
+        file=out, width=max(width, LEAST_WIDTH), force_terminal=color, color_system="standard" if color else None
+    )
+    console.print(table(rows))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return "\n".join(lines) + "\n" + summary(rows, not_judged) + "\n"
+
+
+def replay_lines(rows: Sequence[Row], stored: Mapping[str, Witness], ledger: Path | None) -> list[str]:
+    """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness."""
+    lines = []
+    for row in sorted(rows, key=sort_key):
+        if row.witness is None:
+            continue
+        if stored.get(row.claim.id) == row.witness:
+            lines.append(f"python -m verify.replay {row.claim.id}")
+        elif ledger is not None:
+            lines.append(f"python -m verify.replay {row.claim.id} --ledger {ledger}")
+        else:
+            lines.append(row.witness.command(row.claim.id))
+    return lines
+
+
+def load_witnesses(path: Path) -> dict[str, Witness]:
+    """The stored witnesses by claim; none if there is no file. ValueError if the file is something else."""
+    if not path.exists():
+        return {}
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {claim: Witness.from_json(witness) for claim, witness in document["witnesses"].items()}
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path}: not a file of witnesses: {error}") from error
+
+
+def update_witnesses(path: Path, rows: Sequence[Row]) -> None:
+    """Stores what this run found; forgets the witnesses of claims that it judged and did not refute."""
+    stored = load_witnesses(path)
+    for claim in {row.claim.id for row in rows}:
+        stored.pop(claim, None)
+    for row in sorted(rows, key=sort_key, reverse=True):  # of several engines, the first stays
+        if row.witness is not None:
+            stored[row.claim.id] = row.witness
+    document = {"schema": SCHEMA, "witnesses": {claim: asdict(stored[claim]) for claim in sorted(stored, key=natural)}}
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,71 @@
+"""What a run of the verifier is told: files, sizes, precision, engine, device, seed."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+FILES = "claims/[!_]*.py"  # where claims are written
+DEFAULT_N_MAX = 64
+DEFAULT_ENGINE = "reference"
+ENGINES: Mapping[str, str] = {  # name → the module that must exist for it
+    "reference": "constructions.engines.reference",
+    "dense": "constructions.engines.dense",
+    "indexed": "constructions.engines.indexed",
+}
+DEVICES = ("cpu", "cuda")
+LARGEST_N = 10_000_000  # a claim at this size takes hours
+LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
+MOST_MINUTES = 7 * 24 * 60
+
+
+@dataclass(frozen=True)
+class Options:
+    """One run. p_bits: None where each claim takes the precision that it is stated for."""
+
+    n_max: int = DEFAULT_N_MAX
+    p_bits: int | None = None
+    engines: tuple[str, ...] = (DEFAULT_ENGINE,)
+    device: str = "cpu"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_max < 1:
+            raise ValueError(f"--n-max {self.n_max}: the largest size must be at least 1")
+        if self.n_max > LARGEST_N:
+            raise ValueError(f"--n-max {self.n_max}: the largest size can be {LARGEST_N} at most")
+        if self.p_bits is not None and self.p_bits > LARGEST_PRECISION:
+            raise ValueError(f"--p-bits {self.p_bits}: a precision has {LARGEST_PRECISION} bits at most")
+        if self.p_bits is not None and (self.p_bits < 5 or self.p_bits % 2 == 0):
+            raise ValueError(f"--p-bits {self.p_bits}: a precision is an odd number of bits, at least 5")
+        if self.device not in DEVICES:
+            raise ValueError(f"--device {self.device}: want one of {', '.join(DEVICES)}")
+
+
+def chosen_engines(name: str) -> tuple[str, ...]:
+    """The engines that `--engine` asks for; ValueError names one that does not exist or is not built."""
+    if name != "all" and name not in ENGINES:
+        raise ValueError(f"--engine {name}: want one of {', '.join(ENGINES)}, all")
+    chosen = tuple(ENGINES) if name == "all" else (name,)
+    if chosen == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
+        return chosen
+    missing = [engine for engine in chosen if not built(engine)]
+    if missing:
+        there = ", ".join(engine for engine in ENGINES if built(engine))
+        raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
+    return chosen
+
+
+def require_device(device: str) -> None:
+    """ValueError if the device is not there. Imports torch only when it has to be asked."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ValueError("--device cuda: torch finds no CUDA device here")
+
+
+def built(engine: str) -> bool:
+    """Is the engine's module there? Does not import it."""
+    return importlib.util.find_spec(ENGINES[engine]) is not None

@@ -1,0 +1,53 @@
+"""In which order claims are judged where several processes share a run: those that took longest last time begin.
+
+One claim takes a thousand times as long as another. If the long ones are handed out first, and one by one, the processes end
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from verify.framework.options import FILES
+
+T = TypeVar("T")
+Key = tuple[str, str]
+"""A claim and its engine: what a row of the ledger is known by."""
+LEDGER = Path(__file__).parents[2] / "docs" / "ledger.json"
+
+
+def seconds_of(path: Path) -> dict[Key, float]:
+    """How long each claim took when this ledger was written; nothing if there is no ledger."""
+    from verify.framework import ledger
+
+    try:
+        return {(row.claim.id, row.engine): row.seconds for row in ledger.read(path)}
+    except (OSError, ValueError):
+        return {}
+
+
+def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mapping[Key, float]) -> list[T]:
+    """The items in a new order; those of which nothing is known may be long, so they come first, and as they were."""
+    known = [seconds.get(key, float("inf")) if key else float("inf") for key in keys]
+    return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
+
+
+def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict[str, float]:
+    """The same by pytest's names, of those that name their claim: `…::test_head[reference-C.18/repaired]`."""
+    found = {}
+    for test in tests:
+        name = test.partition("[")[2].removesuffix("]")
+        engine, _, claim = name.partition("-")
+        for key in ((name, ""), (claim, engine)):
+            if key in seconds:
+                found[test] = seconds[key]
+    return found
+
+
+def are_claims(arguments: Sequence[str], folder: Path) -> bool:
+    """Whether pytest, started in `folder`, is to judge claims and nothing else: the verifier's folder, or files of claims."""
+    paths = [(folder / argument.partition("::")[0]).resolve() for argument in arguments]
+    here = Path(__file__).resolve().parents[1]
+    return bool(paths) and all(path == here or path.match(FILES) for path in paths)

@@ -1,0 +1,155 @@
+"""What happens once in a run, however many processes share it: rows are gathered, progress and ledger are shown."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+import pytest
+
+from verify.framework import ledger
+from verify.framework.claim import Row
+from verify.framework.options import FILES, Options
+from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
+from verify.framework.progress import Progress, real_stderr
+from verify.plugin import matching
+
+
+class Session:
+    """A pytest plugin for the process that the user started."""
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self.config = config
+        self.options = options
+        self.progress: Progress | None = None
+        self.stream: TextIO = sys.stderr
+        self.rows: list[Row] = []
+        self.tests: list[str] = []
+        self.not_judged: list[ledger.NotJudged] = []
+        self.journal: ledger.Journal | None = None
+        self.trouble: list[str] = []  # with files
+        self.lost: list[str] = []  # tests of claims that failed outside of their search
+        self.reported: dict[str, float] = {}  # test → seconds
+
+    def tick(self, claim: str) -> Callable[[int], None]:
+        """What the search for a claim tells its number of cases to."""
+        progress = self.progress
+        return (lambda cases: None) if progress is None else (lambda cases: progress.tick(claim, cases))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if any(item.get_closest_marker("claim") for item in session.items):
+            self._start([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        wanted = self.config.option.claim
+        if not ids and wanted is not None and not matching(wanted, [row.claim.id for row in self.rows]):
+            raise pytest.UsageError(f"--claim {wanted}: no such claim")
+        files = {test.split("::")[0].rsplit("/", 1)[-1] for test in ids}
+        if any(fnmatch.fnmatch(file, FILES) for file in files) and not self.tests:
+            self._start(ids)
+
+    def _start(self, tests: Sequence[str]) -> None:
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or self.config.option.collectonly:
+            return
+        self.tests = list(tests)
+        self.stream = real_stderr()
+        live = self.stream.isatty() and self.config.get_verbosity() <= 0
+        if live:  # pytest's own line of names and letters would run through the bar
+            reporter.showfspath = False
+        known = {**seconds_of_tests(tests, seconds_of(LEDGER)), **self._known_seconds()}
+        self.progress = Progress(tests, known, self.stream, live)
+
+    def _known_seconds(self) -> dict[str, float]:
+        cache = getattr(self.config, "cache", None)
+        return {} if cache is None else dict(cache.get(self._cache_key, {}))
+
+    @property
+    def _cache_key(self) -> str:
+        return f"verify/seconds-n{self.options.n_max}-p{self.options.p_bits}"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No letters into the bar: whatever fails is told at the end."""
+        if self.progress is None or self.progress.bar is None or report.when != "call":
+            return None
+        return "xfailed" if hasattr(report, "wasxfail") else report.outcome, "", ""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.reported[report.nodeid] = report.duration
+        rows = ledger.rows_of(report)
+        self._keep(rows)
+        self.not_judged += ledger.not_judged_of(report)
+        if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
+            self.lost.append(report.nodeid)
+        if self.progress is not None and report.when == "teardown":
+            self.progress.finish(report.nodeid)
+
+    def _keep(self, rows: list[Row]) -> None:
+        path = self.config.option.ledger
+        fresh = self.journal is None
+        self.rows += rows
+        if path is None or not rows or self.trouble:
+            return
+        try:
+            self.journal = self.journal or ledger.Journal(path, self.options)
+            self.journal.add(self.rows if fresh else rows)
+        except OSError as error:
+            self.trouble.append(f"--ledger {path}: {error.strerror}, so that rows are kept in memory only")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.progress is not None:
+            self.progress.close()
+            if self.stream is not sys.stderr:
+                self.stream.close()
+            cache = getattr(self.config, "cache", None)
+            if cache is not None:
+                cache.set(self._cache_key, {**self._known_seconds(), **self.reported})
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.rows:  # all of them taken over by --resume
+            session.exitstatus = pytest.ExitCode.OK
+        if not self.config.option.collectonly:
+            self._write_files()
+        if self.trouble and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def _write_files(self) -> None:
+        option = self.config.option
+        try:
+            if option.ledger is not None and (self.rows or self.not_judged):
+                ledger.write(option.ledger, self.rows, self.options, self.not_judged)
+                if self.journal is not None:
+                    self.journal.remove()
+        except OSError as error:
+            kept = f"; the rows are in {self.journal.path}" if self.journal is not None else ""
+            self.trouble.append(f"--ledger {option.ledger}: {error.strerror}{kept}")
+        try:
+            if option.update_witnesses:
+                ledger.update_witnesses(option.witnesses, self.rows)
+        except OSError as error:
+            self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        option = self.config.option
+        if self.rows or self.lost or self.not_judged:
+            terminalreporter.section("ledger")
+            width = self.config.get_terminal_writer().fullwidth
+            shown = ledger.text(self.rows, width, terminalreporter.hasmarkup, len(self.not_judged))
+            terminalreporter.write(shown)
+        for claim in sorted(self.not_judged, key=lambda claim: ledger.natural(claim.id)):
+            terminalreporter.write_line(f"Not judged: {claim.id}: {claim.reason}")
+        for test in sorted(set(self.lost)):
+            terminalreporter.write_line(f"No verdict, see above: {test}")
+        missing = len(set(self.tests) - set(self.reported))
+        if missing:
+            terminalreporter.write_line(f"The run ended early: {missing} of {len(self.tests)} tests were not run.")
+        lines = ledger.replay_lines(self.rows, ledger.load_witnesses(option.witnesses), option.ledger)
+        for line in ["Replay a witness:", *lines] if lines else []:
+            terminalreporter.write_line(line)
+        for line in self.trouble:
+            terminalreporter.write_line(f"ERROR: {line}")

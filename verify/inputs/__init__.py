@@ -1,0 +1,1 @@
+"""What claims are tried on: columns, graphs and machines, drawn, listed or from a seed."""

@@ -1,0 +1,1 @@
+"""What knows the right answers independently of the weights, and the arguments that hold for all n."""

@@ -1,0 +1,73 @@
+"""How many inputs of a kind there are, by closed formulas: what an enumeration has to reach before it is called exhaustive.
+
+Nothing here lists anything, and nothing here is used by what lists the inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+
+from constructions.wiring.part import Domain, Integer, OneOf, Part, Real, UnitFraction
+from verify.runs.probe import Trial
+
+
+def labelled_graphs(sizes: Iterable[int]) -> int:
+    """Simple graphs on n labelled vertices, n in `sizes`: Σ 2^(n(n − 1)/2)."""
+    return sum(2 ** math.comb(n, 2) for n in sizes)
+
+
+def labelled_trees(n: int) -> int:
+    """Cayley's formula, n^(n − 2)."""
+    return 1 if n == 1 else n ** (n - 2)
+
+
+def ordered_graphs(n: int, edges: Iterable[int] | None = None) -> int:
+    """Simple graphs on n vertices, m edges, each order and orientation of the edges: Σ C(n(n − 1)/2, m)·m!·2^m."""
+    most = math.comb(n, 2)
+    return sum(math.perm(most, m) * 2**m for m in (range(most + 1) if edges is None else edges))
+
+
+def sequences(longest: int, tokens: int) -> int:
+    """Of up to `longest` tokens out of so many: Σ tokens^l."""
+    return sum(tokens**length for length in range(longest + 1))
+
+
+def questions(task: str, longest: int, tokens: int, most: int, query_length: int) -> int:
+    """Sequences with a query. index: a position of it. counting: a token and a threshold from 0 to `most`. Else: so many tokens."""
+    if task == "index":
+        return sum(length * tokens**length for length in range(longest + 1))
+    queries = tokens * (most + 1) if task == "counting" else tokens**query_length
+    return sequences(longest, tokens) * queries
+
+
+def elements(domain: Domain) -> int:
+    """Of a finite domain."""
+    match domain:
+        case Integer(low, high) | UnitFraction(low, high):
+            return high - low + 1
+        case OneOf(choices):
+            return len(set(choices))
+        case Real():
+            raise ValueError("a real domain is not finite")
+
+
+def columns(part: Part, n: int, longest: int, precision: int | None, pinned: Collection[str] = ()) -> int:
+    """Of up to `longest` positions: each register of the part's contract is free, but for pinned ones and fixed first values.
+
+    precision: bits, or None for the least ones of each length.
+    """
+    total = 0
+    for length in range(1, longest + 1):
+        bits = precision or part.least_precision(n, length)
+        contract = part.contract(Trial(n, length, bits, {}).setting)
+        free = {name: elements(domain) for name, domain in contract.requires.items() if name not in pinned}
+        total += math.prod(size ** (length - (name in contract.first)) for name, size in free.items())
+    return total
+
+
+def all_columns(
+    part: Part, small: Sequence[tuple[int, int]], precision: int | None, pinned: Collection[str] = ()
+) -> int:
+    """The same, summed over (n, longest)."""
+    return sum(columns(part, n, longest, precision, pinned) for n, longest in small)

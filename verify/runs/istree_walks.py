@@ -1,0 +1,123 @@
+"""What the claims about IsTree share: how a recurrent model walks on a graph, and random graphs, small and large."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from hypothesis import strategies as st
+
+from constructions.engines import Respond, find_engine, no_response
+from constructions.istree.graphs import PAPER, Graph
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.framework.check import Check, Predicate
+from verify.framework.claim import Counterexample
+from verify.inputs.large_graphs import SHAPES, LargeGraph
+from verify.inputs.strategies import FAMILIES, graphs
+
+PRECISION = "p = least_precision(n)"
+ORDERS = "in every order and orientation of its edges"
+LADDER = (10, 100, 1000)  # the n of models that are measured
+
+
+class Writer(Protocol):
+    """The module of a model that answers in tokens of its own."""
+
+    def limit(self, n: int) -> int:
+        """The most tokens that are waited for."""
+
+    def expected_sequence(self, graph: Graph) -> list[str]:
+        """What it should write."""
+
+
+def stops(wired: Wired) -> set[int]:
+    """The verdicts."""
+    return set(wired.tokens((PAPER.yes, PAPER.no)))
+
+
+def prompt(wired: Wired, graph: Graph) -> list[int]:
+    """Tokenize(G) in the model's numbers."""
+    words = PAPER.vocabulary(graph.n)
+    return wired.tokens(words[token] for token in PAPER.prompt(graph))
+
+
+def walk(module: Writer, wired: Wired, graph: Graph, engine: str, respond: Respond = no_response) -> list[str]:
+    """What follows the prompt, responses included. Raises SearchError."""
+    # A guess spares the engines that run whole sequences most of the work; as printed, the model says something else.
+    guess = [] if wired.printed else wired.tokens(module.expected_sequence(graph))
+    found = find_engine(engine)(
+        wired.model,
+        wired.arithmetic,
+        prompt(wired, graph),
+        stops(wired),
+        module.limit(graph.n),
+        guess=guess,
+        respond=respond,
+    )
+    return [wired.vocabulary[token] for token in found.produced]
+
+
+def random_graphs(
+    check: Check,
+    sizes: Sequence[int],
+    right: Predicate[Graph],
+    *,
+    examples: int,
+    families: Sequence[str] = tuple(FAMILIES),
+    precision: str = PRECISION,
+    by: str = "",
+) -> None:
+    """Graphs of some families with n from `sizes`; a witness is shrunk. by: the engine, if it is not the one that is asked for."""
+    check.sampled(
+        graphs(sizes, families),
+        right,
+        range=f"{', '.join(families)}; n = {', '.join(map(str, sizes))}" + (f" ({by})" if by else ""),
+        size=lambda graph: graph.n,
+        precision=check.precision_text(precision) if not by else precision,
+        max_examples=examples,
+    )
+
+
+def large_graphs(
+    check: Check, n: int, right: Predicate[LargeGraph], *, examples: int, text: str, precision: str = PRECISION
+) -> None:
+    """Graphs on n vertices, each from a seed. text: which they are."""
+    check.sampled(
+        st.builds(LargeGraph, st.sampled_from(sorted(SHAPES)), st.just(n), st.integers(0, 2**32 - 1)),
+        right,
+        range=text,
+        size=lambda large: large.n,
+        precision=precision,
+        max_examples=examples,
+    )
+
+
+def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
+    """Which large graphs these are, for the ledger: only the first part of a claim lists the shapes."""
+    by = f" ({engine})" if engine else ""
+    return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"
+
+
+def logarithmic(
+    least_precision: Callable[[int, Discipline], int], bounds: dict[Discipline, tuple[int, int]]
+) -> Predicate[int]:
+    """Whether least_precision(n) ≤ a·log2 n + 2·log2(1 + log2 n) + b under each discipline. bounds: its (a, b)."""
+
+    def within(n: int) -> Counterexample | None:
+        bits = math.log2(n)
+        for discipline, (slope, rest) in bounds.items():
+            least = least_precision(n, discipline)
+            bound = slope * bits + 2 * math.log2(1 + bits) + rest
+            if least > bound + 1e-9:
+                return Counterexample(discipline=discipline, least=least, bound=bound)
+        return None
+
+    return within
+
+
+def logarithmic_ladder() -> list[int]:
+    """Powers of two and their neighbours, and others in between, up to 10^6."""
+    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)}
+    return sorted(powers | {n for e in range(120) if (n := int(1.125**e)) <= 10**6} | {10**6})

@@ -1,0 +1,60 @@
+"""What all claims about single parts share: precisions, sizes, and how a part is run on columns, every one or random ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from constructions.wiring.part import Part
+from verify.framework.check import Check, Predicate
+from verify.inputs.strategies import every_trial, trials
+from verify.runs.probe import Trial
+
+
+def asked(check: Check) -> Callable[[int, int], int | None]:
+    """The precision of --p-bits, or None for the least one of each setting."""
+    return lambda n, length: check.p_bits
+
+
+def claimed_sizes(check: Check, part: Part, sizes: Sequence[int], length: int = 1) -> Sequence[int]:
+    """The sizes for which the part claims to hold at the precision of --p-bits."""
+    return check.certified_sizes(sizes, lambda n: part.least_precision(n, length))
+
+
+def columns_of_one(part: Part, sizes: Sequence[int], check: Check) -> Iterator[Trial]:
+    """Every single column of every size, the small ones first."""
+    return itertools.chain.from_iterable(every_trial(part, n, 1, precision=asked(check)) for n in sizes)
+
+
+def run_every(check: Check, cases: Iterable[Trial], right: Predicate[Trial], text: str, count: int) -> None:
+    """All of these columns. text: which they are. count: how many there are."""
+    precision = check.precision_text("least p")
+    check.exhaustive(cases, right, count=count, range=text, size=lambda trial: trial.n, precision=precision)
+
+
+def run_random(
+    check: Check,
+    part: Part,
+    right: Predicate[Trial],
+    text: str,
+    *,
+    longest: int,
+    examples: int = 100,
+    n_covers_length: bool = False,
+) -> None:
+    """Random columns of up to `longest` positions, n up to --n-max. text: which they are."""
+    sizes = tuple(n for n in check.sizes() if n >= 2 or not n_covers_length)
+    check.sampled(
+        trials(
+            part,
+            claimed_sizes(check, part, sizes, longest),
+            longest,
+            precision=asked(check),
+            n_covers_length=n_covers_length,
+        ),
+        right,
+        range=text,
+        size=lambda trial: trial.n,
+        precision=check.precision_text("least p to least p + 20"),
+        max_examples=examples,
+    )

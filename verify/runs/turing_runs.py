@@ -1,0 +1,189 @@
+"""The models of Turing machines, what each theorem claims of its own, and one judge of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from constructions.engines import find_engine
+from constructions.engines.indexed import first_mismatch
+from constructions.measures import HYBRID_RNN, LINEAR_RNN
+from constructions.models.search import SearchError
+from constructions.turing.configurations import HALT, OUT
+from constructions.turing.machine import DIGITS, Machine, parse_standard
+from constructions.turing.protocol import TuringModel, expected_tokens, find_model, surroundings
+from constructions.turing.show import outcome
+from constructions.turing.simulator import Configuration, simulate
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+from verify.framework.claim import Claim, Counterexample
+from verify.inputs.turing_machines import machines
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run: a machine in the standard format, a word, and the most steps."""
+
+    machine: str
+    tape: str
+    steps: int
+
+    @property
+    def task(self) -> dict[str, Any]:
+        """What a model is wired for besides the machine."""
+        return {"steps": self.steps, "tape": self.tape}
+
+
+@dataclass(frozen=True)
+class SpaceCase(Case):
+    """A run in a space of so many cells."""
+
+    cells: int
+
+    @property
+    def task(self) -> dict[str, Any]:
+        """What a model is wired for besides the machine."""
+        return {**super().task, "cells": self.cells}
+
+
+@dataclass(frozen=True)
+class About:
+    """What one theorem claims of its model. most_steps: at scale. parameters: (a, b) for at most a + b·B·k of them.
+
+    in_space: whether the model is wired for a space, so that its cases are of the type `SpaceCase`.
+    """
+
+    theorem: str
+    model: str
+    of_class: str
+    blocks: int
+    most_steps: int
+    state_numbers: int
+    parameters: tuple[int, int]
+    in_space: bool = False
+
+    @property
+    def module(self) -> TuringModel:
+        """The model."""
+        return find_model(self.model)
+
+    def claim(self, what: str, statement: str) -> Claim:
+        """About this model."""
+        return Claim(f"{self.theorem}/{what}" if what else self.theorem, f"Theorem {self.theorem}", statement)
+
+    @property
+    def statement(self) -> str:
+        """The theorem."""
+        return self.module.CONSTRUCTION.statement
+
+    @property
+    def precision(self) -> str:
+        """For the ledger."""
+        return f"p = least_precision({'m' if self.in_space else 'n'})"
+
+    def case(self, machine: str, tape: str, steps: int, cells: int) -> Case:
+        """A run; the cells count where the model is wired for a space."""
+        return SpaceCase(machine, tape, steps, cells) if self.in_space else Case(machine, tape, steps)
+
+    def wire(self, machine: Machine, task: dict[str, Any], **how: Any) -> Wired:
+        """The wired model."""
+        return self.module.build(machine, **task, **how)
+
+
+COT = About("4.1", "cot", LINEAR_RNN, 3, 100_000, 20, (8_800, 119), in_space=True)
+RAG = About("5.4", "rag", LINEAR_RNN, 2, 2000, 41, (17_423, 191))
+HYBRID = About("5.8", "hybrid", HYBRID_RNN, 2, 47_176_870, 16, (8_068, 122))
+MODELS = (COT, RAG, HYBRID)
+
+
+def judge(
+    about: About, engine: str = "indexed", *, admit: Callable[[Case], None] = lambda case: None, **how: Any
+) -> Callable[[Any], Counterexample | None]:
+    """`run` of one model as a predicate on its cases, which says of what type they are. admit: called before, it may raise."""
+
+    def on_any_tape(case: Case) -> Counterexample | None:
+        admit(case)
+        return run(about, case, engine, **how)
+
+    def in_space(case: SpaceCase) -> Counterexample | None:
+        return on_any_tape(case)
+
+    return in_space if about.in_space else on_any_tape
+
+
+def run(
+    about: About,
+    case: Case,
+    engine: str,
+    *,
+    printed: tuple[str, ...] = (),
+    discipline: Discipline = Discipline.FUSED,
+    p_bits: int | None = None,
+) -> Counterexample | None:
+    """Whether the model writes what the simulator says; as printed, whether its words say it.
+
+    In a space: and whether it stops where the head leaves the space, not before.
+    """
+    model, machine, task = about.module, parse_standard(case.machine), case.task
+    wired = about.wire(machine, task, precision_bits=p_bits, printed=printed, discipline=discipline)
+    prompt = model.prompt(machine, **task)
+    expected = model.expected_sequence(machine, **task)
+    words: list[str] = []
+    if expected:  # nothing is to be written if the prompt says all
+        try:
+            decoded = find_engine(engine)(
+                wired.model,
+                wired.arithmetic,
+                wired.tokens(prompt),
+                {wired.token[word] for word in (HALT, OUT) if word in wired.token},
+                len(expected),
+                guess=() if printed else wired.tokens(expected),
+                respond=surroundings(model, wired),
+            )
+        except SearchError as error:
+            return Counterexample(expected=outcome(simulate(machine, case.tape, case.steps)), failed=str(error))
+        words = [wired.vocabulary[token] for token in decoded.produced]
+    said, left = model.read([*prompt, *words]), words[-1:] == [OUT]
+    is_so = simulate(machine, case.tape, said.steps if left else case.steps)
+    if said != is_so:
+        return Counterexample(expected=_told(is_so), written=_told(said))
+    if words != expected and not printed:
+        return Counterexample(expected=" ".join(expected), written=" ".join(words))
+    return leaves_the_space(case, machine, said, left) if isinstance(case, SpaceCase) else None
+
+
+def leaves_the_space(case: SpaceCase, machine: Machine, said: Configuration, left: bool) -> Counterexample | None:
+    """Whether the head leaves the space in the next step just if the model says so. said: where the run stopped."""
+    first = (case.cells - max(len(case.tape), 1)) // 2
+    head = simulate(machine, case.tape, min(said.steps + 1, case.steps)).head
+    leaves = not -first <= head < case.cells - first
+    return None if leaves == left else Counterexample(expected=f"the head on cell {head}", left_the_space=left)
+
+
+def _told(end: Configuration) -> str:
+    return f"{outcome(end)}: {end.tape}"
+
+
+def certified(about: About, case: Case) -> Counterexample | None:
+    """Whether each argmax is the next word of the run, and every softmax column has a certificate."""
+    model, machine, task = about.module, parse_standard(case.machine), case.task
+    wired = about.wire(machine, task)
+    prompt = wired.tokens(model.prompt(machine, **task))
+    expected = expected_tokens(model, wired, machine, task)
+    wrong, found = first_mismatch(wired.model, wired.arithmetic, prompt, expected)
+    if wrong is not None:
+        return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)
+    return Counterexample(dense=found.columns.dense) if found.columns.dense else None
+
+
+@st.composite
+def cases(draw: DrawFn, about: About, sizes: Sequence[int]) -> Case:
+    """A random machine of up to 5 states and 4 symbols, a word, a number of steps from `sizes`, and some space."""
+    code = draw(machines(5, 4))
+    tape = draw(st.text(DIGITS[: parse_standard(code).symbols], max_size=6))
+    steps = draw(st.sampled_from(sizes))
+    return about.case(code, tape, steps, max(len(tape), 1) + draw(st.integers(0, 8)) if about.in_space else 0)

@@ -40,7 +40,6 @@ LONGEST = 400  # lines of a file
 # These are longer. A number here may only become smaller, and goes when the file fits.
 LONGER = {
     "constructions/istree/transformer.py": 492,
-    "tests/engines/test_incremental.py": 404,
     "tests/turing/test_cot.py": 437,
     "verify/certificates/attention.py": 484,
     "verify/certificates/kinds.py": 581,

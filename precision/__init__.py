@@ -9,6 +9,7 @@ rounding          ROUND(x, p) on exact integers: the definition
 enclosure         rounding a real number of which only bounds are known
 exponential       e^x, correctly rounded
 softmax           one column of attention weights, correctly rounded: the definition
+winners           how far some keys must lead for all others to vanish, and what each of them then weighs
 rounding_array, exponential_array, softmax_array
                   the same three on float64 arrays, with the same bits; what they cannot decide they hand to the definition
 

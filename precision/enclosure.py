@@ -23,8 +23,8 @@ from precision.format import Format, Rounding
 from precision.rounding import Rounded, round_dyadic, round_ratio
 
 # log2(e) = 1.442695..., from below; dyadic, so that a lower bound of gap * log2(e) is a product and a shift.
-_LOG2_E_BELOW = 94548
-_LOG2_E_BELOW_BITS = 16
+LOG2_E_BELOW = 94548
+LOG2_E_BELOW_BITS = 16
 
 
 def doublings(quanta: int, fmt: Format) -> int:
@@ -32,8 +32,8 @@ def doublings(quanta: int, fmt: Format) -> int:
 
     It is below log2(e^x) by less than 1 + x / 10^5.
     """
-    scaled = quanta * _LOG2_E_BELOW
-    shift = _LOG2_E_BELOW_BITS - fmt.quantum_exponent
+    scaled = quanta * LOG2_E_BELOW
+    shift = LOG2_E_BELOW_BITS - fmt.quantum_exponent
     return scaled >> shift if shift >= 0 else scaled << -shift
 
 

@@ -13,7 +13,7 @@ import difflib
 import json
 import secrets
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from verify.framework.options import (
     MOST_MINUTES,
     Options,
     chosen_engines,
+    matching,
     require_device,
 )
 from verify.framework.order import LEDGER, are_claims, longest_first, seconds_of
@@ -242,14 +243,6 @@ def owners_key(item: pytest.Item) -> tuple[str, str] | None:
     if claim is None:
         return None
     return claim.id, item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
-
-
-def matching(wanted: str, ids: Sequence[str]) -> set[str]:
-    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
-    if wanted in ids:
-        return {wanted}
-    below = {id for id in ids if id.startswith(f"{wanted}/")}
-    return below or {id for id in ids if id.startswith(wanted)}
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
 """Engines: four ways to run the same weights, bit for bit alike. `reference` is the definition.
 
-`find_engine` gives greedy decoding by any of them (see decoding.py), or by `auto`, which picks the fastest (see auto.py).
+`find_engine` gives greedy decoding by any of them (see protocol.py), or by `auto`, which picks the fastest (see auto.py).
 """
 
 from __future__ import annotations
@@ -10,19 +10,14 @@ import importlib.util
 from typing import cast
 
 from constructions.engines.decoding import (
-    Decode,
-    Decoded,
-    EngineFailed,
-    Respond,
-    Tick,
     by_block_and_head,
     decode_by_dense,
     decode_by_incremental,
     decode_by_indexed,
     decode_by_reference,
     decode_with_guess,
-    no_response,
 )
+from constructions.engines.protocol import Decode, Decoded, EngineFailed, Respond, Tick, no_response
 
 __all__ = [
     "ENGINES",

@@ -21,20 +21,16 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from constructions.engines.decoding import (
-    Decode,
-    Decoded,
     IndexedRuns,
-    Respond,
-    Tick,
     decode_by_dense,
     decode_by_incremental,
     decode_by_indexed,
     decode_by_reference,
     decode_with_guess,
-    no_response,
     readable,
 )
 from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled
+from constructions.engines.protocol import Decode, Decoded, Respond, Tick, no_response
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding

@@ -8,13 +8,22 @@ from fractions import Fraction
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import Protocol
 
-from constructions.istree.graphs import Graph
 from constructions.models.construction import Construction
 from constructions.show.trace import Trace, show_attended, show_because, show_value, show_values
 
 PAGE = Path(__file__).with_name("trace_page.html")
 FOCUS = ("current", "previous", "father", "next")
+
+
+class Graph(Protocol):
+    """What is drawn: vertices 1 … n and edges between them."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def edges(self) -> Sequence[tuple[int, int]]: ...
 
 
 def html_page(

@@ -14,6 +14,7 @@ from fractions import Fraction
 from constructions.wiring.finding import Finding
 from constructions.wiring.wire import BlockPlan
 from precision.format import Format
+from precision.winners import vanishing_lead
 
 Columns = Mapping[str, Sequence[Fraction]]  # register → value at position 1, 2, …
 Expected = Mapping[str, Sequence[Fraction | None]]  # None: nothing is promised there
@@ -78,13 +79,12 @@ class Setting:
 def least_gap(fraction_bits: int, length: int) -> int:
     """The least power of two G with length·e^−(G−2) < 2^−(fraction_bits + 2).
 
-    Then a winner that leads by G − 2 gets weight exactly 1 and the others exactly 0, and m tied winners get ROUND(1/m): the
-    leakage is below a quarter of a step, and 1/m is never closer than 1/(m·2^(fraction_bits+1)) to a midpoint. The 2 is room
-    for the rounding of scores. Derivation: log2 e > 1.442.
+    Then a winner that leads by G − 2 gets weight exactly 1 and the others exactly 0, and m tied winners get ROUND(1/m), see
+    precision/winners.py. The 2 is room for the rounding of scores.
     """
-    needed = fraction_bits + 2 + length.bit_length()
+    lead = vanishing_lead(length, fraction_bits)
     gap = 4
-    while (gap - 2) * 1442 < needed * 1000:
+    while gap - 2 < lead:
         gap *= 2
     return gap
 

@@ -68,7 +68,7 @@ def test_the_least_gap_makes_the_runner_up_vanish(fraction_bits: int, length: in
     gap = least_gap(fraction_bits, length)
     with mpmath.workdps(60):
         assert length * mpmath.exp(-(gap - 2)) < mpmath.mpf(2) ** -(fraction_bits + 2)
-        if gap > 4:  # within a factor of two of what is needed, up to the margin that log2 e > 1.442 leaves
+        if gap > 4:  # within a factor of two of what is needed, up to the margin that a rational below log2 e leaves
             assert length * mpmath.exp(-(gap / 2 - 2)) > mpmath.mpf(2) ** -(fraction_bits + 4)
 
 

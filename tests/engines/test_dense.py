@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from constructions.engines import dense
 from constructions.engines.dense import attention as dense_attention
 from constructions.engines.dense.attention import Attention
-from constructions.engines.dense.column import Numbers, weight_of
+from constructions.engines.dense.column import Numbers
 from constructions.engines.dense.rounding import Rounder
 from constructions.engines.reference import ReferenceEngine, Step, decode
+from constructions.engines.weights import weight_of
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer

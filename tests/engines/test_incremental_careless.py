@@ -295,11 +295,14 @@ MUTANTS: Mapping[str, Careless] = {
     "a carry reads what was just written": Careless(
         "adversarial 0",
         "program",
-        "range(state, state + program.width))\n",
-        "range(following, following + program.width))\n",
+        "else state + j, weight.quanta",
+        "else following + j, weight.quanta",
     ),
     "losers take nothing from the winners' shares": Careless(
-        "structured 4", "machine", "round_beside_reciprocal(m, -1, fmt, rounding)", "round_ratio(one, m, fmt, rounding)"
+        "structured 4",
+        "machine",
+        "losers=losers) for losers in (False, True)",
+        "losers=False) for losers in (False, True)",
     ),
     "dense sums round to nearest": Careless(
         "adversarial 5",

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
-import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +17,6 @@ from constructions import index
 from constructions.engines.indexed import Columns, first_mismatch, nearest, run
 from constructions.engines.indexed import head as indexed_head
 from constructions.engines.indexed.column import from_floats
-from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.squares import split_special
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -28,7 +26,6 @@ from constructions.retrieval.task import Question
 from constructions.wiring.affine import Number, reg
 from precision.format import FP32, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
-from precision.softmax import softmax
 from tests.engines.cases import (
     CRAFTED,
     FIXED,
@@ -324,8 +321,8 @@ def test_the_corpus_agrees_and_takes_both_ways():
     assert sequential > 100
 
 
-def _share_without_losers(operators: Operators, winners: int, *, losers: bool) -> int:
-    return round_fraction(Fraction(1, winners), operators.arithmetic.format, operators.arithmetic.rounding).quanta
+def _share_without_losers(winners: int, arithmetic: Arithmetic, *, losers: bool) -> int:
+    return round_fraction(Fraction(1, winners), arithmetic.format, arithmetic.rounding).quanta
 
 
 def _seeing(shift: int) -> Callable[..., object]:
@@ -374,7 +371,7 @@ def _beneath(**changes: object) -> Callable[..., object]:
 
 
 MUTANTS: Mapping[str, tuple[object, str, object]] = {
-    "any lead will do": (indexed_head, "vanishing_lead", lambda length, fraction_bits: Fraction(0)),
+    "any lead will do": (indexed_head, "vanishing_lead", lambda keys, fraction_bits: Fraction(0)),
     "scores and logits are not rounded": (indexed_head, "find_winners", _any_lead()),
     "keys are seen one too early": (indexed_head, "find_winners", _seeing(1)),
     "keys are seen one too late": (indexed_head, "find_winners", _seeing(-1)),
@@ -414,7 +411,7 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
         "number",
         property(lambda self: np.where(self.tie > 0, 1, _number.fget(self))),
     ),
-    "losers leave no trace": (indexed_head, "share", _share_without_losers),
+    "losers leave no trace": (indexed_head, "winners_share", _share_without_losers),
 }
 
 
@@ -429,35 +426,6 @@ def test_careless_engines_are_caught(name, monkeypatch):
         except AssertionError:
             return
     pytest.fail(f"no case tells that not: {name}")
-
-
-# Parts of the certificate
-
-
-@given(length=st.integers(1, 2**40), fraction_bits=st.integers(0, 127))
-def test_a_vanishing_lead_makes_a_whole_column_vanish(length, fraction_bits):
-    lead = indexed_head.vanishing_lead(length, fraction_bits)
-    leak = length * (flint.arb(-lead.numerator) / lead.denominator).exp()
-    assert bool(leak < flint.arb((1, -fraction_bits - 2)))
-
-
-@given(
-    fmt=st.sampled_from((*map(fixed_point, (5, 7, 9, 17)), *NARROW[1:])),
-    discipline=st.sampled_from(Discipline),
-    rounding=st.sampled_from(ROUNDINGS),
-    winners=st.integers(1, 80) | st.sampled_from([2**i for i in range(10)]),
-    losers=st.integers(0, 3),
-)
-def test_shares_are_those_of_the_softmax(fmt, discipline, rounding, winners, losers):
-    arithmetic = Arithmetic(fmt, discipline, rounding)
-    operators = Operators(arithmetic)
-    lead = indexed_head.vanishing_lead(winners + losers, operators.fraction_bits)
-    gap = -(-lead // fmt.quantum)
-    if gap > (2 if discipline is Discipline.FUSED else 1) * fmt.max_quanta:
-        return  # no two scores are so far apart
-    top = min(gap, fmt.max_quanta)
-    weights = softmax([top] * winners + [int(top - gap)] * losers, arithmetic).weights
-    assert weights == [indexed_head.share(operators, winners, losers=losers > 0)] * winners + [0] * losers
 
 
 # Decoding

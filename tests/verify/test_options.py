@@ -11,8 +11,7 @@ from verify.__main__ import main
 from verify.framework import options
 from verify.framework.check import Check, Undecided
 from verify.framework.claim import Claim
-from verify.framework.options import Options, chosen_engines
-from verify.plugin import matching
+from verify.framework.options import Options, chosen_engines, matching
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FILES = "claims/[!_]*.py"  # where claims are written
@@ -55,6 +55,14 @@ def chosen_engines(name: str) -> tuple[str, ...]:
         there = ", ".join(engine for engine in ENGINES if built(engine))
         raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
     return chosen
+
+
+def matching(wanted: str, ids: Sequence[str]) -> set[str]:
+    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
+    if wanted in ids:
+        return {wanted}
+    below = {id for id in ids if id.startswith(f"{wanted}/")}
+    return below or {id for id in ids if id.startswith(wanted)}
 
 
 def require_device(device: str) -> None:

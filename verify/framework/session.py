@@ -11,10 +11,9 @@ import pytest
 
 from verify.framework import ledger
 from verify.framework.claim import Row
-from verify.framework.options import FILES, Options
+from verify.framework.options import FILES, Options, matching
 from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
-from verify.plugin import matching
 
 
 class Session:

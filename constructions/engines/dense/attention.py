@@ -3,7 +3,7 @@
 Source: section 3, definition 3.1; appendix A.2; the winner's-lead argument of appendix C and precision/softmax.py.
 
 Per query, with scores s and m winners:
-1. `dense_screen` finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
+1. screen.py finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
    0, and their sum ε is too small to move the winners' weight 1/(m + ε) past the next rounding boundary below 1/m.
 2. One key left: it is the winner, m = 1. Otherwise the exact scores of the keys that are left tell the winners; if all the others
    trail by G, the winners' weight is the rounding of a number just below 1/m (of 1/m itself, if there are no others).
@@ -11,13 +11,12 @@ Per query, with scores s and m winners:
    softmax of precision/.
 
 Every step is either exact or has an error bound that holds for any order of summation: no result depends on it.
-Flags of scores are no business of these steps, but of `dense_score_flags`.
+Flags of scores are no business of these steps, but of score_flags.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -27,15 +26,14 @@ from torch import Tensor
 from constructions.engines.dense.batch import Batch
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import NOWHERE, Site
-from constructions.engines.dense.limits import counts_exactly, decisive_gap, float64_holds
+from constructions.engines.dense.limits import decisive_gap, float64_holds
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.score_flags import note_scores
 from constructions.engines.dense.screen import Screen
 from constructions.engines.dense.workers import Workers
-from precision.enclosure import round_beside_reciprocal
-from precision.rounding import round_fraction
 from precision.softmax import softmax
 from precision.softmax_array import softmax_array
+from precision.winners import winners_share
 
 # Entries whose scores are Python integers, compared at a time.
 _WIDE_ENTRIES = 1 << 16
@@ -230,14 +228,7 @@ class Attention:
     def _uniform_weight(self, winners: int, losers: bool) -> int:
         """The weight of each of `winners` tied keys, all others (if any) trailing by G or more; in quanta."""
         if (winners, losers) not in self._uniform:
-            fmt, rounding = self.numbers.format, self.operators.arithmetic.rounding
-            if self.operators.fused and losers:
-                weight = round_beside_reciprocal(winners, -1, fmt, rounding).quanta
-            elif self.operators.fused or counts_exactly(winners, self.operators):
-                weight = round_fraction(Fraction(1, winners), fmt, rounding).quanta
-            else:
-                weight = softmax([0] * winners, self.operators.arithmetic).weights[0]
-            self._uniform[winners, losers] = weight
+            self._uniform[winners, losers] = winners_share(winners, self.operators.arithmetic, losers=losers)
         return self._uniform[winners, losers]
 
     # Step 3

@@ -1,6 +1,6 @@
 """Exact arithmetic on columns of integers: what the dense engine computes with.
 
-Source: appendix A.2; `dense_rounding` rounds the results.
+Source: appendix A.2; rounding.py rounds the results.
 
 A *column* is one coordinate at many positions. Most coordinates of a construction are small integers times one power of two, so a
 column is an int64 tensor of mantissas, one exponent and a bound on the mantissas. An operation whose result provably fits in 62
@@ -11,13 +11,13 @@ the bound is too large it is first replaced by the true maximum, and then, if ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from constructions.engines.weights import ZERO, Weight, weight_of
 from precision.format import Format
 
 Objects = npt.NDArray[np.object_]
@@ -71,21 +71,6 @@ class Column:
     def quanta(self) -> Objects:
         """The values of an integer column (positions,), as Python integers."""
         return self.objects(0)
-
-
-class Weight(NamedTuple):
-    """A dyadic factor mantissa · 2^exponent, mantissa odd; (0, 0) is zero."""
-
-    mantissa: int
-    exponent: int
-
-
-def weight_of(integer: int) -> Weight:
-    """The integer as an odd mantissa and an exponent."""
-    if integer == 0:
-        return Weight(0, 0)
-    exponent = (integer & -integer).bit_length() - 1
-    return Weight(integer >> exponent, exponent)
 
 
 ONE = Weight(1, 0)
@@ -204,11 +189,11 @@ class Numbers:
 
     def add(self, a: Column, b: Column) -> Column:
         """a + b, exactly."""
-        return self.linear([(ONE, a), (ONE, b)], Weight(0, 0), len(a))
+        return self.linear([(ONE, a), (ONE, b)], ZERO, len(a))
 
     def subtract(self, a: Column, b: Column) -> Column:
         """a − b, exactly."""
-        return self.linear([(ONE, a), (Weight(-1, 0), b)], Weight(0, 0), len(a))
+        return self.linear([(ONE, a), (Weight(-1, 0), b)], ZERO, len(a))
 
     def multiply(self, a: Column, b: Column) -> Column:
         """The products position by position, exactly; in units of quantum²."""
@@ -335,7 +320,7 @@ class Numbers:
 
     def choose(self, condition: Tensor, a: Column, b: Column) -> Column:
         """a where `condition` holds, otherwise b."""
-        exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], Weight(0, 0))
+        exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], ZERO)
         if bound >= NARROW:
             chosen = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
             return self.from_objects(chosen, exponent)

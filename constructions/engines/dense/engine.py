@@ -2,9 +2,9 @@
 
 Source: section 3; appendix A.2; constructions/engines/reference.py is the definition.
 
-Numbers are columns of exact integers (`dense_column`); scores are screened in float64 and decided exactly
-(`dense_attention`); a linear recurrence is a guess that is checked, or run position by position (`dense_recurrence`);
-flags are noted where results are rounded (`dense_flags`).
+Numbers are columns of exact integers (column.py); scores are screened in float64 and decided exactly
+(attention.py); a linear recurrence is a guess that is checked, or run position by position (recurrence.py);
+flags are noted where results are rounded (flags.py).
 Results do not depend on the device, the number of threads, the tile or what else is in the batch.
 """
 
@@ -19,14 +19,15 @@ import torch
 
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.batch import Batch, batch
-from constructions.engines.dense.column import Column, Objects, Weight
+from constructions.engines.dense.column import Column, Objects
 from constructions.engines.dense.flags import NOWHERE, Recorder, Site, copy_of, in_order
 from constructions.engines.dense.logits import first_argmax
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.recurrence import states
-from constructions.engines.dense.weights import BlockWeights, ModelWeights, load, weight_flags
+from constructions.engines.dense.weight_flags import weight_flags
 from constructions.engines.dense.workers import Workers, workers
 from constructions.engines.reference import Flags
+from constructions.engines.weights import ZERO, BlockWeights, Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic
 
@@ -88,7 +89,7 @@ def run(
     place = _device(device)
     try:
         with workers(place) as crew:
-            operators, weights = Operators(arithmetic, place), load(model, arithmetic)
+            operators, weights = Operators(arithmetic, place), Weights(model, arithmetic)
             at_load = weight_flags(model, arithmetic) if flags else None
             traces = [_nothing(weights, at_load) for _ in sequences]
             for members in _portions(sequences, _TOKENS[place.type]):
@@ -148,10 +149,10 @@ class _Trace:
     flags: Flags | None
 
 
-def _nothing(weights: ModelWeights, at_load: Flags | None) -> _Trace:
+def _nothing(weights: Weights, at_load: Flags | None) -> _Trace:
     """The trace of a sequence without tokens. at_load: the flags of the weights."""
-    registers = [np.zeros((0, weights.width), dtype=object)] * (2 * len(weights.blocks) + 1)
-    logits = np.zeros((0, weights.vocabulary), dtype=object)
+    registers = [np.zeros((0, weights.model.width), dtype=object)] * (2 * len(weights.blocks) + 1)
+    logits = np.zeros((0, len(weights.model.words)), dtype=object)
     return _Trace(np.zeros(0, dtype=np.int64), registers, logits, None if at_load is None else copy_of(at_load))
 
 
@@ -176,7 +177,7 @@ class _Run:
     def __init__(
         self,
         operators: Operators,
-        weights: ModelWeights,
+        weights: Weights,
         sequences: Sequence[Sequence[int]],
         crew: Workers,
         tile: int,
@@ -205,7 +206,7 @@ class _Run:
         site = self._site(len(self.weights.blocks) + 1, "logit")
         following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
         if self.keep_registers:
-            logits = _table(self.operators.rows([(row, _NO_BIAS) for row in unembed], stream, self.batch.size, NOWHERE))
+            logits = _table(self.operators.rows([(row, ZERO) for row in unembed], stream, self.batch.size, NOWHERE))
         return [
             _Trace(
                 next_tokens=following[span],
@@ -232,7 +233,7 @@ class _Run:
 
     def _embed(self) -> list[Column]:
         numbers, size, site = self.numbers, self.batch.size, self._site(0, "embedding")
-        stream = [numbers.zero(size) for _ in range(self.weights.width)]
+        stream = [numbers.zero(size) for _ in range(self.weights.model.width)]
         for register, words in self.weights.words.items():
             table = numbers.from_objects(np.array(words, dtype=object))
             stream[register] = numbers.gather(table, self.batch.tokens)
@@ -249,9 +250,7 @@ class _Run:
         outputs: list[Column] = []
         for i, head in enumerate(block.heads):
             query, key, value = (
-                self.operators.rows(
-                    [(row, _NO_BIAS) for row in rows], stream, size, self._site(number, f"attn.{i}.{name}")
-                )
+                self.operators.rows([(row, ZERO) for row in rows], stream, size, self._site(number, f"attn.{i}.{name}"))
                 for name, rows in (("query", head.query), ("key", head.key), ("value", head.value))
             )
             scores, sums = self._site(number, f"attn.{i}.score"), self._site(number, f"attn.{i}.sum")
@@ -259,7 +258,7 @@ class _Run:
         result = list(stream)
         out, residual = self._site(number, "attn.out"), self._site(number, "attn.residual")
         for register, row in block.out:
-            change = self.operators.row(row, _NO_BIAS, outputs, size, out[register])
+            change = self.operators.row(row, ZERO, outputs, size, out[register])
             result[register] = self.operators.sum(stream[register], change, residual[register])
         return result
 
@@ -285,9 +284,6 @@ class _Run:
             change = self.operators.row(row, bias, hidden, size, down[register])
             result[register] = self.operators.sum(stream[register], change, residual[register])
         return result
-
-
-_NO_BIAS = Weight(0, 0)
 
 
 def _table(columns: Sequence[Column]) -> Objects:

@@ -11,12 +11,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.column import NARROW, Column, Weight
+from constructions.engines.dense.column import NARROW, Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
-from constructions.engines.dense.weights import Row, coordinates
-
-_NO_BIAS = Weight(0, 0)
+from constructions.engines.weights import ZERO, Row, coordinates
 
 
 def first_argmax(
@@ -61,7 +59,7 @@ def _integer_blocks(operators: Operators, unembed: Sequence[Row], stream: Sequen
     """The unembedding over int64 with one common exponent; None unless bounds show that no operation rounds or overflows."""
     numbers = operators.numbers
     fmt = numbers.format
-    used = {j: numbers.tighten(stream[j]) for j in sorted(coordinates(unembed))}
+    used = {j: numbers.tighten(stream[j]) for j in coordinates(unembed)}
     rows = [[(j, weight) for j, weight in row if used[j].bound] for row in unembed]
     exponents = [weight.exponent + used[j].exponent for row in rows for j, weight in row]
     exponent = min(exponents, default=0)
@@ -102,7 +100,7 @@ def _one_by_one(
     choice = torch.zeros(length, dtype=torch.int64, device=numbers.device)
     tie = torch.zeros(length, dtype=torch.bool, device=numbers.device)
     for token, row in enumerate(unembed):
-        logit = operators.row(row, _NO_BIAS, stream, length, site[token])
+        logit = operators.row(row, ZERO, stream, length, site[token])
         if token == 0:
             best = logit
             continue

@@ -13,13 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.column import ONE, Column, Numbers, Weight
+from constructions.engines.dense.column import ONE, Column, Numbers
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.dense.weights import Row
+from constructions.engines.weights import ZERO, Row, Weight
 from precision.format import Arithmetic, Discipline
-
-_ZERO = Weight(0, 0)
 
 
 class Exactness(NamedTuple):
@@ -52,7 +50,7 @@ class Operators:
             terms = [(weight, columns[j]) for j, weight in row]
             lifted = Weight(bias.mantissa, bias.exponent + self.shift) if bias.mantissa else bias
             return self.round(numbers.linear(terms, lifted, length).shifted(-self.shift), site)
-        products = (numbers.linear([(weight, columns[j])], _ZERO, length) for j, weight in row)
+        products = (numbers.linear([(weight, columns[j])], ZERO, length) for j, weight in row)
         result = self.running_sum(products, length, site)
         if bias.mantissa:
             result = self.round(numbers.linear([(ONE, result)], bias, length), site)
@@ -74,7 +72,7 @@ class Operators:
         products = [numbers.multiply(a, b) for a, b in pairs]
         if self.fused:
             terms = [(ONE, product) for product in products]
-            return self.round(numbers.linear(terms, _ZERO, length).shifted(-self.shift), site)
+            return self.round(numbers.linear(terms, ZERO, length).shifted(-self.shift), site)
         return self.running_sum(products, length, site)
 
     def dot_exactness(self, pairs: Sequence[tuple[Column, Column]]) -> Exactness:

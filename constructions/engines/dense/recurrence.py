@@ -16,12 +16,10 @@ import numpy as np
 import torch
 
 from constructions.engines.dense.batch import Batch
-from constructions.engines.dense.column import NARROW, Column, Weight
+from constructions.engines.dense.column import NARROW, Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
-from constructions.engines.dense.weights import Row, StateRow
-
-_NO_BIAS = Weight(0, 0)
+from constructions.engines.weights import ZERO, Row, StateRow, Weight
 
 
 def states(
@@ -74,15 +72,15 @@ def _at_once(
     (register, row), size = group[0], batch.size
     own = dict(row).get(register)
     if own is None:
-        return {register: operators.row(row, _NO_BIAS, columns, size, site[register])}
+        return {register: operators.row(row, ZERO, columns, size, site[register])}
     if own != Weight(1, operators.shift):
         return None
     rest: Row = tuple((j, weight) for j, weight in row if j != register)
-    terms = operators.numbers.linear([(weight, columns[j]) for j, weight in rest], _NO_BIAS, size)
+    terms = operators.numbers.linear([(weight, columns[j]) for j, weight in rest], ZERO, size)
     guess = _running_sum(operators, batch, terms.shifted(-operators.shift))
     given = list(columns)
     given[register] = _delayed(operators, batch, guess)
-    step = operators.row(row, _NO_BIAS, given, size, site[register])
+    step = operators.row(row, ZERO, given, size, site[register])
     if operators.numbers.equal(step, guess):
         return {register: step}
     site[register].forget()
@@ -135,7 +133,7 @@ def _by_position(
                 numbers.part(past[-1], slice(len(past[-1]) - count, None)) if past else numbers.zero(count)
             )
         for row in group:
-            new = numbers.tighten(operators.row(row.row, _NO_BIAS, given, count, here[row.register]))
+            new = numbers.tighten(operators.row(row.row, ZERO, given, count, here[row.register]))
             history[row.register].append(new)
         begin += count
     place = torch.empty_like(order)

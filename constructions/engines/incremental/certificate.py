@@ -1,6 +1,6 @@
 """A query's winners by the index, with their certificate, and what the head reads from them; compiled code.
 
-The certificate is derived in incremental_index.py.
+The certificate is derived in index.py.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 What is compiled: fixed-point formats under `fused`, by numba. There, the model is a flat program of exact integer rows
 (program.py), run token by token (kernel.py) on fixed-width integers (limbs.py). Each head keeps an index of its keys (index.py)
-under a structure that is guessed from the keys (structure.py) and checked at each of them; a softmax column is replaced by its winners
-where a certificate says so (certificate.py), and computed densely, by definition, elsewhere; likewise, a few logits stand for
-all (vocabulary.py). Both ways are counted. Everything else, and a machine without numba, goes the plain way, that
+under a structure that is guessed from the keys (structure.py) and checked at each of them; a softmax column is replaced by its
+winners where a certificate says so (certificate.py), and computed densely, by definition, elsewhere; likewise, a few logits stand
+for all (vocabulary.py). Both ways are counted. Everything else, and a machine without numba, goes the plain way, that
 of the reference engine, with all columns dense.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from constructions.engines import Respond, Tick, no_response
 from constructions.engines.incremental.observed import Columns, Observer, report
+from constructions.engines.protocol import Respond, Tick, no_response
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding

@@ -1,7 +1,7 @@
 """The index of one head's keys, in compiled code: a key is put in, a query finds the keys that win its softmax column.
 
 The score of a key is Σ_i Q_i·x_i over the registers i that the key weights read. A *structure*
-(incremental_structure.py) sorts these:
+(structure.py) sorts these:
   flat      the same at every ordinary key; keys that differ there are *special*, and scored one by one
   matching  x_j with a register x_s = x_j², whose coefficient −S is negative: −S·(x_j − v)² + const, v = Q_j/(2S)
   preferred one such pair whose square may be off by a quantum, or one register by itself (linear), or none

@@ -48,6 +48,8 @@ STATE_FIELDS = 11
 FRESH, QUERY, ANSWERED = range(3)  # RESUMED, within an ATTEND
 FINISHED, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(5)  # why the kernel returns
 
+LOG2_E = 94548 / 65536
+
 
 @compiled
 def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: int) -> None:
@@ -81,11 +83,11 @@ def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) 
 
 @compiled
 def lead_over(length: int, fraction_bits: int) -> float:
-    """γ with length·e^−γ < 2^−(fraction_bits + 2), rounded up. Derivation: log2 e > 1.442."""
+    """`vanishing_lead` of precision/winners.py, compiled. LOG2_E is so far below log2 e that rounding here does no harm."""
     bits = 0
     while length >> bits:
         bits += 1
-    return (fraction_bits + 2 + bits) / 1.4419999
+    return (fraction_bits + 2 + bits) / LOG2_E
 
 
 @inlined

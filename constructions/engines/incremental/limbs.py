@@ -1,7 +1,7 @@
 """Exact wide integers for compiled code: little-endian limbs of 64 bits in two's complement, in flat arrays.
 
 A number is an array, the place of its lowest limb and how many limbs it has. Nothing here can overflow silently: callers choose the
-number of limbs so that the largest possible result fits (see incremental_program.py), and `round_into` saturates by definition.
+number of limbs so that the largest possible result fits (see program.py), and `round_into` saturates by definition.
 Numba mixes signed and unsigned integers into floats, so every limb constant below is a uint64 by itself.
 """
 
@@ -32,7 +32,7 @@ NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO = 0, 1, 2
 
 
 def compiled(function: Function) -> Function:
-    """Compiled on first use, for calls by compiled code alone; what Python calls is cached, see incremental_entries.py."""
+    """Compiled on first use, for calls by compiled code alone; what Python calls is cached, see entries.py."""
     return cast(Function, njit(**INNER)(function))
 
 
@@ -42,7 +42,7 @@ def inlined(function: Function) -> Function:
 
 
 def entered(function: Function) -> Function:
-    """For what incremental_entries.py wraps: compiled as a part of the wrapper, not once by itself and once more there."""
+    """For what entries.py wraps: compiled as a part of the wrapper, not once by itself and once more there."""
     return cast(Function, njit(inline="always", **INNER)(function))
 
 

@@ -16,11 +16,12 @@ from constructions.engines.incremental.observed import Columns, Observer, report
 from constructions.engines.incremental.program import compile_model
 from constructions.engines.incremental.structure import Keys, Structure, search
 from constructions.engines.incremental.vocabulary import arrange
+from constructions.engines.weights import Weights
 from constructions.layers import Transformer
-from precision.enclosure import round_beside_reciprocal
 from precision.format import Arithmetic, Rounding
-from precision.rounding import round_ratio, round_shifted
+from precision.rounding import round_shifted
 from precision.softmax import softmax
+from precision.winners import winners_share
 
 Array = Any
 MODES = {
@@ -41,7 +42,8 @@ class CompiledMachine:
         self.arithmetic, self.columns, self.observe = arithmetic, columns, observe
         self.width = model.width
         self.entries = load()
-        program = compile_model(model, arithmetic)
+        weights = Weights(model, arithmetic)
+        program = compile_model(weights)
         self.plans, self.limbs = program.heads, program.limbs
         self.size, self.fraction_bits = 2 * self.limbs + 1, -arithmetic.format.quantum_exponent
         self.code = np.array(program.code, np.int64)
@@ -52,13 +54,17 @@ class CompiledMachine:
         self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
         self.state = np.zeros(kernel.STATE_FIELDS, np.int64)
         self.state[kernel.OBSERVED] = observe is not None
-        entries = [[(j, program.quanta(row[j])) for j in np.flatnonzero(row).tolist()] for row in model.words]
+        entries: list[list[tuple[int, int]]] = [[] for _ in model.words]
+        for register, words in weights.words.items():
+            for entry, word in zip(entries, words, strict=True):
+                if word:
+                    entry.append((register, word))
         self.words = (
             np.cumsum([0, *map(len, entries)]).astype(np.int64),
             np.array([slot for row in entries for slot, _ in row], np.int64),
             self._words([quanta for row in entries for _, quanta in row]),
         )
-        self.vocabulary, self.capacity = arrange(program, model.unembed), 0
+        self.vocabulary, self.capacity = arrange(weights), 0
         self.index = self._empty_index()
         self._grow(FIRST_CAPACITY)
 
@@ -256,11 +262,9 @@ class CompiledMachine:
 
     def _more_shares(self, wanted: int) -> None:
         """The weights of m tied winners, for m up to twice as many as wanted."""
-        fmt, rounding, one = self.arithmetic.format, self.arithmetic.rounding, 1 << self.fraction_bits
         numbers = [0, 0] if not len(self.index.shares) else []
         first = max(1, int(self.index.shape[4]))
         for m in range(first, 2 * wanted + 2):
-            numbers.append(round_ratio(one, m, fmt, rounding).quanta)
-            numbers.append(round_beside_reciprocal(m, -1, fmt, rounding).quanta)
+            numbers += [winners_share(m, self.arithmetic, losers=losers) for losers in (False, True)]
         self.index = self.index._replace(shares=np.concatenate([self.index.shares, self._words(numbers)]))
         self.index.shape[4] = 2 * wanted + 2

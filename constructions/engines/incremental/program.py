@@ -15,13 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
-import numpy as np
-
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
+from constructions.engines.weights import BlockWeights, Row, StateRow, Weight, Weights, coordinates
 from precision.format import Arithmetic
-from precision.rounding import round_fraction
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD = range(9)
 STORE, ADD, KEY = range(3)
@@ -75,14 +71,6 @@ class Program:
         self.slots += count
         return self.slots - count
 
-    def weights(self, row: Matrix, slots: Sequence[int]) -> list[tuple[int, int]]:
-        """A matrix row as the format holds it, for slots in the order of its columns."""
-        return [(slots[j], self.quanta(row[j])) for j in np.flatnonzero(row).tolist()]
-
-    def quanta(self, weight: float) -> int:
-        """A weight as the format holds it."""
-        return round_fraction(Fraction(float(weight)), self.arithmetic.format, self.arithmetic.rounding).quanta
-
     def row(self, into: int, how: int, weighted: Weighted) -> None:
         """One ROW instruction, or the same as a copy."""
         weighted = [pair for pair in weighted if pair[1]]
@@ -118,23 +106,21 @@ def terms(weighted: Weighted) -> list[int]:
     return flat
 
 
-def compile_model(model: Transformer, arithmetic: Arithmetic) -> Program:
+def compile_model(weights: Weights) -> Program:
     """The program of one token."""
-    program = Program(model.width, arithmetic)
-    stream = range(model.width)
-    one, position = program.reserve(model.width + 2) + model.width, model.width + 1
+    width = weights.model.width
+    program = Program(width, weights.arithmetic)
+    one, position = program.reserve(width + 2) + width, width + 1
     program.code.append(EMBED)
-    for i, slope in program.weights(model.position, stream):
+    for i, slope in weights.position.items():
         program.row(i, STORE, [(i, program.unit), (position, slope)])
     program.code += [MARK, 0]
     coefficients: list[list[int]] = []  # of each head
-    for number, block in enumerate(model.blocks, start=1):
-        if block.recurrence is None:
-            _attention(program, number, block.heads, coefficients)
-        else:
-            _recurrence(program, block)
+    for number, block in enumerate(weights.blocks, start=1):
+        _attention(program, number, block, coefficients)
+        _recurrence(program, block.recurrence)
         program.code += [MARK, 2 * number - 1]
-        _feed_forward(program, block.feed_forward, one)
+        _feed_forward(program, block, one)
         program.code += [MARK, 2 * number]
     program.code += [LOGITS, END]
     for index, flat in enumerate(coefficients):
@@ -143,50 +129,52 @@ def compile_model(model: Transformer, arithmetic: Arithmetic) -> Program:
     return program
 
 
-def _attention(program: Program, number: int, heads: Sequence[AttentionHead], coefficients: list[list[int]]) -> None:
-    stream, outputs = range(program.width), list[int]()
-    for index, head in enumerate(heads):
+def _attention(program: Program, number: int, block: BlockWeights, coefficients: list[list[int]]) -> None:
+    outputs = list[int]()
+    for index, head in enumerate(block.heads):
         query, key, value, output = (program.reserve(len(m)) for m in (head.query, head.key, head.value, head.value))
-        for first, matrix, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
-            for c, row in enumerate(matrix):
-                program.row(first + c, how, program.weights(row, stream))
-        used = tuple(np.flatnonzero(np.any(head.key != 0, axis=0)).tolist()) if len(head.key) else ()
-        slots = range(query, query + len(head.query))
-        coefficients.append([n for i in used for n in terms(program.weights(head.key[:, i], slots))])
+        for first, rows, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
+            for c, row in enumerate(rows):
+                program.row(first + c, how, _weighted(row))
+        used = tuple(coordinates(head.key))
+        columns: dict[int, list[tuple[int, int]]] = {i: [] for i in used}
+        for c, row in enumerate(head.key):
+            for i, weight in row:
+                columns[i].append((query + c, weight.quanta))
+        coefficients.append([n for column in columns.values() for n in terms(column)])
         program.code += [ATTEND, len(program.heads)]
         name = f"{number}.attn.{index}"
         program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, key, value, output))
         outputs += range(output, output + len(head.value))
-    for register in stream:
-        weights = program.weights(np.concatenate([np.zeros(0), *(head.out[register] for head in heads)]), outputs)
-        if weights:
-            program.row(register, ADD, weights)
+    for register, row in block.out:
+        program.row(register, ADD, [(outputs[j], weight.quanta) for j, weight in row])
 
 
-def _recurrence(program: Program, block: Block) -> None:
-    recurrence, stream = block.recurrence, range(program.width)
-    if recurrence is None:
+def _recurrence(program: Program, rows: Sequence[StateRow]) -> None:
+    if not rows:
         return
-    kept = np.flatnonzero(np.any(recurrence.carry != 0, axis=1) | np.any(recurrence.feed != 0, axis=1)).tolist()
-    state, following = program.reserve(program.width), program.reserve(program.width)
-    for register in kept:
-        carried = program.weights(recurrence.carry[register], range(state, state + program.width))
-        program.row(following + register, STORE, [*carried, *program.weights(recurrence.feed[register], stream)])
-    for register in kept:
+    width = program.width
+    state, following = program.reserve(width), program.reserve(width)
+    for register, row in rows:
+        weighted = [(j - width if j >= width else state + j, weight.quanta) for j, weight in row]
+        program.row(following + register, STORE, weighted)
+    for register, _ in rows:
         program.row(state + register, STORE, [(following + register, program.unit)])
         program.row(register, ADD, [(state + register, program.unit)])
 
 
-def _feed_forward(program: Program, ffn: FeedForward, one: int) -> None:
-    stream, hidden = range(program.width), program.reserve(len(ffn.gate))
+def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
+    hidden = program.reserve(len(block.gate))
+    for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
+        program.code += [UNIT, hidden + i, *_biased(*gate, one), *_biased(*up, one)]
+    for register, row, bias in block.down:
+        program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
 
-    def with_bias(row: Matrix, bias: float, slots: Sequence[int]) -> list[tuple[int, int]]:
-        return [*program.weights(row, slots), (one, program.quanta(bias))]
 
-    for i in range(len(ffn.gate)):
-        gate = terms(with_bias(ffn.gate[i], ffn.gate_bias[i], stream))
-        program.code += [UNIT, hidden + i, *gate, *terms(with_bias(ffn.up[i], ffn.up_bias[i], stream))]
-    for register in stream:
-        weights = with_bias(ffn.down[register], ffn.down_bias[register], range(hidden, hidden + len(ffn.gate)))
-        if any(weight for _, weight in weights):
-            program.row(register, ADD, weights)
+def _weighted(row: Row, first: int = 0) -> list[tuple[int, int]]:
+    """A row over the slots from `first` on."""
+    return [(first + j, weight.quanta) for j, weight in row]
+
+
+def _biased(row: Row, bias: Weight, one: int) -> list[int]:
+    return terms([*_weighted(row), (one, bias.quanta)])

@@ -34,8 +34,8 @@ from constructions.engines.incremental.limbs import (
     less,
     round_into,
 )
-from constructions.engines.incremental.program import Program, terms
-from constructions.layers import Matrix
+from constructions.engines.incremental.program import terms
+from constructions.engines.weights import Weights
 
 Array = Any
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
@@ -53,12 +53,13 @@ class Vocabulary(NamedTuple):
     code: Array
 
 
-def arrange(program: Program, unembed: Matrix) -> Vocabulary:
+def arrange(weights: Weights) -> Vocabulary:
     """The rows of the output head as the format holds them."""
+    unembed = weights.model.unembed
     used = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
     values, places = np.unique(unembed[:, used], return_inverse=True)
     places = places.reshape(len(unembed), len(used))
-    quanta = [program.quanta(value) for value in values]
+    quanta = [weights.weight(value).quanta for value in values.tolist()]
     tokens: list[int] = []
     parts, rows, code = [0], list[int](), list[int]()
     for part in find_parts(places, quanta):

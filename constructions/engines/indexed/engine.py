@@ -2,7 +2,7 @@
 
 It runs a whole sequence at once (teacher forcing), or a chunk of positions at a time. Each register is one exact column (see
 column.py), so affine rows and ReGLU products are a few numpy operations each. A softmax column is replaced by its winner, found by
-sorting and certified (see indexed_head.py, nearest.py); a column that fails its certificate is computed densely, by definition.
+sorting and certified (see head.py, nearest.py); a column that fails its certificate is computed densely, by definition.
 The counts of both are in the result. The output head is searched the same way: the logits are scores of the vocabulary's rows.
 
 Between chunks a model is a `State`: what recurrences hold, and the keys of each head. A head may forget keys that no later query
@@ -23,7 +23,8 @@ from constructions.engines.indexed.head import Head, Joined, KeysForgotten, Memo
 from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.output_head import OutputHead
 from constructions.engines.indexed.scan import states
-from constructions.layers import Block, FeedForward, Recurrence, Transformer
+from constructions.engines.weights import ZERO, BlockWeights, StateRow, Weights
+from constructions.layers import Transformer
 from precision.format import Arithmetic, Rounding
 
 Observer = Callable[[int, str, Sequence[Column]], None]
@@ -213,6 +214,11 @@ class Indexed:
         return None, Followed(None, columns)
 
     @cached_property
+    def weights(self) -> Weights:
+        """Those of the blocks, and of the position."""
+        return Weights(self.model, self.arithmetic)
+
+    @cached_property
     def words(self) -> list[Column]:
         """The rounded embedding of words: for each register, its value at each of them."""
         return [Operators(self.arithmetic).round(from_floats(column), "words") for column in self.model.words.T]
@@ -247,12 +253,12 @@ class _Chunk:
         joined: Joined = {}
         heads, recurrences = [], []
         for number, (block, memories, held) in enumerate(
-            zip(self.model.blocks, self.before.heads, self.before.recurrences, strict=True), start=1
+            zip(self.engine.weights.blocks, self.before.heads, self.before.recurrences, strict=True), start=1
         ):
             heads.append(self._attend(number, block, memories, joined, remember, forget))
-            recurrences.append({} if block.recurrence is None else self._recur(number, block.recurrence, held))
+            recurrences.append(self._recur(number, block.recurrence, held))
             self.observe(number, "attention", tuple(self.stream))
-            self._feed_forward(number, block.feed_forward)
+            self._feed_forward(number, block)
             self.observe(number, "feed-forward", tuple(self.stream))
         state = State(self.before.length + self.length, tuple(heads), tuple(recurrences))
         return state, IndexedRun(self._decode(), self.stream, self.columns)
@@ -269,14 +275,14 @@ class _Chunk:
         positions = Column(np.arange(begin + 1, begin + length + 1, dtype=np.int64), 0, begin + length)
         for i, of_words in enumerate(self.engine.words):
             word = of_words.take(self.tokens)
-            slope = operators.weight(self.model.position[i])
+            slope = Fraction(self.engine.weights.position.get(i, 0)) * self.arithmetic.format.quantum
             offset = combine([(slope, positions)], Fraction(0), length)
             if not operators.fused:
                 offset = operators.round(offset, f"embedding[{i}]")
             self.stream.append(operators.round(operators.sum(word, offset, length), f"embedding[{i}]"))
 
     def _attend(
-        self, number: int, block: Block, memories: Sequence[Memory], joined: Joined, remember: bool, forget: bool
+        self, number: int, block: BlockWeights, memories: Sequence[Memory], joined: Joined, remember: bool, forget: bool
     ) -> tuple[Memory, ...]:
         outputs: list[Column] = []
         after = []
@@ -292,39 +298,32 @@ class _Chunk:
             if certified < self.length:
                 self.columns.dense += self.length - certified
                 self.columns.dense_by_head[site] = self.length - certified
-        for register in range(self.model.width) if block.heads else ():
-            row = np.concatenate([head.out[register] for head in block.heads])
-            if np.any(row):
-                change = self.operators.row(row, outputs, 0.0, self.length, f"{number}.out[{register}]")
-                self._add(register, change, f"{number}.residual[{register}]")
+        for register, row in block.out:
+            change = self.operators.row(row, outputs, ZERO, self.length, f"{number}.out[{register}]")
+            self._add(register, change, f"{number}.residual[{register}]")
         return tuple(after)
 
-    def _recur(self, number: int, recurrence: Recurrence, held: Mapping[int, Fraction]) -> dict[int, Fraction]:
-        rows = {}
-        for register in range(self.model.width):
-            carry, feed = (
-                {int(j): self.operators.weight(matrix[register, j]) for j in np.flatnonzero(matrix[register])}
-                for matrix in (recurrence.carry, recurrence.feed)
-            )
-            if carry or feed:
-                rows[register] = (carry, feed)
+    def _recur(self, number: int, recurrence: Sequence[StateRow], held: Mapping[int, Fraction]) -> dict[int, Fraction]:
+        rows, width = {}, self.model.width
+        for register, row in recurrence:
+            carry = {j: self.operators.weight(weight) for j, weight in row if j < width}
+            feed = {j - width: self.operators.weight(weight) for j, weight in row if j >= width}
+            rows[register] = (carry, feed)
         found, _ = states(rows, self.stream, self.length, self.arithmetic, held)
         for register, state in found.items():
             self._add(register, state, f"{number}.residual[{register}]")
         return {register: state.at(self.length - 1) for register, state in found.items()}
 
-    def _feed_forward(self, number: int, ffn: FeedForward) -> None:
+    def _feed_forward(self, number: int, block: BlockWeights) -> None:
         operators, stream, length = self.operators, self.stream, self.length
         hidden = []
-        for i in range(len(ffn.gate)):
-            gate = operators.row(ffn.gate[i], stream, ffn.gate_bias[i], length, f"{number}.gate[{i}]")
-            up = operators.row(ffn.up[i], stream, ffn.up_bias[i], length, f"{number}.up[{i}]")
+        for i, ((gate_row, gate_bias), (up_row, up_bias)) in enumerate(zip(block.gate, block.up, strict=True)):
+            gate = operators.row(gate_row, stream, gate_bias, length, f"{number}.gate[{i}]")
+            up = operators.row(up_row, stream, up_bias, length, f"{number}.up[{i}]")
             hidden.append(operators.round(multiply(positive_part(gate), up), f"{number}.product[{i}]"))
-        for register in range(self.model.width):
-            if np.any(ffn.down[register]) or ffn.down_bias[register]:
-                site = f"{number}.down[{register}]"
-                change = operators.row(ffn.down[register], hidden, ffn.down_bias[register], length, site)
-                self._add(register, change, f"{number}.residual[{register}]")
+        for register, row, bias in block.down:
+            change = operators.row(row, hidden, bias, length, f"{number}.down[{register}]")
+            self._add(register, change, f"{number}.residual[{register}]")
 
     # Output head
 

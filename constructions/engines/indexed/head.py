@@ -31,10 +31,9 @@ from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.nearest import Winners, at_most, find_winners
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.squares import possible_roots
-from constructions.layers import AttentionHead, Matrix
-from precision.enclosure import round_beside_reciprocal
-from precision.rounding import round_ratio
+from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
 from precision.softmax import softmax
+from precision.winners import vanishing_lead, winners_share
 
 
 class KeysForgotten(RuntimeError):
@@ -79,10 +78,9 @@ An entry is the joined column and its two parts: while these live, no other colu
 class Head:
     """One head under one arithmetic. number: its block, for the names of sites."""
 
-    def __init__(self, operators: Operators, head: AttentionHead, site: str) -> None:
+    def __init__(self, operators: Operators, head: HeadWeights, site: str) -> None:
         self.operators, self.head, self.site = operators, head, site
-        self.scored: list[int] = np.flatnonzero(np.any(head.key != 0, axis=0)).tolist()
-        self.read: list[int] = np.flatnonzero(np.any(head.value != 0, axis=0)).tolist()
+        self.scored, self.read = coordinates(head.key), coordinates(head.value)
 
     def attend(
         self, memory: Memory, stream: Sequence[Column], joined: Joined, *, remember: bool, forget: bool
@@ -95,16 +93,18 @@ class Head:
         length = len(stream[0])
         keys = _join(memory, stream, joined)
         kept = memory.kept
-        query = [operators.row(row, stream, 0.0, length, f"{site}.query[{c}]") for c, row in enumerate(head.query)]
-        key = [operators.row(row, keys, 0.0, kept + length, f"{site}.key[{c}]", kept) for c, row in enumerate(head.key)]
+        query = [operators.row(row, stream, ZERO, length, f"{site}.query[{c}]") for c, row in enumerate(head.query)]
+        key = [
+            operators.row(row, keys, ZERO, kept + length, f"{site}.key[{c}]", kept) for c, row in enumerate(head.key)
+        ]
         value = [
-            operators.row(row, keys, 0.0, kept + length, f"{site}.value[{j}]", kept) for j, row in enumerate(head.value)
+            operators.row(row, keys, ZERO, kept + length, f"{site}.value[{j}]", kept)
+            for j, row in enumerate(head.value)
         ]
         ranges = [_range(row, memory.ranges[c : c + 1]) for c, row in enumerate(key)]
         visible = np.arange(kept + 1, kept + length + 1)
         seen = np.arange(memory.count + 1, memory.count + length + 1)
-        # Under `sequential` each exponential rounds to 0 by itself, so nothing adds up.
-        lead = vanishing_lead(memory.count + length if operators.fused else 1, operators.fraction_bits)
+        lead = vanishing_lead(memory.count + length if operators.fused else 0, operators.fraction_bits)
         lead += 2 * self._rounded_operations * operators.arithmetic.format.quantum
         coefficients = self._coefficients(query, length)
         winners = None
@@ -205,22 +205,18 @@ class Head:
                 within &= at_most(bound, largest)
         return within
 
-    def _is_linear(self, weights: Matrix, keys: Mapping[int, Column], row: Column) -> bool:
+    def _is_linear(self, weights: Row, keys: Mapping[int, Column], row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""
-        exact = combine([(self.operators.weight(weights[i]), keys[i]) for i in self.scored], Fraction(0), len(row))
+        exact = combine([(self.operators.weight(w), keys[i]) for i, w in weights], Fraction(0), len(row))
         return exact.e == row.e and np.array_equal(exact.m, row.m)
 
     def _coefficients(self, query: Sequence[Column], length: int) -> list[Column]:
         """What each of the registers that the key weights read is multiplied with, at each query."""
-        weights = self.head.key
-        return [
-            combine(
-                [(self.operators.weight(weights[c, i]), query[c]) for c in np.flatnonzero(weights[:, i]).tolist()],
-                Fraction(0),
-                length,
-            )
-            for i in self.scored
-        ]
+        terms: dict[int, list[tuple[Fraction, Column]]] = {i: [] for i in self.scored}
+        for row, column in zip(self.head.key, query, strict=True):
+            for i, weight in row:
+                terms[i].append((self.operators.weight(weight), column))
+        return [combine(of_register, Fraction(0), length) for of_register in terms.values()]
 
     def _exact_scores(self, query: Sequence[Column], key: Sequence[Column]) -> bool:
         """Whether no product of a score needs rounding."""
@@ -236,11 +232,13 @@ class Head:
         """
         if value.is_zero:
             return zeros(len(certified))
-        operators = self.operators
+        operators, arithmetic = self.operators, self.operators.arithmetic
         result = value.take(winners.one_of_them)
         number = winners.number
         one = 1 << operators.fraction_bits
-        mixed = np.flatnonzero(certified & ((number > 1) | (losers & (share(operators, 1, losers=True) != one))))
+        mixed = np.flatnonzero(
+            certified & ((number > 1) | (losers & (winners_share(1, arithmetic, losers=True) != one)))
+        )
         if len(mixed) == 0:
             return result
         total, terms = _sums(value, winners, mixed)
@@ -248,9 +246,9 @@ class Head:
             certified[mixed[terms > 1]] = False
         places = np.flatnonzero(total != 0)
         kinds, kind = np.unique(2 * number[mixed][places] + losers[mixed][places], return_inverse=True)
-        shares = np.array([share(operators, k // 2, losers=bool(k % 2)) for k in kinds.tolist()] + [0], object)
+        shares = [winners_share(k // 2, arithmetic, losers=bool(k % 2)) for k in kinds.tolist()]
         products = np.zeros(len(mixed), object)
-        products[places] = total[places].astype(object) * shares[kind]
+        products[places] = total[places].astype(object) * np.array([*shares, 0], object)[kind]
         sums = operators.round(normalised(products, value.e - operators.fraction_bits), site)
         low_e = min(sums.e, result.e)
         merged = result.scaled_to(low_e).astype(object)
@@ -293,23 +291,6 @@ def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple
     for least, most in before:
         low, high = min(low, least), max(high, most)
     return low, high
-
-
-def vanishing_lead(length: int, fraction_bits: int) -> Fraction:
-    """A lead γ with length·e^−γ < 2^−(fraction_bits + 2). Derivation: log2 e > 1.442."""
-    return Fraction(1000 * (fraction_bits + 2 + length.bit_length()), 1442)
-
-
-def share(operators: Operators, winners: int, *, losers: bool) -> int:
-    """The weight of each of so many tied winners, in quanta; `losers`: whether other keys are there that vanish."""
-    fmt, rounding = operators.arithmetic.format, operators.arithmetic.rounding
-    one = 1 << operators.fraction_bits
-    if not operators.fused:
-        total = min(winners * one, fmt.max_quanta)  # 1 + 1 + …, which may saturate
-        return round_ratio(one * one, total, fmt, rounding).quanta
-    if losers:
-        return round_beside_reciprocal(winners, -1, fmt, rounding).quanta
-    return round_ratio(one, winners, fmt, rounding).quanta
 
 
 def _join(memory: Memory, stream: Sequence[Column], joined: Joined) -> dict[int, Column]:

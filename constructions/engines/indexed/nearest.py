@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import ceil, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -332,7 +332,7 @@ def _decide(
     these runs at most by the difference of two defects, twice `_defect_reach`; a lead over the runs is thus one over them.
     """
     e = min(c.score.e for c in candidates)
-    threshold = _ceiling(needed / Fraction(2) ** e)
+    threshold = ceil(needed / Fraction(2) ** e)
     scores, absent = _stack([c.score.scaled_to(e) for c in candidates], [c.present for c in candidates], threshold)
     best = scores.max(axis=0)
     wins = (scores == best) & (best > absent)
@@ -340,7 +340,7 @@ def _decide(
     some = wins.any(axis=0)
     certified = some & ((best - runner_up) >= threshold)
     if outside is not None:
-        certified &= np.asarray(best >= threshold + _ceiling(outside / Fraction(2) ** e), bool)
+        certified &= np.asarray(best >= threshold + ceil(outside / Fraction(2) ** e), bool)
     return certified, wins, normalised(np.where(some, best, 0), e)
 
 
@@ -397,7 +397,3 @@ def _stack(slots: Sequence[Array], present: Sequence[Array], threshold: int) -> 
         for slot, there in zip(slots, present, strict=True)
     ]
     return np.stack(rows), low_end
-
-
-def _ceiling(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)

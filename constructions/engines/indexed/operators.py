@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from constructions.engines.indexed.column import Column, combine, rounded, zeros
-from constructions.layers import Matrix
+from constructions.engines.weights import Row, Weight
 from precision.format import Arithmetic, Discipline
-from precision.rounding import round_fraction, round_shifted
+from precision.rounding import round_shifted
 
 
 class Operators:
@@ -32,15 +32,15 @@ class Operators:
 
     def row(
         self,
-        weights: Matrix,
+        weights: Row,
         columns: Sequence[Column] | Mapping[int, Column],
-        bias: float,
+        bias: Weight,
         length: int,
         site: str,
         since: int = 0,
     ) -> Column:
         """One row of an affine map under the discipline."""
-        terms = [(self.weight(weights[j]), columns[j]) for j in np.flatnonzero(weights).tolist()]
+        terms = [(self.weight(weight), columns[j]) for j, weight in weights]
         offset = self.weight(bias)
         if self.fused:
             return self.round(combine(terms, offset, length), site, since)
@@ -55,10 +55,9 @@ class Operators:
         """The exact sum of two columns."""
         return combine([(Fraction(1), a), (Fraction(1), b)], Fraction(0), length)
 
-    def weight(self, weight: float) -> Fraction:
-        """A weight as the format holds it."""
-        fmt = self.arithmetic.format
-        return round_fraction(Fraction(float(weight)), fmt, self.arithmetic.rounding).quanta * fmt.quantum
+    def weight(self, weight: Weight) -> Fraction:
+        """Its value."""
+        return weight.quanta * self.arithmetic.format.quantum
 
     def dot(self, pairs: Iterable[tuple[Any, Any]]) -> int:
         """Σ a·b in quanta, rounded under the discipline."""

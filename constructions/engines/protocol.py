@@ -1,0 +1,69 @@
+"""What every engine answers to: greedy decoding behind a prompt, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from constructions.engines.reference import Flags, Step
+    from constructions.layers import Transformer
+    from precision.format import Arithmetic
+
+Tick = Callable[[int], None]
+Respond = Callable[[Sequence[int]], Sequence[int]]
+"""Told the sequence after each token that the model wrote: what its surroundings append, such as a search result; often nothing."""
+
+
+class EngineFailed(RuntimeError):
+    """An engine could not finish, for want of memory say; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Greedy decoding. produced: the tokens after the prompt, responses included.
+
+    recorded: the flags of the positions that were fed, or what finds them; None if the engine records none. engine: which one
+    decoded. steps: what `reference` was told to keep. uncertified: how many softmax columns of a head were computed by definition
+    for want of a certificate, by block, from 1, and head, from 0; empty for an engine that needs none.
+    """
+
+    produced: list[int]
+    recorded: Flags | Callable[[], Flags] | None
+    engine: str
+    steps: list[Step] = field(default_factory=list)
+    uncertified: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    @cached_property
+    def flags(self) -> Flags | None:
+        """What was recorded. May raise EngineFailed, as finding it may take another run."""
+        return self.recorded() if callable(self.recorded) else self.recorded
+
+
+class Decode(Protocol):
+    """Feeds the prompt, then each argmax and the response to it, until an argmax is in `stop` or there are `limit` new tokens.
+
+    guess: what the answer may be, which changes only how long it takes. tick: told the length of the sequence now and then.
+    beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
+    """
+
+    def __call__(
+        self,
+        model: Transformer,
+        arithmetic: Arithmetic,
+        prompt: Sequence[int],
+        stop: set[int],
+        limit: int,
+        *,
+        guess: Sequence[int] = (),
+        respond: Respond = ...,
+        tick: Tick = ...,
+        beyond: bool = False,
+    ) -> Decoded: ...
+
+
+def no_response(sequence: Sequence[int]) -> Sequence[int]:
+    """For a model that is alone."""
+    return ()

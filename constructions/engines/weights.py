@@ -1,0 +1,151 @@
+"""A model's weights as the engines use them: sparse rows of dyadic factors, rounded to the format once.
+
+Source: section 3, definitions 3.1, 3.2 and 3.4. The rounding is that of `reference`, which reads weights by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
+from precision.format import Arithmetic
+from precision.rounding import round_fraction
+
+
+class Weight(NamedTuple):
+    """mantissa · 2^exponent quanta, mantissa odd; (0, 0) is zero."""
+
+    mantissa: int
+    exponent: int
+
+    @property
+    def quanta(self) -> int:
+        """The same as one integer."""
+        return self.mantissa << self.exponent
+
+
+def weight_of(integer: int) -> Weight:
+    """The integer as an odd mantissa and an exponent."""
+    if integer == 0:
+        return ZERO
+    exponent = (integer & -integer).bit_length() - 1
+    return Weight(integer >> exponent, exponent)
+
+
+ZERO = Weight(0, 0)
+Row = tuple[tuple[int, Weight], ...]  # (coordinate, weight) in the order of coordinates, zeros left out
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """One attention head: rows over the registers."""
+
+    query: tuple[Row, ...]
+    key: tuple[Row, ...]
+    value: tuple[Row, ...]
+
+
+class StateRow(NamedTuple):
+    """One register of a recurrence: its row over the states before and the registers now, end to end."""
+
+    register: int
+    row: Row
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """One block. gate, up: row over the registers, bias. out: register, row over the heads' outputs end to end.
+
+    down: register, row over the units, bias. What neither `out` nor `recurrence` nor `down` lists is 0.
+    """
+
+    heads: tuple[HeadWeights, ...]
+    out: tuple[tuple[int, Row], ...]
+    recurrence: tuple[StateRow, ...]
+    gate: tuple[tuple[Row, Weight], ...]
+    up: tuple[tuple[Row, Weight], ...]
+    down: tuple[tuple[int, Row, Weight], ...]
+
+
+class Weights:
+    """The weights of a model under one arithmetic; each kind is read when it is first asked for. Equal ones are rounded once."""
+
+    def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
+        self.model, self.arithmetic = model, arithmetic
+        self._known: dict[float, Weight] = {0.0: ZERO}  # models hold few different numbers
+
+    def weight(self, weight: float) -> Weight:
+        """One weight as the format holds it."""
+        if weight not in self._known:
+            rounded = round_fraction(Fraction(weight), self.arithmetic.format, self.arithmetic.rounding)
+            self._known[weight] = weight_of(rounded.quanta)
+        return self._known[weight]
+
+    @cached_property
+    def words(self) -> dict[int, list[int]]:
+        """Register → the embedding of each word there, in quanta; without the registers that are 0 in all."""
+        words = self.model.words
+        return {
+            register: [self.weight(word).quanta for word in words[:, register].tolist()]
+            for register in np.flatnonzero(words.any(axis=0)).tolist()
+        }
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Register → the slope of the position's embedding, in quanta; without zeros."""
+        return {register: weight.quanta for register, weight in self._row(self.model.position)}
+
+    @cached_property
+    def blocks(self) -> tuple[BlockWeights, ...]:
+        """The blocks in order."""
+        return tuple(self._block(block) for block in self.model.blocks)
+
+    @cached_property
+    def unembed(self) -> tuple[Row, ...]:
+        """The output head: for each token, its row over the registers."""
+        return self._rows(self.model.unembed)
+
+    def _row(self, row: Matrix) -> Row:
+        entries = ((j, self.weight(float(row[j]))) for j in np.flatnonzero(row).tolist())
+        return tuple((j, weight) for j, weight in entries if weight.mantissa)
+
+    def _rows(self, matrix: Matrix) -> tuple[Row, ...]:
+        return tuple(self._row(row) for row in matrix)
+
+    def _biased(self, matrix: Matrix, bias: Matrix) -> tuple[tuple[Row, Weight], ...]:
+        return tuple((self._row(row), self.weight(float(b))) for row, b in zip(matrix, bias, strict=True))
+
+    def _present(self, matrix: Matrix) -> Iterator[tuple[int, Row]]:
+        """The rows that are not 0 once they are rounded, with their numbers."""
+        rows = ((r, self._row(matrix[r])) for r in np.flatnonzero(matrix.any(axis=1)).tolist())
+        return ((r, row) for r, row in rows if row)
+
+    def _head(self, head: AttentionHead) -> HeadWeights:
+        return HeadWeights(self._rows(head.query), self._rows(head.key), self._rows(head.value))
+
+    def _recurrence(self, recurrence: Recurrence) -> tuple[StateRow, ...]:
+        joined = np.concatenate([recurrence.carry, recurrence.feed], axis=1)  # (d, 2d)
+        return tuple(StateRow(register, row) for register, row in self._present(joined))
+
+    def _block(self, block: Block) -> BlockWeights:
+        ffn = block.feed_forward
+        down = enumerate(self._biased(ffn.down, ffn.down_bias))
+        return BlockWeights(
+            heads=tuple(self._head(head) for head in block.heads),
+            out=tuple(self._present(np.concatenate([head.out for head in block.heads], axis=1))) if block.heads else (),
+            recurrence=() if block.recurrence is None else self._recurrence(block.recurrence),
+            gate=self._biased(ffn.gate, ffn.gate_bias),
+            up=self._biased(ffn.up, ffn.up_bias),
+            down=tuple((register, row, bias) for register, (row, bias) in down if row or bias.mantissa),
+        )
+
+
+def coordinates(rows: Iterable[Row]) -> list[int]:
+    """Every coordinate that some row reads, in order."""
+    return sorted({j for row in rows for j, _ in row})

@@ -1,0 +1,91 @@
+"""The one loader of weights against the loading of the reference engine, which shares nothing with it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.engines.weights import Row, Weight, Weights, coordinates, weight_of
+from constructions.istree.hybrid import build as build_hybrid
+from constructions.istree.transformer import build
+from constructions.layers import Transformer
+from precision.format import FP8_E4M3, Arithmetic, Discipline, Rounding, fixed_point
+from tests.engines.cases import FIXED, NARROW, ROUNDINGS, match_like, unstructured
+
+SMALL = (fixed_point(9), fixed_point(21), FP8_E4M3)  # which many weights of a construction do not fit
+
+
+def quanta(rows: Iterable[Row]) -> list[tuple[tuple[int, int], ...]]:
+    return [tuple((j, weight.quanta) for j, weight in row) for row in rows]
+
+
+def assert_same(model: Transformer, arithmetic: Arithmetic) -> None:
+    ours, theirs = Weights(model, arithmetic), ReferenceEngine(model, arithmetic)
+    words = [
+        tuple((r, word) for r, of_words in ours.words.items() if (word := of_words[i])) for i in range(len(model.words))
+    ]
+    assert words == theirs._words
+    assert [ours.position.get(register, 0) for register in range(model.width)] == theirs._position
+    assert quanta(ours.unembed) == theirs._unembed
+    for block, other in zip(ours.blocks, theirs._blocks, strict=True):
+        for head, others in zip(block.heads, other.heads, strict=True):
+            assert [quanta(rows) for rows in (head.query, head.key, head.value)] == [
+                others.query,
+                others.key,
+                others.value,
+            ]
+        assert [(r, *quanta([row])) for r, row in block.out] == [(r, row) for r, row in other.out if row]
+        assert [(r, *quanta([row])) for r, row, _ in block.down] == [(r, row) for r, row, _ in other.down]
+        assert [bias.quanta for _, _, bias in block.down] == [bias for _, _, bias in other.down]
+        for rows, weights, biases in ((block.gate, other.gate, other.gate_bias), (block.up, other.up, other.up_bias)):
+            assert quanta(row for row, _ in rows) == weights
+            assert [bias.quanta for _, bias in rows] == biases
+        ends = [(r, carry + tuple((j + model.width, w) for j, w in feed)) for r, carry, feed in other.recurrence]
+        assert [(register, *quanta([row])) for register, row in block.recurrence] == ends
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    rng=st.randoms(use_true_random=False), fmt=st.sampled_from((*FIXED, *NARROW)), rounding=st.sampled_from(ROUNDINGS)
+)
+def test_random_models_are_read_as_the_reference_engine_reads_them(rng, fmt, rounding):
+    for case in (unstructured(rng, fmt=fmt, rounding=rounding, discipline=Discipline.FUSED), match_like(rng)):
+        assert_same(case.model, case.arithmetic)
+
+
+@pytest.mark.parametrize("rounding", [Rounding.NEAREST_EVEN, Rounding.TOWARD_ZERO])
+@pytest.mark.parametrize("fmt", SMALL, ids=lambda fmt: str(fmt.name))
+def test_constructions_are_read_so_where_their_weights_do_not_fit(fmt, rounding):
+    for wired in (build(6), build_hybrid(6)):
+        assert_same(wired.model, Arithmetic(fmt, Discipline.FUSED, rounding))
+        rows = Weights(wired.model, Arithmetic(fmt, Discipline.FUSED, rounding)).unembed
+        assert coordinates(rows) <= np.flatnonzero(wired.model.unembed.any(axis=0)).tolist()
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_mantissas_are_odd(integer):
+    weight = weight_of(integer)
+    assert weight.quanta == integer
+    assert weight.mantissa % 2 == 1 or weight == Weight(0, 0)
+
+
+def test_equal_weights_are_rounded_once(monkeypatch):
+    from constructions.engines import weights
+
+    calls = []
+    monkeypatch.setattr(
+        weights, "round_fraction", lambda x, *rest, real=weights.round_fraction: calls.append(x) or real(x, *rest)
+    )
+    model = unstructured(
+        random.Random(0), fmt=fixed_point(17), rounding=Rounding.NEAREST_EVEN, discipline=Discipline.FUSED
+    ).model
+    read = Weights(model, Arithmetic(fixed_point(17)))
+    assert read.blocks is read.blocks
+    assert read.unembed
+    assert len(calls) == len(set(calls)) > 0

@@ -163,7 +163,8 @@ class Reader:
             upper = candidate.score.upper(candidate.joint)
             if upper > query.space.largest:
                 raise Refused(
-                    self.where, f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number"
+                    self.where,
+                    f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
         if not self.fused and query.position.high > query.space.largest:
@@ -280,7 +281,9 @@ class Reader:
         for candidate in candidates:
             offset = candidate.place - target
             expected = constant(rest_constant) - offset * offset * cost
-            if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(candidate.exact):
+            if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(
+                candidate.exact
+            ):
                 return None
         return cost, target, rest_constant
 
@@ -327,9 +330,7 @@ class Reader:
 
     # By key
 
-    def _by_key(
-        self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int
-    ) -> tuple[list[Kind], Lead]:
+    def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
         if any(self._inexact(c.exact, c.joint) for c in candidates):
             return self._by_count(query, candidates, needed, at)
         winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
@@ -344,9 +345,7 @@ class Reader:
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
 
-    def _by_count(
-        self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int
-    ) -> tuple[list[Kind], Lead]:
+    def _by_count(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
         """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
         for i, (invariant, _, _) in enumerate(self.known):
             group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
@@ -400,8 +399,7 @@ class Reader:
             if self._many(candidate) and (function := self._monotone(candidate)) is None:
                 return False
         on = [
-            function is not None
-            and c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place}))
+            function is not None and c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place}))
             for c in winners
         ]
         spans = [(c.score.lower(c.joint), c.score.upper(c.joint)) for c in winners]
@@ -444,7 +442,13 @@ class Reader:
             held = [c for c in winners if c.value(i).terms]
             if not held:
                 values.append(ZERO)
-            elif constant_scores and len(held) == 1 and held[0].value(i) == ONE and held[0] in always and not self._many(held[0]):
+            elif (
+                constant_scores
+                and len(held) == 1
+                and held[0].value(i) == ONE
+                and held[0] in always
+                and not self._many(held[0])
+            ):
                 values.append(atom(share))
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)

@@ -59,7 +59,10 @@ def precision_of(subject: Subject) -> int:
 def build(subject: Subject) -> tuple[Model, Language]:
     """The model and its inputs. Raises ValueError where no such weights exist in the format."""
     if subject.n < LEAST or (subject.length or LEAST) < LEAST:
-        raise Undecided("the input", f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position")
+        raise Undecided(
+            "the input",
+            f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position",
+        )
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "istree":

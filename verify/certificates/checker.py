@@ -42,7 +42,6 @@ class Report:
         """A fingerprint of the ideal model."""
         return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
 
-
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
@@ -145,7 +144,9 @@ def _block(
             parts = read
             width += len(head.value)
         outs = [[w for head in block.heads for w in head.out[r]] for r in range(len(model.registers))]
-        parts = joined([_written(kind, outs, at, model, fused) for kind in parts], model.live(number, feed_forward=True))
+        parts = joined(
+            [_written(kind, outs, at, model, fused) for kind in parts], model.live(number, feed_forward=True)
+        )
     weights = sublayer(block.feed_forward)
     done: list[Kind] = []
     for kind in parts:

@@ -314,7 +314,8 @@ class Kind:
         if max(-low, high) > self.space.largest:
             top = f"{float(self.space.largest):.6g}"
             raise Refused(
-                where, f"saturates: {self.name} reaches [{float(low):.6g}, {float(high):.6g}], the largest number is {top}"
+                where,
+                f"saturates: {self.name} reaches [{float(low):.6g}, {float(high):.6g}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from constructions.retrieval.task import ASK, START
 
+
 @dataclass(frozen=True)
 class Place:
     """Positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
@@ -53,7 +54,9 @@ class Language:
 
 def edge_counts(n: int) -> Consecutive:
     """Of a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
-    statement = "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
+    statement = (
+        "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
+    )
     return Consecutive("counts of one vertex", "self", "edge_count", n - 1, statement)
 
 

@@ -156,7 +156,9 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
     names = {POSITION: POSITION}
 
     def visit(polynomial: Polynomial) -> None:
-        for monomial, _ in sorted(polynomial.terms.items(), key=lambda item: (len(item[0]), item[1], signature(item[0]))):
+        for monomial, _ in sorted(
+            polynomial.terms.items(), key=lambda item: (len(item[0]), item[1], signature(item[0]))
+        ):
             for name in monomial:
                 if name not in names:
                     names[name] = f"{name[0]}#{len(names)}"

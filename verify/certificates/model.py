@@ -76,12 +76,19 @@ def describe_numbers(rows: Matrix, low: int, high: int) -> Numbers:
         found[i] = total([constant(first), v * (slope - bend), v * v * bend])
         for j, value in enumerate(column):
             if found[i].substitute({NUMBER: constant(low + j)}) != constant(value):
-                raise ValueError(f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}")
+                raise ValueError(
+                    f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}"
+                )
     return Numbers(low, high, found)
 
 
 def described(
-    model: Transformer, arithmetic: Arithmetic, registers: Sequence[str], vocabulary: Sequence[str], numbers: int, n: int
+    model: Transformer,
+    arithmetic: Arithmetic,
+    registers: Sequence[str],
+    vocabulary: Sequence[str],
+    numbers: int,
+    n: int,
 ) -> Model:
     """A model of which the first `numbers` rows are the numbers 1, 2, …, up to n. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):

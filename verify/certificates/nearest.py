@@ -143,7 +143,9 @@ class Race:
             raise Undecided(where, f"who wins at {self.query.name} is not known")
         found.lead = min(leads, default=Fraction(0))
         if leads and found.lead < needed:
-            raise Refused(where, f"scores of {self.query.name} may differ by {float(found.lead):.6g} only; {needed} is needed")
+            raise Refused(
+                where, f"scores of {self.query.name} may differ by {float(found.lead):.6g} only; {needed} is needed"
+            )
         return found
 
     def lowest(self) -> list[Fraction]:
@@ -265,7 +267,11 @@ class Race:
         between = (least(t - after, low, high), least(this - t, low, high))
         if low < 3 or any(bound is None or bound < 0 for bound in between):
             raise Undecided(where, f"the target of {self.query.name} lies elsewhere than between the next two counts")
-        for ratio in ((this - t) * (this - t) - gap, (after - t) * (after - t) - gap, (before - this) * (before + this - t - t)):
+        for ratio in (
+            (this - t) * (this - t) - gap,
+            (after - t) * (after - t) - gap,
+            (before - this) * (before + this - t - t),
+        ):
             bound = least(ratio, low, high)
             if bound is None:
                 raise Undecided(where, f"the lead at {self.query.name} has no bound that is easy to prove")

@@ -19,7 +19,11 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     """
     number = kind.space.fresh("v")
     kind = _with_number(kind, model, number)
-    logits = {f"number {NUMBER}": _logit(kind, {i: p.substitute({NUMBER: atom(number)}) for i, p in model.numbers.rows.items()}, fused)}
+    logits = {
+        f"number {NUMBER}": _logit(
+            kind, {i: p.substitute({NUMBER: atom(number)}) for i, p in model.numbers.rows.items()}, fused
+        )
+    }
     for word, row in model.specials.items():
         logits[word] = _logit(kind, {i: Polynomial({(): w}) for i, w in row}, fused)
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]

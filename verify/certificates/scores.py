@@ -27,7 +27,9 @@ class Score:
 
     def upper(self, kind: Kind) -> Fraction:
         """An upper bound."""
-        return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s.form) for s in self.squares), Fraction(0))
+        return kind.bounds(self.rest)[1] - sum(
+            (s.cost * _least_square(kind, s.form) for s in self.squares), Fraction(0)
+        )
 
     def lower(self, kind: Kind) -> Fraction:
         """A lower bound."""

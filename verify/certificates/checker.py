@@ -33,8 +33,8 @@ MOST_KINDS = 4000
 class Report:
     """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block.
 
-    invariants: those that were used, by name. trace: what the ideal model does, in the checker's own words: two models with the same
-    trace are the same function.
+    ranges: (block, register) → bounds behind it. invariants: those that were used, by name. trace: what the ideal model does,
+    in the checker's own words: two models with the same trace are the same function.
     """
 
     @property
@@ -45,6 +45,7 @@ class Report:
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
+    ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = field(default_factory=dict)
     invariants: dict[str, str] = field(default_factory=dict)
     trace: list[str] = field(default_factory=list)
 
@@ -59,7 +60,15 @@ class Report:
             lead = min((x.lead for x in (old, found) if x.lead), default=Fraction(0))
             self.leads[where] = Lead(lead, max(old.needed, found.needed), min(old.winning, found.winning))
 
-    def registers(self, kind: Kind, names: Sequence[str]) -> None:
+    def registers(self, block: int, kind: Kind, names: Sequence[str], live: frozenset[int]) -> None:
+        """The bounds of a kind's registers, of which only those that are live are kept."""
+        for index in live:
+            name = names[index]
+            low, high = kind.bounds(kind.register(index))
+            old = self.ranges.get((block, name), (low, high))
+            self.ranges[block, name] = min(low, old[0]), max(high, old[1])
+
+    def error(self, kind: Kind, names: Sequence[str]) -> None:
         """The errors of a kind's registers."""
         for index, polynomial in kind.registers.items():
             if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
@@ -67,7 +76,7 @@ class Report:
 
 
 def check(model: Model, language: Language) -> Report:
-    """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided where it cannot tell."""
+    """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
     fused = model.arithmetic.discipline is Discipline.FUSED
@@ -144,17 +153,20 @@ def _block(
             parts = read
             width += len(head.value)
         outs = [[w for head in block.heads for w in head.out[r]] for r in range(len(model.registers))]
-        parts = joined(
-            [_written(kind, outs, at, model, fused) for kind in parts], model.live(number, feed_forward=True)
-        )
+        parts = [_written(kind, outs, at, model, fused) for kind in parts]
+        for kind in parts:
+            report.error(kind, model.registers)
+        parts = joined(parts, model.live(number, feed_forward=True))
     weights = sublayer(block.feed_forward)
     done: list[Kind] = []
     for kind in parts:
         done += feed_forward(kind, weights, f"{at}, feed-forward", model.registers, fused)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
+    live = model.live(number, feed_forward=True) | {register for register, _, _ in weights.down}
     for kind in done:
-        report.registers(kind, model.registers)
+        report.registers(number, kind, model.registers, live)
+        report.error(kind, model.registers)
     result = merged(done, model.live(number))
     for kind in result:
         registers = {i: str(kind.ideal(p)) for i, p in kind.registers.items()}

@@ -1,6 +1,6 @@
 """Kinds of positions: what the registers of one position can hold, for all inputs at once.
 
-A run's positions fall into finitely many *kinds*. In one kind, every register is a polynomial over *atoms*, and each atom has a domain:
+A run's positions fall into finitely many *kinds*. In one kind, every register is a polynomial over *atoms*, each with a domain:
   Integer      an integer between two bounds: a token's number, a position, a number of keys
   Reciprocal   ROUND(1/(m + s)) for an Integer atom m, as a COUNT head writes it; ideally 1/(m + s)
   Rounded      what one inexact operator returned, with its ideal value and how far it is from it
@@ -354,10 +354,10 @@ class Kind:
         if self.is_integer_affine(polynomial):
             form, factor = canonical(polynomial)
             bound = -polynomial.constant / factor
-            body = _form_polynomial(form)
+            alone = _form_polynomial(form)
             parts = [
-                self.restricted(body, None, Fraction(math.floor(bound))),
-                self.restricted(body, Fraction(math.floor(bound) + 1), None),
+                self.restricted(alone, None, Fraction(math.floor(bound))),
+                self.restricted(alone, Fraction(math.floor(bound) + 1), None),
             ]
         elif len(polynomial.atoms) == 1 and polynomial.is_affine:
             (name,) = polynomial.atoms
@@ -367,8 +367,8 @@ class Kind:
                 of = atom(domain.of)
                 parts = [self.restricted(of, None, last), self.restricted(of, last + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
-            _, form, over = found_ratio
-            difference = form - atom(over.of) - constant(over.shift)
+            _, ratio, over = found_ratio
+            difference = ratio - atom(over.of) - constant(over.shift)
             parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
         return tuple(part for part in parts if part is not None)
 
@@ -476,9 +476,8 @@ class Kind:
         for name, domain in self.box.items():
             if isinstance(domain, Integer) and domain.low == domain.high:
                 values[name] = constant(domain.low)
-            elif isinstance(domain, Reciprocal):
-                if self.index_of(domain) == Integer(1, 1):
-                    values[name] = constant(1)
+            elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
+                values[name] = constant(1)
         if all(self.registers[i].atoms.isdisjoint(values) for i in self.registers) and not any(
             name in values for form in self.forms for name, _ in form
         ):

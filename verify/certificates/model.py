@@ -45,7 +45,7 @@ class Model:
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
         """Coordinates that are read behind the feed-forward of this block (from 0), or by it too, or by the output head."""
-        read = {i for i in self.numbers.rows} | {i for row in self.specials.values() for i, _ in row}
+        read = set(self.numbers.rows) | {i for row in self.specials.values() for i, _ in row}
         if feed_forward:
             for matrix in (self.blocks[block].feed_forward.gate, self.blocks[block].feed_forward.up):
                 read |= set(np.flatnonzero(matrix.any(axis=0)).tolist())

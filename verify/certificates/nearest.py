@@ -1,9 +1,9 @@
 """A head that reads, among equal keys, the one whose count 1/m' is nearest to a target t (Lemma C.18).
 
 Ideal score of a key with a count y = 1/m': −Σ cost·form² + T(2t·y − y²), and the last part is T·t² − T(y − t)²; of any other key an
-integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins. With
-y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours. Where all
-counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
+integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins.
+With y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours.
+Where all counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has th
 
 @dataclass(frozen=True)
 class Key:
-    """A query and one kind of key. exact: the score. own: the key's atoms. sure: there is such a key. group, count: the invariant's."""
+    """A query and one kind of key. exact: the score. own: the key's atoms. sure: there is such a key. group, count: registers."""
 
     joint: Kind
     exact: Polynomial
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounded score."""
+    """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounding."""
 
     key: Key
     count: str

@@ -16,7 +16,6 @@ from verify.certificates.kinds import Kind
 from verify.certificates.model import Row, sparse
 from verify.certificates.polynomial import ZERO, Polynomial, constant, total
 
-
 UNDECIDED_GATE = (Fraction(0), Fraction(1))
 
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.building import COVERED, RETRIEVERS, Subject, build, findings_of
+from verify.certificates.building import COVERED, RETRIEVERS, Subject, findings_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
     SCHEMA,
     UNKNOWN,
-    Judged,
     about,
     certificate,
+    compared,
     described,
     differences,
     judge,
@@ -120,12 +120,7 @@ def _file(path: Path) -> dict[str, Any]:
     except Undecided as undecided:
         base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
         return {**base, "where": undecided.where, "what": undecided.what}
-    judged = judge(model, language)
-    if judged.report is not None:
-        own = judge(*build(subject))
-        if own.report is None or own.report.ideal != judged.report.ideal:
-            what = f"it is not that of {subject.construction}, as far as the check can see"
-            judged = Judged(REFUSED, "the ideal model", what)
+    judged = compared(judge(model, language), subject)
     return {**about(subject), "file": path.name, **described(model, language, judged)}
 
 

@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import zip_longest
 
 from constructions.layers import Block
 from precision.format import Discipline, Rounding
@@ -40,14 +41,21 @@ class Report:
     @property
     def ideal(self) -> str:
         """A fingerprint of the ideal model."""
-        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+        return hashlib.sha256("\n".join(text for _, text in self.trace).encode()).hexdigest()
 
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
     ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = field(default_factory=dict)
     invariants: dict[str, str] = field(default_factory=dict)
-    trace: list[str] = field(default_factory=list)
+    trace: list[tuple[str, str]] = field(default_factory=list)
+
+    def first_difference(self, other: Report) -> str:
+        """Where the ideal models may differ first; "" if they are the same function."""
+        for (where, text), (_, expected) in zip_longest(self.trace, other.trace, fillvalue=("the last block", "")):
+            if text != expected:
+                return where
+        return ""
 
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
@@ -81,6 +89,9 @@ def check(model: Model, language: Language) -> Report:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
     fused = model.arithmetic.discipline is Discipline.FUSED
     report = Report()
+    words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
+    numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
+    report.trace.append(("the vocabulary", f"{words} {numbers} {model.position}"))
     kinds = embedded(model, language)
     for number, block in enumerate(model.blocks):
         last = number == len(model.blocks) - 1
@@ -133,7 +144,11 @@ def _block(
         raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
-    known = tuple((item, index[item.group], index[item.count]) for item in language.invariants)
+    known = tuple(
+        (item, index[item.group], index[item.count])
+        for item in language.invariants
+        if item.group in index and item.count in index
+    )
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if block.heads:
@@ -146,7 +161,7 @@ def _block(
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
                 report.lead(where, lead)
-                report.trace += reader.trace
+                report.trace += [(where, text) for text in (*reader.trace, *map(_told, found))]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
@@ -167,12 +182,16 @@ def _block(
     for kind in done:
         report.registers(number, kind, model.registers, live)
         report.error(kind, model.registers)
-    result = merged(done, model.live(number))
-    for kind in result:
-        registers = {i: str(kind.ideal(p)) for i, p in kind.registers.items()}
-        bounds = [(name, str(domain)) for name, domain in kind.box.items() if not isinstance(domain, Rounded)]
-        report.trace.append(f"{kind.name} {registers} {bounds} {sorted(kind.forms.items())} {sorted(kind.before)}")
-    return result
+        # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
+        report.trace.append((f"{at}, feed-forward", _told(kind)))
+    return merged(done, model.live(number))
+
+
+def _told(kind: Kind) -> str:
+    """All that is known of a kind, ideally."""
+    registers = {i: str(kind.ideal(p)) for i, p in sorted(kind.registers.items())}
+    box = [(name, str(domain)) for name, domain in sorted(kind.box.items()) if not isinstance(domain, Rounded)]
+    return f"{kind.name} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
 
 
 def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:

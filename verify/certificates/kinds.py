@@ -17,10 +17,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import ZERO, Monomial, Polynomial, atom, constant
+from verify.certificates.polynomial import ZERO, Monomial, Number, Polynomial, atom, constant
 
 POSITION = "k"
 Interval = tuple[Fraction, Fraction]
@@ -75,13 +76,14 @@ class Space:
 
     format: Format
     names: Iterator[int] = field(default_factory=itertools.count)
+    known: dict[int, Fraction] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """2^−q."""
         return self.format.quantum
 
-    @property
+    @cached_property
     def largest(self) -> Fraction:
         """2^q − 2^−q."""
         return self.format.max_value
@@ -89,6 +91,12 @@ class Space:
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""
         return round_fraction(value, self.format).quanta * self.format.quantum
+
+    def reciprocal(self, m: int) -> Fraction:
+        """ROUND(1/m)."""
+        if m not in self.known:
+            self.known[m] = self.rounded(Fraction(1, m))
+        return self.known[m]
 
     def fresh(self, letter: str) -> str:
         """A name that no atom has."""
@@ -146,38 +154,42 @@ class Kind:
         for monomial, c in polynomial.terms.items():
             if monomial:
                 a, b = self._monomial(monomial, ideal)
-                low, high = low + min(c * a, c * b), high + max(c * a, c * b)
+                low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
         if not refined:
             return low, high
-        for a, b in (
-            *self._by_form(polynomial),
-            *self._by_difference(polynomial, ideal),
-            *self._by_ratio(polynomial, ideal),
-        ):
-            low, high = max(low, a), min(high, b)
+        if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
+            known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
+        else:
+            known = tuple(self._by_form(polynomial))
+        for end, other in known:
+            low, high = max(low, end), min(high, other)
         return low, high
 
-    def _monomial(self, monomial: Monomial, ideal: bool) -> Interval:
-        low = high = Fraction(1)
+    def _monomial(self, monomial: Monomial, ideal: bool) -> tuple[Number, Number]:
+        low: Number = 1
+        high: Number = 1
         for name, group in itertools.groupby(monomial):
             power = len(list(group))
             a, b = self._atom(name, ideal)
-            ends = (a**power, b**power)
-            a, b = min(ends), max(ends)
-            if power % 2 == 0 and self._atom(name, ideal)[0] < 0 < self._atom(name, ideal)[1]:
-                a = Fraction(0)
-            ends4 = (low * a, low * b, high * a, high * b)
-            low, high = min(ends4), max(ends4)
+            if power > 1:
+                least = 0 if power % 2 == 0 and a < 0 < b else min(a**power, b**power)
+                a, b = least, max(a**power, b**power)
+            if low >= 0 and a >= 0:
+                low, high = low * a, high * b
+            else:
+                ends = (low * a, low * b, high * a, high * b)
+                low, high = min(ends), max(ends)
         return low, high
 
-    def _atom(self, name: str, ideal: bool) -> Interval:
+    def _atom(self, name: str, ideal: bool) -> tuple[Number, Number]:
         domain = self.box[name]
         if isinstance(domain, Integer):
-            return Fraction(domain.low), Fraction(domain.high)
+            return domain.low, domain.high
         if isinstance(domain, Reciprocal):
             index = self.index_of(domain)
-            ends = Fraction(1, index.high), Fraction(1, index.low)
-            return ends if ideal else (self.space.rounded(ends[0]), self.space.rounded(ends[1]))
+            if ideal:
+                return Fraction(1, index.high), Fraction(1, index.low)
+            return self.space.reciprocal(index.high), self.space.reciprocal(index.low)
         return domain.low, domain.high
 
     def index_of(self, domain: Reciprocal) -> Integer:
@@ -268,7 +280,8 @@ class Kind:
                     own = Fraction(0)
                 else:
                     own = domain.error if isinstance(domain, Rounded) else self.space.step / 2
-                largest = max(map(abs, self._atom(name, False))) + own
+                low, high = self._atom(name, False)
+                largest = max(-low, high) + own
                 size, off = size * largest, off * largest + size * own
             found += abs(c) * off
         return found

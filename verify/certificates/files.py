@@ -49,12 +49,19 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     return subject, found, language
 
 
+def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> AttentionHead:
+    """Without the rows of zeros that pad every head to one width."""
+    scored = query.any(axis=1) | key.any(axis=1)
+    read = value.any(axis=1) | out.any(axis=0)
+    return AttentionHead(query[scored], key[scored], value[read], out[:, read])
+
+
 def _transformer(tensors: dict[str, Matrix]) -> Transformer:
     blocks: list[Block] = []
     while (at := f"blocks.{len(blocks)}") and f"{at}.ffn.W_gate" in tensors:
         heads: list[AttentionHead] = []
         while (h := f"{at}.attn.{len(heads)}") and f"{h}.W_Q" in tensors:
-            heads.append(AttentionHead(*(tensors[f"{h}.{name}"] for name in ("W_Q", "W_K", "W_V", "W_O"))))
+            heads.append(_trimmed(*(tensors[f"{h}.{name}"] for name in ("W_Q", "W_K", "W_V", "W_O"))))
         ffn = FeedForward(*(tensors[f"{at}.ffn.{x}"] for x in ("W_gate", "b_gate", "W_up", "b_up", "W_down", "b_down")))
         recurrence = None
         if f"{at}.recurrence.A" in tensors:

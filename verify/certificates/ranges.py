@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from verify.certificates.building import LEAST, Subject, build, precision_of
-from verify.certificates.document import Judged, judge, weights_hash
+from verify.certificates.document import REFUSED, Judged, judge, weights_hash
 from verify.certificates.kinds import Undecided
 from verify.certificates.model import Model, Numbers
+
+NOT_BUILT = "there are none"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
     low, end = LEAST, 1 << bits
     while low <= end:
         first = _blocks_hash(subject, low)
+        if first.startswith(NOT_BUILT):
+            yield Interval(low, low, precision_of(replace(subject, n=low)), "", Judged(REFUSED, "the weights", first))
+            return
         reached, above = low, min(2 * low, end) + 1
         while above - reached > 1:
             middle = (reached + above) // 2
@@ -52,7 +57,10 @@ def _alone(subject: Subject, n: int) -> bool:
 
 def _blocks_hash(subject: Subject, n: int) -> str:
     """Of all numbers of the model but the range of its vocabulary."""
-    model, _ = build(replace(subject, n=n))
+    try:
+        model, _ = build(replace(subject, n=n))
+    except ValueError as error:
+        return f"{NOT_BUILT}: {error}"
     return weights_hash(_same_vocabulary(model))
 
 

@@ -32,18 +32,18 @@ def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
     """Covers all n from the least one to 2^bits. Raises Undecided where n itself stands in the weights."""
     low, end = LEAST, 1 << bits
     while low <= end:
-        first = _blocks_hash(subject, low)
+        first = blocks_hash(subject, low)
         if first.startswith(NOT_BUILT):
             yield Interval(low, low, precision_of(replace(subject, n=low)), "", Judged(REFUSED, "the weights", first))
             return
         reached, above = low, min(2 * low, end) + 1
         while above - reached > 1:
             middle = (reached + above) // 2
-            if _blocks_hash(subject, middle) == first:
+            if blocks_hash(subject, middle) == first:
                 reached = middle
             else:
                 above = middle
-        if reached == low and low >= 2 * LEAST and _blocks_hash(subject, low + 1) != first and _alone(subject, low):
+        if reached == low and low >= 2 * LEAST and blocks_hash(subject, low + 1) != first and _alone(subject, low):
             raise Undecided("the weights", f"they are different for every n near {low}: n itself stands in them")
         asked = replace(subject, n=reached)
         model, language = build(asked)
@@ -52,10 +52,10 @@ def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
 
 
 def _alone(subject: Subject, n: int) -> bool:
-    return all(_blocks_hash(subject, n + i) != _blocks_hash(subject, n + i + 1) for i in range(4))
+    return all(blocks_hash(subject, n + i) != blocks_hash(subject, n + i + 1) for i in range(4))
 
 
-def _blocks_hash(subject: Subject, n: int) -> str:
+def blocks_hash(subject: Subject, n: int) -> str:
     """Of all numbers of the model but the range of its vocabulary."""
     try:
         model, _ = build(replace(subject, n=n))

@@ -52,7 +52,10 @@ def certify(
     )
 
 
-WHAT = "For every input, each register that is read is the ideal model's, rounded, or within the certificate's bound, and so is the answer."
+WHAT = (
+    "For every input, each register that is read is the ideal model's, rounded, or within the certificate's bound; "
+    "the answer is the same."
+)
 
 
 @claims(

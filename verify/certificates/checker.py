@@ -178,7 +178,7 @@ def _block(
         done += feed_forward(kind, weights, f"{at}, feed-forward", model.registers, fused)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
-    live = model.live(number, feed_forward=True) | {register for register, _, _ in weights.down}
+    live = model.live(number, feed_forward=True)
     for kind in done:
         report.registers(number, kind, model.registers, live)
         report.error(kind, model.registers)

@@ -126,3 +126,29 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
             tokens = built.tokens(question.words())
             assert contradictions(built, judged.report, tokens, {len(tokens)}) == [], change
     assert refused > 20 * len(slack), slack
+
+
+# A write into a register that nothing reads any more: its bounds were once taken from the write alone.
+WRITES = [
+    ("index", 1, 9, (11,), 2.0),
+    ("recall", 2, 8, (9, 0), 2.0),
+    ("counting", 2, 8, (11, 1), 4.0),
+    ("ngram", 2, 9, (9,), -4.0),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "array", "place", "weight"), WRITES)
+def test_a_write_where_nothing_is_read(
+    name: str, number: int, array: int, place: tuple[int, ...], weight: float
+) -> None:
+    wired, (_, language) = RETRIEVERS[name].build(4), build(Subject(name, 4))
+    blocks = [*wired.model.blocks]
+    changed = block_arrays(blocks[number])[array].copy()
+    assert changed[place] == 0
+    changed[place] = weight
+    blocks[number] = _with(blocks[number], array, changed)
+    built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
+    judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, 4, 4), language)
+    assert judged.report is not None
+    tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
+    assert contradictions(built, judged.report, tokens, {len(tokens)}) == []

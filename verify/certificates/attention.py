@@ -169,8 +169,8 @@ class Reader:
                     f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
-        if not self.fused and query.position.high > query.space.largest:
-            raise Refused(self.where, f"a softmax of {query.position.high} keys adds up above the largest number")
+        if query.position.high > query.space.largest:
+            raise Refused(self.where, f"{query.position.high} keys are more than the largest number")
         target = self._target(found)
         if target is not None:
             for i, candidate in enumerate(found):  # the target travels with the parts
@@ -352,7 +352,15 @@ class Reader:
         for i, (invariant, _, _) in enumerate(self.known):
             group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
             keys = [
-                Key(c.joint, c.exact, c.own, self._sure(query, c), c.joint.register(group), c.joint.register(count))
+                Key(
+                    c.joint,
+                    c.exact,
+                    c.own,
+                    self._sure(query, c),
+                    c.joint.register(group),
+                    c.joint.register(count),
+                    self._many(c),
+                )
                 for c in candidates
             ]
             race = race_of(query, keys, 1 if self.fused else len(self.rows.key))

@@ -11,15 +11,17 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
 
-from constructions.layers import Block
+import numpy as np
+
+from constructions.layers import Block, block_arrays
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Keys, Lead, Reader, rows_of
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Rounded, Space, Undecided
+from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.language import Consecutive, Language
 from verify.certificates.merging import joined, merged
 from verify.certificates.model import NUMBER, Model
@@ -92,6 +94,12 @@ def check(model: Model, language: Language) -> Report:
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
     numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
     report.trace.append(("the vocabulary", f"{words} {numbers} {model.position}"))
+    for where, weight in weights_of(model):
+        if (
+            abs(weight) > model.arithmetic.format.max_value
+            or (weight / model.arithmetic.format.quantum).denominator != 1
+        ):
+            raise Refused(where, f"{weight} is no element of {model.arithmetic.format.name}")
     kinds = embedded(model, language)
     for number, block in enumerate(model.blocks):
         last = number == len(model.blocks) - 1
@@ -100,6 +108,17 @@ def check(model: Model, language: Language) -> Report:
     for kind in kinds:
         settle_output(kind, model, fused)
     return report
+
+
+def weights_of(model: Model) -> Iterator[tuple[str, Fraction]]:
+    """Every weight that stands in a matrix, with its place."""
+    for word, row in model.specials.items():
+        yield from ((f"the embedding of {word}", weight) for _, weight in row)
+    yield from (("the embedding of positions", weight) for _, weight in model.position)
+    for number, block in enumerate(model.blocks):
+        for array in block_arrays(block):
+            for value in np.unique(array):
+                yield f"the weights of block {number}", Fraction(float(value))
 
 
 def embedded(model: Model, language: Language) -> list[Kind]:
@@ -114,12 +133,14 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             values = dict(model.numbers.rows)
             box[NUMBER] = Integer(*place.numbers)
         kind = Kind(place.name, space, values, box, {}, frozenset([index]), frozenset(place.after))
+        for i, value in kind.registers.items():
+            if not kind.on_grid(value):
+                raise Undecided("the embedding", f"{value} is no multiple of the step at {place.name}")
+            kind, settled = kind.settle(value, "the embedding")
+            kind = kind.with_registers({i: settled})
         for i, slope in model.position:
             kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
             kind = added(kind, i, offset, "the embedding")
-        for i, value in kind.registers.items():
-            kind, settled = kind.settle(value, "the embedding")
-            kind = kind.with_registers({i: settled})
         narrowed: Kind | None = kind
         if place.behind is not None:
             narrowed = kind.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)

@@ -22,7 +22,9 @@ Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has th
 
 @dataclass(frozen=True)
 class Key:
-    """A query and one kind of key. exact: the score. own: the key's atoms. sure: there is such a key. group, count: registers."""
+    """A query and one kind of key. exact: the score. own: the key's atoms. sure, many: there is such a key, there may be
+    several. group, count: registers.
+    """
 
     joint: Kind
     exact: Polynomial
@@ -30,6 +32,7 @@ class Key:
     sure: bool
     group: Polynomial
     count: Polynomial
+    many: bool
 
 
 @dataclass
@@ -204,7 +207,7 @@ class Race:
         where: str,
     ) -> None:
         noise = 2 * max(e.noise for e, _ in equal)
-        if len(others) > 1 or any(self._upper(e) != self._lower(e) for e in others):
+        if len(others) > 1 or any(e.key.many or self._upper(e) != self._lower(e) for e in others):
             raise Undecided(where, f"several keys of {self.query.name} may be the default")
         for e in others:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]

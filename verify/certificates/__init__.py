@@ -1,8 +1,8 @@
 """Certificates: soundness of rounding, proved from the weights for all inputs at once.
 
-A theorem about a model is two things: the ideal model (the same weights over exact rationals; attention averages the keys of largest
-score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of steps of it.
-This package proves the second, and tells whether two models have the same ideal.
+A theorem about a model is two things: the ideal model (the same weights over exact rationals; attention averages the keys of
+largest score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of
+steps of it. This package proves the second, and tells whether two models have the same ideal.
 
 language     which token sequences are meant, and the invariants of their runs that are assumed, by name
 model        the weights, with a described vocabulary: numbers v ↦ polynomials, finitely many special words

@@ -247,7 +247,7 @@ class Kind:
         lead = next(c for m, c in sorted(form.terms.items()) if m)
         domain = self.box[name]
         assert isinstance(domain, Reciprocal)
-        return lead, form * (1 / lead), domain
+        return lead, form * (Fraction(1) / lead), domain
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""
@@ -263,9 +263,9 @@ class Kind:
         if above[0] >= 0:
             ends[0] = 1 - slack
         if above[1] < 0 and low >= 0:
-            ends[1] = 1 + above[1] / index.high + slack
+            ends[1] = 1 + Fraction(above[1]) / index.high + slack
         if low >= 0:
-            largest = high / index.low + slack
+            largest = Fraction(high) / index.low + slack
             a, b = ends[0] if ends[0] is not None else -slack, ends[1] if ends[1] is not None else largest
             yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
 

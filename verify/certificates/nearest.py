@@ -74,7 +74,7 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
             if scale <= 0:
                 return None
             linear = {m: c for m, c in ideal.terms.items() if m.count(name) == 1}
-            target = Polynomial({_without(m, name): c for m, c in linear.items()}) * (1 / (2 * scale))
+            target = Polynomial({_without(m, name): c for m, c in linear.items()}) * (Fraction(1) / (2 * scale))
             if target.atoms & key.own:
                 return None
             break

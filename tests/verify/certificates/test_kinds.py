@@ -47,6 +47,7 @@ def test_bounds_and_errors(polynomial: Polynomial, a: Integer, b: Integer, m: in
     ideal_low, ideal_high = whole.bounds(polynomial, ideal=True)
     for point in points(a, b, m):
         rounded, ideal = (polynomial.substitute(values(whole, *point, ideal=x)).constant for x in (False, True))
+        assert not {type(end) for end in (low, high, ideal_low, ideal_high)} & {float}
         assert low <= rounded <= high
         assert ideal_low <= ideal <= ideal_high
         assert abs(rounded - ideal) <= whole.error(polynomial)
@@ -85,7 +86,7 @@ def test_parts_lose_no_input(polynomial: Polynomial, a: Integer, b: Integer, m: 
             if inside:
                 of = part.box["r"]
                 assert isinstance(of, Reciprocal)
-                at["r"] = constant(SPACE.rounded(1 / (at[of.of].constant + of.shift)))
+                at["r"] = constant(SPACE.rounded(1 / Fraction(at[of.of].constant + of.shift)))
                 covered.add(tuple(part.register(i).substitute(at).constant for i in range(3)))
     assert seen <= covered
 

@@ -332,7 +332,7 @@ def test_flags_depend_on_neither_batch_nor_tile_nor_portion(monkeypatch):
         arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
         texts = [*random_sequences(rng, 7, 30), [], [1], [1]]
         expected = assert_same_flags(model, arithmetic, texts)
-        monkeypatch.setitem(dense._TOKENS, "cpu", 10)
+        monkeypatch.setitem(dense.engine._TOKENS, "cpu", 10)
         for tile, order in ((64, [4, 1, 0]), (5, [2]), (1024, [3, 3, 4, 0, 7, 9, 1, 2])):
             found = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
             assert found == tuple(expected[i] for i in order)

@@ -211,7 +211,7 @@ def test_recurrences_do_not_depend_on_batch_or_portion(monkeypatch):
     model, texts = random_linear_model(rng, 5, True), random_sequences(rng, 9, 30)
     arithmetic = Arithmetic(fixed_point(17), Discipline.SEQUENTIAL)
     together = dense.run(model, arithmetic, texts, keep_registers=True)
-    monkeypatch.setitem(dense._TOKENS, "cpu", 8)
+    monkeypatch.setitem(dense.engine._TOKENS, "cpu", 8)
     apart = dense.run(model, arithmetic, texts, keep_registers=True)
     assert together.registers is not None
     assert apart.registers is not None

@@ -1,4 +1,4 @@
-"""A construction's model for any n, wired with a few of its numbers: the rest are described by the polynomials that these lie on."""
+"""A construction's model for any n, wired with a few of its numbers; the polynomials that these lie on describe the rest."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
+from constructions.findings import Finding
+from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.istree import transformer
-from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.part import Setting, printed_precision
 from constructions.retrieval.retriever import Plan, Retriever
-from constructions.wiring.finding import Finding
-from constructions.wiring.part import Setting, printed_precision
-from constructions.wiring.wire import wire
+from constructions.wiring import wire
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import language
 from verify.certificates.kinds import Undecided
@@ -28,7 +28,7 @@ COVERED = (*RETRIEVERS, "istree")
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. length: the most tokens of a sequence, n by default. precision_bits: the least p by default."""
+    """Which model, and which inputs. length: the most tokens of a sequence, by default n. precision_bits: by default the least."""
 
     construction: str
     n: int

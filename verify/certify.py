@@ -96,7 +96,7 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def _known() -> set[str]:
-    from constructions.registry import find_constructions
+    from constructions.models.registry import find_constructions
 
     return {item.name for item in find_constructions()}
 

@@ -307,7 +307,7 @@ def test_results_do_not_depend_on_what_is_run_together(monkeypatch):
     rng = np.random.default_rng(11)
     model, texts = random_model(rng, 2, True), random_sequences(rng, 12)
     expected = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
-    monkeypatch.setitem(dense._TOKENS, "cpu", 10)
+    monkeypatch.setitem(dense.engine._TOKENS, "cpu", 10)
     portions = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
     assert expected.logits is not None
     assert portions.logits is not None

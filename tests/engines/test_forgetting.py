@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from constructions.engines import indexed
-from constructions.engines.indexed import Indexed
+from constructions.engines.indexed import Indexed, engine
 from constructions.engines.indexed.forgetting import Dropped
 from constructions.engines.indexed.head import KeysForgotten
 from constructions.wiring.affine import reg

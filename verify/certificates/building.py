@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
-from constructions.findings import Finding
-from constructions.heads.match import FINDING as SCORE_RANGE
 from constructions.istree import transformer
-from constructions.part import Setting, printed_precision
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import Plan, Retriever
-from constructions.wiring import wire
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, printed_precision
+from constructions.wiring.wire import wire
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import language
 from verify.certificates.kinds import Undecided

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constructions.engines.reference import ReferenceEngine
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from tests.verify.certificates import ideal
 from verify.certificates.checker import Report
 

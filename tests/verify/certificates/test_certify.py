@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constructions.registry import find_constructions
+from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.show.export import save, tensors
 from precision.format import Discipline

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from constructions.heads import match_next
 from constructions.istree import transformer
 from constructions.layers import Block, Transformer, block_arrays
+from constructions.parts.heads import match_next
 from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build, findings_of

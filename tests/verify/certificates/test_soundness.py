@@ -11,7 +11,7 @@ import pytest
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.retrieval.task import Question
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build

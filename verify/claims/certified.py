@@ -12,9 +12,10 @@ from constructions.istree.graphs import PAPER, Graph, expected_answer
 from precision.format import Discipline
 from verify.certificates.building import LEAST, RETRIEVERS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN, certificate
-from verify.check import Check
-from verify.claim import Claim, Counterexample, claim, claims
-from verify.strategies import every_input, every_labelled_graph
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.inputs.strategies import every_input, every_labelled_graph
+from verify.oracles.counts import labelled_graphs, ordered_graphs
 
 INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # for the retrieval models, whose certificate takes as long at any n
@@ -110,6 +111,7 @@ def test_counts(check: Check) -> None:
     check.exhaustive(
         itertools.chain.from_iterable(map(every_input, range(1, small + 1))),
         consecutive,
+        count=sum(map(ordered_graphs, range(1, small + 1))),
         range="every graph in every order and orientation of its edges, with its tour",
         size=lambda graph: graph.n,
     )
@@ -117,6 +119,7 @@ def test_counts(check: Check) -> None:
         check.exhaustive(
             every_labelled_graph(4),
             consecutive,
+            count=labelled_graphs([4]),
             range="every labelled graph on 4 vertices, with its tour",
             size=lambda graph: graph.n,
         )

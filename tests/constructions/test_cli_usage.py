@@ -219,7 +219,7 @@ def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: st
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
-    assert (done.returncode, done.stderr) == (3, "python -m constructions: unknown: interrupted\n")
+    assert (done.returncode, done.stderr) == (3, f"python -m {command}: unknown: interrupted\n")
 
 
 def test_only_interrupts_of_our_own_commands_are_changed() -> None:

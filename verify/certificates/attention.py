@@ -1,13 +1,14 @@
 """What a head reads, for all inputs at once.
 
-For one kind of query, each kind of key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of all keys lie on
-a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number: the *lead*. If the
+For one kind of query, each kind of key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of all keys lie
+on a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number: the *lead*. If the
 lead is large enough for the format and the length, and the largest score cannot saturate, the rounded softmax gives weight
 ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m and 0. That is the
 soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
-  by position   every score is −c·(k' − f)² + the same constant: the key at f wins, the last one if f lies behind it, the first if before
-  by key        a key whose square costs more than what some key that is surely there scores cannot win, so its form is 0
-Several winners are read only if all values but one are 0 (a count), or all of them are.
+  by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
+  by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
+  by count      nearest.py
+Several winners are read only if all values are 0, or all but one that is 1 and surely among them (a count).
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def rows_of(head: AttentionHead) -> Rows:
 def needed_lead(fraction_bits: int, keys: int) -> int:
     """A lead that suffices for so many keys.
 
-    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m by less
-    than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
+    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
+    by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
     """
     bits = fraction_bits + 1 + (keys - 1).bit_length()
     return -(-bits * LOG2_E[1] // LOG2_E[0])
@@ -72,7 +73,8 @@ class Lead:
 class Candidate:
     """A query and one kind of key together, as one kind over the atoms of both.
 
-    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. whole: nothing was restricted.
+    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. whole: nothing
+    was restricted.
     """
 
     ids: frozenset[int]
@@ -167,8 +169,8 @@ class Reader:
                     f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
-        if not self.fused and query.position.high > query.space.largest:
-            raise Refused(self.where, f"a softmax of {query.position.high} keys adds up above the largest number")
+        if query.position.high > query.space.largest:
+            raise Refused(self.where, f"{query.position.high} keys are more than the largest number")
         target = self._target(found)
         if target is not None:
             for i, candidate in enumerate(found):  # the target travels with the parts
@@ -350,7 +352,15 @@ class Reader:
         for i, (invariant, _, _) in enumerate(self.known):
             group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
             keys = [
-                Key(c.joint, c.exact, c.own, self._sure(query, c), c.joint.register(group), c.joint.register(count))
+                Key(
+                    c.joint,
+                    c.exact,
+                    c.own,
+                    self._sure(query, c),
+                    c.joint.register(group),
+                    c.joint.register(count),
+                    self._many(c),
+                )
                 for c in candidates
             ]
             race = race_of(query, keys, 1 if self.fused else len(self.rows.key))
@@ -383,7 +393,7 @@ class Reader:
                 return None
             for square in score.squares:
                 low, high = joint.bounds(square.form)
-                if low <= 0 <= high and (low, high) != (0, 0) and upper - square.cost < winning:
+                if low <= 0 <= high and not low == high == 0 and upper - square.cost < winning:
                     part = joint.restricted(square.form, Fraction(0), Fraction(0))
                     if part is None:
                         return None

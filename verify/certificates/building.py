@@ -1,4 +1,4 @@
-"""A construction's model for any n, wired with a few of its numbers: the rest are described by the polynomials that these lie on."""
+"""A construction's model for any n, wired with a few of its numbers; the polynomials that these lie on describe the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COVERED = (*RETRIEVERS, "istree")
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. length: the most tokens of a sequence, n by default. precision_bits: the least p by default."""
+    """Which model, and which inputs. length: the most tokens of a sequence, by default n. precision_bits: by default the least."""
 
     construction: str
     n: int

@@ -11,14 +11,17 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import zip_longest
 
-from constructions.layers import Block
+import numpy as np
+
+from constructions.layers import Block, block_arrays
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Keys, Lead, Reader, rows_of
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Rounded, Space, Undecided
+from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.language import Consecutive, Language
 from verify.certificates.merging import joined, merged
 from verify.certificates.model import NUMBER, Model
@@ -33,20 +36,28 @@ MOST_KINDS = 4000
 class Report:
     """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block.
 
-    invariants: those that were used, by name. trace: what the ideal model does, in the checker's own words: two models with the same
-    trace are the same function.
+    ranges: (block, register) → bounds behind it. invariants: those that were used, by name. trace: what the ideal model does,
+    in the checker's own words: two models with the same trace are the same function.
     """
 
     @property
     def ideal(self) -> str:
         """A fingerprint of the ideal model."""
-        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+        return hashlib.sha256("\n".join(text for _, text in self.trace).encode()).hexdigest()
 
     leads: dict[str, Lead] = field(default_factory=dict)
     errors: dict[str, Fraction] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
+    ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = field(default_factory=dict)
     invariants: dict[str, str] = field(default_factory=dict)
-    trace: list[str] = field(default_factory=list)
+    trace: list[tuple[str, str]] = field(default_factory=list)
+
+    def first_difference(self, other: Report) -> str:
+        """Where the ideal models may differ first; "" if they are the same function."""
+        for (where, text), (_, expected) in zip_longest(self.trace, other.trace, fillvalue=("the last block", "")):
+            if text != expected:
+                return where
+        return ""
 
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
@@ -59,7 +70,15 @@ class Report:
             lead = min((x.lead for x in (old, found) if x.lead), default=Fraction(0))
             self.leads[where] = Lead(lead, max(old.needed, found.needed), min(old.winning, found.winning))
 
-    def registers(self, kind: Kind, names: Sequence[str]) -> None:
+    def registers(self, block: int, kind: Kind, names: Sequence[str], live: frozenset[int]) -> None:
+        """The bounds of a kind's registers, of which only those that are live are kept."""
+        for index in live:
+            name = names[index]
+            low, high = kind.bounds(kind.register(index))
+            old = self.ranges.get((block, name), (low, high))
+            self.ranges[block, name] = min(low, old[0]), max(high, old[1])
+
+    def error(self, kind: Kind, names: Sequence[str]) -> None:
         """The errors of a kind's registers."""
         for index, polynomial in kind.registers.items():
             if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
@@ -67,11 +86,20 @@ class Report:
 
 
 def check(model: Model, language: Language) -> Report:
-    """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided where it cannot tell."""
+    """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
     fused = model.arithmetic.discipline is Discipline.FUSED
     report = Report()
+    words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
+    numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
+    report.trace.append(("the vocabulary", f"{words} {numbers} {model.position}"))
+    for where, weight in weights_of(model):
+        if (
+            abs(weight) > model.arithmetic.format.max_value
+            or (weight / model.arithmetic.format.quantum).denominator != 1
+        ):
+            raise Refused(where, f"{weight} is no element of {model.arithmetic.format.name}")
     kinds = embedded(model, language)
     for number, block in enumerate(model.blocks):
         last = number == len(model.blocks) - 1
@@ -80,6 +108,17 @@ def check(model: Model, language: Language) -> Report:
     for kind in kinds:
         settle_output(kind, model, fused)
     return report
+
+
+def weights_of(model: Model) -> Iterator[tuple[str, Fraction]]:
+    """Every weight that stands in a matrix, with its place."""
+    for word, row in model.specials.items():
+        yield from ((f"the embedding of {word}", weight) for _, weight in row)
+    yield from (("the embedding of positions", weight) for _, weight in model.position)
+    for number, block in enumerate(model.blocks):
+        for array in block_arrays(block):
+            for value in np.unique(array):
+                yield f"the weights of block {number}", Fraction(float(value))
 
 
 def embedded(model: Model, language: Language) -> list[Kind]:
@@ -94,12 +133,14 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             values = dict(model.numbers.rows)
             box[NUMBER] = Integer(*place.numbers)
         kind = Kind(place.name, space, values, box, {}, frozenset([index]), frozenset(place.after))
+        for i, value in kind.registers.items():
+            if not kind.on_grid(value):
+                raise Undecided("the embedding", f"{value} is no multiple of the step at {place.name}")
+            kind, settled = kind.settle(value, "the embedding")
+            kind = kind.with_registers({i: settled})
         for i, slope in model.position:
             kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
             kind = added(kind, i, offset, "the embedding")
-        for i, value in kind.registers.items():
-            kind, settled = kind.settle(value, "the embedding")
-            kind = kind.with_registers({i: settled})
         narrowed: Kind | None = kind
         if place.behind is not None:
             narrowed = kind.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
@@ -124,7 +165,11 @@ def _block(
         raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
-    known = tuple((item, index[item.group], index[item.count]) for item in language.invariants)
+    known = tuple(
+        (item, index[item.group], index[item.count])
+        for item in language.invariants
+        if item.group in index and item.count in index
+    )
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if block.heads:
@@ -137,30 +182,37 @@ def _block(
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
                 report.lead(where, lead)
-                report.trace += reader.trace
+                report.trace += [(where, text) for text in (*reader.trace, *map(_told, found))]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
             parts = read
             width += len(head.value)
         outs = [[w for head in block.heads for w in head.out[r]] for r in range(len(model.registers))]
-        parts = joined(
-            [_written(kind, outs, at, model, fused) for kind in parts], model.live(number, feed_forward=True)
-        )
+        parts = [_written(kind, outs, at, model, fused) for kind in parts]
+        for kind in parts:
+            report.error(kind, model.registers)
+        parts = joined(parts, model.live(number, feed_forward=True))
     weights = sublayer(block.feed_forward)
     done: list[Kind] = []
     for kind in parts:
         done += feed_forward(kind, weights, f"{at}, feed-forward", model.registers, fused)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
+    live = model.live(number, feed_forward=True)
     for kind in done:
-        report.registers(kind, model.registers)
-    result = merged(done, model.live(number))
-    for kind in result:
-        registers = {i: str(kind.ideal(p)) for i, p in kind.registers.items()}
-        bounds = [(name, str(domain)) for name, domain in kind.box.items() if not isinstance(domain, Rounded)]
-        report.trace.append(f"{kind.name} {registers} {bounds} {sorted(kind.forms.items())} {sorted(kind.before)}")
-    return result
+        report.registers(number, kind, model.registers, live)
+        report.error(kind, model.registers)
+        # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
+        report.trace.append((f"{at}, feed-forward", _told(kind)))
+    return merged(done, model.live(number))
+
+
+def _told(kind: Kind) -> str:
+    """All that is known of a kind, ideally."""
+    registers = {i: str(kind.ideal(p)) for i, p in sorted(kind.registers.items())}
+    box = [(name, str(domain)) for name, domain in sorted(kind.box.items()) if not isinstance(domain, Rounded)]
+    return f"{kind.name} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
 
 
 def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -47,6 +47,16 @@ def judge(model: Model, language: Language) -> Judged:
         return Judged(REFUSED, refused.where, refused.what)
 
 
+def compared(judged: Judged, subject: Subject) -> Judged:
+    """A certified model is refused if its ideal model is not that of the repaired construction."""
+    if judged.report is None:
+        return judged
+    own = judge(*build(replace(subject, printed=())))
+    where = "the construction itself" if own.report is None else judged.report.first_difference(own.report)
+    what = f"rounding is sound, but the ideal model is not seen to be that of {subject.construction}, repaired"
+    return Judged(REFUSED, where, what) if where else judged
+
+
 def certificate(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
     asked = about(subject)
@@ -58,7 +68,8 @@ def certificate(subject: Subject) -> Json:
         if "element" not in str(error) and "significant digits" not in str(error):
             raise
         return {**asked, "verdict": REFUSED, "where": "the weights", "what": str(error)}
-    return {**asked, **described(model, language, judge(model, language))}
+    judged = judge(model, language)
+    return {**asked, **described(model, language, compared(judged, subject) if subject.printed else judged)}
 
 
 def about(subject: Subject) -> Json:

@@ -1,6 +1,6 @@
 """Kinds of positions: what the registers of one position can hold, for all inputs at once.
 
-A run's positions fall into finitely many *kinds*. In one kind, every register is a polynomial over *atoms*, and each atom has a domain:
+A run's positions fall into finitely many *kinds*. In one kind, every register is a polynomial over *atoms*, each with a domain:
   Integer      an integer between two bounds: a token's number, a position, a number of keys
   Reciprocal   ROUND(1/(m + s)) for an Integer atom m, as a COUNT head writes it; ideally 1/(m + s)
   Rounded      what one inexact operator returned, with its ideal value and how far it is from it
@@ -17,10 +17,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import ZERO, Monomial, Polynomial, atom, constant
+from verify.certificates.polynomial import ZERO, Monomial, Number, Polynomial, atom, constant
 
 POSITION = "k"
 Interval = tuple[Fraction, Fraction]
@@ -75,13 +76,14 @@ class Space:
 
     format: Format
     names: Iterator[int] = field(default_factory=itertools.count)
+    known: dict[int, Fraction] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """2^−q."""
         return self.format.quantum
 
-    @property
+    @cached_property
     def largest(self) -> Fraction:
         """2^q − 2^−q."""
         return self.format.max_value
@@ -89,6 +91,12 @@ class Space:
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""
         return round_fraction(value, self.format).quanta * self.format.quantum
+
+    def reciprocal(self, m: int) -> Fraction:
+        """ROUND(1/m)."""
+        if m not in self.known:
+            self.known[m] = self.rounded(Fraction(1, m))
+        return self.known[m]
 
     def fresh(self, letter: str) -> str:
         """A name that no atom has."""
@@ -146,38 +154,42 @@ class Kind:
         for monomial, c in polynomial.terms.items():
             if monomial:
                 a, b = self._monomial(monomial, ideal)
-                low, high = low + min(c * a, c * b), high + max(c * a, c * b)
+                low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
         if not refined:
             return low, high
-        for a, b in (
-            *self._by_form(polynomial),
-            *self._by_difference(polynomial, ideal),
-            *self._by_ratio(polynomial, ideal),
-        ):
-            low, high = max(low, a), min(high, b)
+        if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
+            known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
+        else:
+            known = tuple(self._by_form(polynomial))
+        for end, other in known:
+            low, high = max(low, end), min(high, other)
         return low, high
 
-    def _monomial(self, monomial: Monomial, ideal: bool) -> Interval:
-        low = high = Fraction(1)
+    def _monomial(self, monomial: Monomial, ideal: bool) -> tuple[Number, Number]:
+        low: Number = 1
+        high: Number = 1
         for name, group in itertools.groupby(monomial):
             power = len(list(group))
             a, b = self._atom(name, ideal)
-            ends = (a**power, b**power)
-            a, b = min(ends), max(ends)
-            if power % 2 == 0 and self._atom(name, ideal)[0] < 0 < self._atom(name, ideal)[1]:
-                a = Fraction(0)
-            ends4 = (low * a, low * b, high * a, high * b)
-            low, high = min(ends4), max(ends4)
+            if power > 1:
+                least = 0 if power % 2 == 0 and a < 0 < b else min(a**power, b**power)
+                a, b = least, max(a**power, b**power)
+            if low >= 0 and a >= 0:
+                low, high = low * a, high * b
+            else:
+                ends = (low * a, low * b, high * a, high * b)
+                low, high = min(ends), max(ends)
         return low, high
 
-    def _atom(self, name: str, ideal: bool) -> Interval:
+    def _atom(self, name: str, ideal: bool) -> tuple[Number, Number]:
         domain = self.box[name]
         if isinstance(domain, Integer):
-            return Fraction(domain.low), Fraction(domain.high)
+            return domain.low, domain.high
         if isinstance(domain, Reciprocal):
             index = self.index_of(domain)
-            ends = Fraction(1, index.high), Fraction(1, index.low)
-            return ends if ideal else (self.space.rounded(ends[0]), self.space.rounded(ends[1]))
+            if ideal:
+                return Fraction(1, index.high), Fraction(1, index.low)
+            return self.space.reciprocal(index.high), self.space.reciprocal(index.low)
         return domain.low, domain.high
 
     def index_of(self, domain: Reciprocal) -> Integer:
@@ -235,7 +247,7 @@ class Kind:
         lead = next(c for m, c in sorted(form.terms.items()) if m)
         domain = self.box[name]
         assert isinstance(domain, Reciprocal)
-        return lead, form * (1 / lead), domain
+        return lead, form * (Fraction(1) / lead), domain
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""
@@ -251,9 +263,9 @@ class Kind:
         if above[0] >= 0:
             ends[0] = 1 - slack
         if above[1] < 0 and low >= 0:
-            ends[1] = 1 + above[1] / index.high + slack
+            ends[1] = 1 + Fraction(above[1]) / index.high + slack
         if low >= 0:
-            largest = high / index.low + slack
+            largest = Fraction(high) / index.low + slack
             a, b = ends[0] if ends[0] is not None else -slack, ends[1] if ends[1] is not None else largest
             yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
 
@@ -268,7 +280,8 @@ class Kind:
                     own = Fraction(0)
                 else:
                     own = domain.error if isinstance(domain, Rounded) else self.space.step / 2
-                largest = max(map(abs, self._atom(name, False))) + own
+                low, high = self._atom(name, False)
+                largest = max(-low, high) + own
                 size, off = size * largest, off * largest + size * own
             found += abs(c) * off
         return found
@@ -354,10 +367,10 @@ class Kind:
         if self.is_integer_affine(polynomial):
             form, factor = canonical(polynomial)
             bound = -polynomial.constant / factor
-            body = _form_polynomial(form)
+            alone = _form_polynomial(form)
             parts = [
-                self.restricted(body, None, Fraction(math.floor(bound))),
-                self.restricted(body, Fraction(math.floor(bound) + 1), None),
+                self.restricted(alone, None, Fraction(math.floor(bound))),
+                self.restricted(alone, Fraction(math.floor(bound) + 1), None),
             ]
         elif len(polynomial.atoms) == 1 and polynomial.is_affine:
             (name,) = polynomial.atoms
@@ -367,8 +380,8 @@ class Kind:
                 of = atom(domain.of)
                 parts = [self.restricted(of, None, last), self.restricted(of, last + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
-            _, form, over = found_ratio
-            difference = form - atom(over.of) - constant(over.shift)
+            _, ratio, over = found_ratio
+            difference = ratio - atom(over.of) - constant(over.shift)
             parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
         return tuple(part for part in parts if part is not None)
 
@@ -476,9 +489,8 @@ class Kind:
         for name, domain in self.box.items():
             if isinstance(domain, Integer) and domain.low == domain.high:
                 values[name] = constant(domain.low)
-            elif isinstance(domain, Reciprocal):
-                if self.index_of(domain) == Integer(1, 1):
-                    values[name] = constant(1)
+            elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
+                values[name] = constant(1)
         if all(self.registers[i].atoms.isdisjoint(values) for i in self.registers) and not any(
             name in values for form in self.forms for name, _ in form
         ):

@@ -95,7 +95,7 @@ def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
 
 
 def instance(whole: Kind, part: Kind) -> Kind | None:
-    """`part` over the atoms of `whole`, if its registers are those of `whole` with some atoms equal, and its counts compare alike."""
+    """`part` over the atoms of `whole`, if its registers are those with some atoms equal and its counts compare alike."""
     names = {POSITION: POSITION}
 
     def bind(a: str, b: str) -> bool:

@@ -44,16 +44,21 @@ class Model:
     arithmetic: Arithmetic
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
-        """Coordinates that are read behind the feed-forward of this block (from 0), or by it too, or by the output head."""
-        read = {i for i in self.numbers.rows} | {i for row in self.specials.values() for i, _ in row}
-        if feed_forward:
-            for matrix in (self.blocks[block].feed_forward.gate, self.blocks[block].feed_forward.up):
-                read |= set(np.flatnonzero(matrix.any(axis=0)).tolist())
-        for later in self.blocks[block + 1 :]:
-            matrices = [m for head in later.heads for m in (head.query, head.key, head.value)]
-            for matrix in (*matrices, later.feed_forward.gate, later.feed_forward.up):
-                read |= set(np.flatnonzero(matrix.any(axis=0)).tolist())
-        return frozenset(read)
+        """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
+        used = set(self.numbers.rows) | {i for row in self.specials.values() for i, _ in row}
+        for number, later in enumerate(self.blocks[block:], start=block):
+            ffn = later.feed_forward
+            if number > block or feed_forward:
+                used |= _columns(ffn.gate) | _columns(ffn.up) | _columns(ffn.down.T) | _columns(ffn.down_bias[None])
+            if number > block:
+                for head in later.heads:
+                    used |= _columns(head.query) | _columns(head.key) | _columns(head.value) | _columns(head.out.T)
+        return frozenset(used)
+
+
+def _columns(matrix: Matrix) -> set[int]:
+    """Those that are not zero."""
+    return set(np.flatnonzero(matrix.any(axis=0)).tolist())
 
 
 def sparse(row: Matrix) -> Row:

@@ -1,9 +1,9 @@
 """A head that reads, among equal keys, the one whose count 1/m' is nearest to a target t (Lemma C.18).
 
 Ideal score of a key with a count y = 1/m': −Σ cost·form² + T(2t·y − y²), and the last part is T·t² − T(y − t)²; of any other key an
-integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins. With
-y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours. Where all
-counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
+integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins.
+With y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours.
+Where all counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has th
 
 @dataclass(frozen=True)
 class Key:
-    """A query and one kind of key. exact: the score. own: the key's atoms. sure: there is such a key. group, count: the invariant's."""
+    """A query and one kind of key. exact: the score. own: the key's atoms. sure, many: there is such a key, there may be
+    several. group, count: registers.
+    """
 
     joint: Kind
     exact: Polynomial
@@ -30,6 +32,7 @@ class Key:
     sure: bool
     group: Polynomial
     count: Polynomial
+    many: bool
 
 
 @dataclass
@@ -45,7 +48,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounded score."""
+    """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounding."""
 
     key: Key
     count: str
@@ -71,7 +74,7 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
             if scale <= 0:
                 return None
             linear = {m: c for m, c in ideal.terms.items() if m.count(name) == 1}
-            target = Polynomial({_without(m, name): c for m, c in linear.items()}) * (1 / (2 * scale))
+            target = Polynomial({_without(m, name): c for m, c in linear.items()}) * (Fraction(1) / (2 * scale))
             if target.atoms & key.own:
                 return None
             break
@@ -204,7 +207,7 @@ class Race:
         where: str,
     ) -> None:
         noise = 2 * max(e.noise for e, _ in equal)
-        if len(others) > 1 or any(self._upper(e) != self._lower(e) for e in others):
+        if len(others) > 1 or any(e.key.many or self._upper(e) != self._lower(e) for e in others):
             raise Undecided(where, f"several keys of {self.query.name} may be the default")
         for e in others:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]

@@ -16,6 +16,8 @@ from verify.certificates.kinds import Kind
 from verify.certificates.model import Row, sparse
 from verify.certificates.polynomial import ZERO, Polynomial, constant, total
 
+UNDECIDED_GATE = (Fraction(0), Fraction(1))
+
 
 def dot(
     kind: Kind, pairs: Sequence[tuple[Fraction, Polynomial]], bias: Fraction, where: str, fused: bool
@@ -83,7 +85,7 @@ def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str]
         kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
         sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
-        if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == (0, 1)):
+        if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
             # The part's registers are those before the sublayer: what was computed above is computed again.
             parts = kind.parts(gate)
             if len(parts) > 1:

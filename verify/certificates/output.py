@@ -27,6 +27,8 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     for word, row in model.specials.items():
         logits[word] = _logit(kind, {i: Polynomial({(): w}) for i, w in row}, fused)
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
+    if f"number {NUMBER}" in inexact:
+        raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
     for word in inexact:
         for other, logit in logits.items():
             if other != word:

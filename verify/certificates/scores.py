@@ -54,7 +54,7 @@ def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str]) -> Sco
         if cost <= 0 or not isinstance(kind.box[name], Integer):
             continue
         linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
-        form = Polynomial({(name,): Fraction(1)}) - linear * (1 / (2 * cost))
+        form = Polynomial({(name,): Fraction(1)}) - linear * (Fraction(1) / (2 * cost))
         if not kind.is_integer_affine(form) or any(c.denominator != 1 for c in form.terms.values()):
             continue
         rest = rest + form * form * cost

@@ -1,0 +1,34 @@
+"""What a certificate says, held against a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.wiring.wired import Wired
+from tests.verify.certificates import ideal
+from verify.certificates.checker import Report
+
+
+def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers: set[int]) -> list[str]:
+    """Where a run is not as certified. answers: 1-based positions at which the last block counts."""
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    steps = [engine.append(token) for token in tokens]
+    exact, following = ideal.run(wired.model, tokens)
+    step = wired.arithmetic.format.quantum
+    found = []
+    blocks = len(wired.model.blocks)
+    for k, (mine, his) in enumerate(zip(steps, exact, strict=True), start=1):
+        counted = 2 * blocks + 1 if k in answers else 2 * blocks - 1
+        for layer in range(counted):
+            for i, name in enumerate(wired.registers):
+                value = mine.registers[layer][i] * step
+                if abs(value - his[layer][i]) > report.errors.get(name, 0) * step:
+                    found.append(f"position {k}, layer {layer}, {name}: {value}, ideally {his[layer][i]}")
+                if layer and layer % 2 == 0 and (layer // 2 - 1, name) in report.ranges:
+                    low, high = report.ranges[layer // 2 - 1, name]
+                    if not low <= value <= high:
+                        found.append(f"position {k}, layer {layer}, {name}: {value} is not in [{low}, {high}]")
+        if k in answers and mine.next_token != following[k - 1]:
+            found.append(f"position {k}: says {mine.next_token}, ideally {following[k - 1]}")
+    return found

@@ -1,0 +1,120 @@
+"""`python -m verify.certify`: exit codes, documents, files, intervals of n."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constructions.models.registry import find_constructions
+from constructions.show.dump import dump_document
+from constructions.show.export import save, tensors
+from precision.format import Discipline
+from verify.certificates.building import RETRIEVERS, Subject
+from verify.certificates.document import CERTIFIED, certificate
+from verify.certificates.ranges import blocks_hash, intervals
+from verify.certify import main
+
+
+@pytest.mark.parametrize("discipline", [d.value for d in Discipline])
+@pytest.mark.parametrize("name", RETRIEVERS)
+@pytest.mark.parametrize("n", ["4", "1000", "1000000000000"])
+def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--n", n, "--discipline", discipline, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["n"]) == (CERTIFIED, int(n))
+    assert all(float(head["lead"]) >= float(head["needed"]) for head in document["heads"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["recall", "--n", "3"], 3, "at least 4"),
+        (["recall", "--model", "hybrid"], 3, "not covered"),
+        (["turing"], 3, "not covered"),
+        (["recall", "--precision", "5"], 1, "not an element of R_5"),
+        (["recall", "--variant", "printed"], 1, "block 2, head 0"),
+        (["recall", "--n", "16", "--length", "4000"], 1, "block 0, feed-forward"),
+    ],
+)
+def test_what_is_not_certified(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == code
+    assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "name a construction"),
+        (["recal"], "no construction is called 'recal'"),
+        (["recall", "--precision", "6"], "odd"),
+        (["recall", "--printed", "layer-7"], "unknown finding 'layer-7'"),
+        (["istree", "--length", "9"], "--length"),
+        (["absent.safetensors"], "absent.safetensors"),
+    ],
+)
+def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+
+
+def exported(name: str, path: Path) -> Path:
+    (construction,) = (c for c in find_constructions() if (c.name, c.model) == (name, "transformer"))
+    wired = construction.build(8, ())
+    save(wired.model, dump_document(construction, wired, (), {}), path)
+    return path
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_an_exported_file(name: str, tmp_path: Path) -> None:
+    assert main([str(exported(name, tmp_path / "model.safetensors"))]) == 0
+
+
+@pytest.mark.parametrize(("weight", "place"), [("blocks.1.attn.0.W_K", (1, 9)), ("blocks.2.ffn.W_up", (2, 15))])
+def test_a_file_with_one_weight_changed(weight: str, place: tuple[int, int], tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    path = exported("recall", tmp_path / "model.safetensors")
+    (construction,) = (c for c in find_constructions() if (c.name, c.model) == ("recall", "transformer"))
+    arrays = {key: np.array(value) for key, value in tensors(construction.build(8, ()).model).items()}
+    assert arrays[weight][place]
+    arrays[weight][place] *= -1
+    save_file(arrays, path)
+    assert main([str(path)]) in (1, 3)
+
+
+def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "recall.json"
+    document = certificate(Subject("recall", 16))
+    path.write_text(json.dumps(document))
+    assert main(["--replay", str(path)]) == 0
+    for key in ("weights_sha256", "heads", "verdict", "inputs", "ideal_sha256", "error_in_steps"):
+        path.write_text(json.dumps({**document, key: "tampered"}))
+        assert main(["--replay", str(path)]) == 1
+        assert key in capsys.readouterr().out
+    path.write_text(json.dumps({**document, "n": 17}))
+    assert main(["--replay", str(path)]) == 1
+    path.write_text("[]")
+    assert main(["--replay", str(path)]) == 2
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_intervals_leave_no_gap(name: str) -> None:
+    """And n within one have the same weights as its end, which the intervals take from monotony."""
+    found = list(intervals(Subject(name, 4), 7))
+    assert [item.low for item in found] == [4, *(item.high + 1 for item in found[:-1])]
+    assert found[-1].high == 128
+    assert all(item.judged.verdict == CERTIFIED for item in found)
+    for item in found:
+        middle = (item.low + item.high) // 2
+        assert blocks_hash(Subject(name, 4), middle) == item.weights_sha256
+
+
+def test_the_count_of_what_float64_can_hold() -> None:
+    """The margin 1 − 2^−(bits + 1) of Counting needs more than 53 digits from n = 2^52 − 1 on."""
+    assert certificate(Subject("counting", 2**52 - 2))["verdict"] == CERTIFIED
+    assert "53 significant digits" in certificate(Subject("counting", 2**52 - 1))["what"]

@@ -1,0 +1,127 @@
+"""Bounds contain every value; splits lose none; leads suffice."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from precision.format import fixed_point
+from verify.certificates.attention import needed_lead
+from verify.certificates.kinds import Integer, Kind, Reciprocal, Space
+from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.rational import evaluate, least, never_negative, unit
+from verify.certificates.scores import complete_squares
+
+SPACE = Space(fixed_point(17))
+ATOMS = ("a", "b", "m", "r")
+monomials = st.lists(st.sampled_from(ATOMS), max_size=2).map(lambda names: tuple(sorted(names)))
+polynomials = st.dictionaries(monomials, st.integers(-4, 4).filter(bool).map(Fraction), min_size=1, max_size=4).map(
+    Polynomial
+)
+ends = st.tuples(st.integers(-3, 3), st.integers(0, 3)).map(lambda pair: Integer(pair[0], pair[0] + pair[1]))
+
+
+def kind(a: Integer, b: Integer, m: int) -> Kind:
+    box = {"k": Integer(1, 1), "a": a, "b": b, "m": Integer(m, m + 4), "r": Reciprocal("m", 1)}
+    return Kind("test", SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box)
+
+
+def values(part: Kind, a: int, b: int, m: int, *, ideal: bool) -> dict[str, Polynomial]:
+    share = Fraction(1, m + 1) if ideal else SPACE.rounded(Fraction(1, m + 1))
+    return {"a": constant(a), "b": constant(b), "m": constant(m), "r": constant(share)}
+
+
+def points(a: Integer, b: Integer, m: int) -> itertools.product[tuple[int, int, int]]:
+    return itertools.product(range(a.low, a.high + 1), range(b.low, b.high + 1), range(m, m + 5))
+
+
+@given(polynomials, ends, ends, st.integers(1, 9))
+def test_bounds_and_errors(polynomial: Polynomial, a: Integer, b: Integer, m: int) -> None:
+    whole = kind(a, b, m)
+    low, high = whole.bounds(polynomial)
+    ideal_low, ideal_high = whole.bounds(polynomial, ideal=True)
+    for point in points(a, b, m):
+        rounded, ideal = (polynomial.substitute(values(whole, *point, ideal=x)).constant for x in (False, True))
+        assert not {type(end) for end in (low, high, ideal_low, ideal_high)} & {float}
+        assert low <= rounded <= high
+        assert ideal_low <= ideal <= ideal_high
+        assert abs(rounded - ideal) <= whole.error(polynomial)
+        if whole.on_grid(polynomial):
+            assert (rounded / SPACE.step).denominator == 1
+
+
+@given(
+    st.dictionaries(st.sampled_from([("a",), ("b",), ("m",), ()]), st.integers(-3, 3).map(Fraction), min_size=1).map(
+        lambda terms: Polynomial({m: c for m, c in terms.items() if c})
+    ),
+    ends,
+    ends,
+    st.integers(1, 5),
+)
+def test_parts_lose_no_input(polynomial: Polynomial, a: Integer, b: Integer, m: int) -> None:
+    """The registers of the parts take the same values as those of the whole, each part of one sign."""
+    whole = kind(a, b, m)
+    if polynomial.is_constant:
+        return
+    parts = whole.parts(polynomial)
+    seen = {
+        tuple(whole.register(i).substitute(values(whole, *p, ideal=False)).constant for i in range(3))
+        for p in points(a, b, m)
+    }
+    covered = set()
+    for part in parts:
+        names = [name for name in ("a", "b", "m") if name in part.box]
+        ranges = [range(part.box[name].low, part.box[name].high + 1) for name in names]  # type: ignore[union-attr]
+        for point in itertools.product(*ranges):
+            at = {name: constant(v) for name, v in zip(names, point, strict=True)}
+            inside = all(
+                first <= sum(c * at[name].constant for name, c in form) <= last
+                for form, (first, last) in part.forms.items()
+            )
+            if inside:
+                of = part.box["r"]
+                assert isinstance(of, Reciprocal)
+                at["r"] = constant(SPACE.rounded(1 / Fraction(at[of.of].constant + of.shift)))
+                covered.add(tuple(part.register(i).substitute(at).constant for i in range(3)))
+    assert seen <= covered
+
+
+@given(polynomials, ends, ends)
+def test_completed_squares_are_the_same_polynomial(polynomial: Polynomial, a: Integer, b: Integer) -> None:
+    whole = kind(a, b, 3)
+    score = complete_squares(whole, polynomial, ("a", "b", "m"))
+    again = score.rest
+    for square in score.squares:
+        again = again - square.form * square.form * square.cost
+        assert square.cost > 0
+    assert again == polynomial
+
+
+@pytest.mark.parametrize("fraction_bits", [2, 8, 20, 100])
+@pytest.mark.parametrize("keys", [2, 3, 1000, 10**12])
+def test_the_lead_that_is_asked_for_suffices(fraction_bits: int, keys: int) -> None:
+    lead = needed_lead(fraction_bits, keys)
+    with ctx.workprec(200):
+        assert keys * (-arb(lead)).exp() < arb(2) ** -(fraction_bits + 1)
+
+
+@given(
+    st.lists(st.integers(-50, 50).map(Fraction), min_size=1, max_size=5).map(tuple),
+    st.integers(1, 20),
+    st.integers(65, 400),
+)
+def test_never_negative(coefficients: tuple[Fraction, ...], low: int, width: int) -> None:
+    if never_negative(coefficients, low, low + width):
+        assert all(evaluate(coefficients, m) >= 0 for m in range(low, low + width + 1))
+
+
+def test_least_of_a_rational_function() -> None:
+    ratio = unit(0) - unit(1)
+    bound = least(ratio, 3, 10**12)
+    assert bound is not None
+    assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.at(10**12)

@@ -1,0 +1,154 @@
+"""What must be refused: constants that are too small, prints, and single weights that are not what they were."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from constructions.istree import transformer
+from constructions.layers import Block, Transformer, block_arrays
+from constructions.parts.heads import match_next
+from constructions.retrieval.task import Question
+from tests.verify.certificates.runs import contradictions
+from verify.certificates.building import RETRIEVERS, Subject, build, findings_of
+from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge, weights_hash
+from verify.certificates.model import described
+
+
+def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transformer, "least_precision", lambda n, discipline=None: 5)
+    document = certificate(Subject("istree", 100))
+    assert document["verdict"] == REFUSED
+    assert "R_5" in document["what"]
+
+
+@pytest.mark.parametrize("n", [1500, 10**4])
+def test_a_lead_that_stops_growing(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the lead of n = 600, a star on 1,500 vertices is decoded wrongly."""
+    scale = match_next.next_scale
+    monkeypatch.setattr(match_next, "next_scale", lambda gap, m: scale(gap, min(m, 599)))
+    document = certificate(Subject("istree", n))
+    assert (document["verdict"], document["where"]) == (REFUSED, "block 6, head 0")
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_one_bit_less_than_is_claimed_to_be_needed(name: str) -> None:
+    """Not a claim that fewer bits fail; only that the check is not content with any number of them."""
+    least = RETRIEVERS[name].least_precision(1000)
+    verdicts = [certificate(Subject(name, 1000, precision_bits=p))["verdict"] for p in range(5, least, 2)]
+    assert REFUSED in verdicts
+    assert verdicts == sorted(verdicts, key=CERTIFIED.__eq__)
+
+
+PRINTS = [(name, finding.id) for name in RETRIEVERS for finding in findings_of(name)]
+
+
+@pytest.mark.parametrize(("name", "finding"), PRINTS)
+def test_prints_are_not_certified(name: str, finding: str) -> None:
+    assert certificate(Subject(name, 16, printed=(finding,)))["verdict"] != CERTIFIED
+
+
+def single_changes(model: Transformer, quantum: float, *, few: bool) -> Iterator[tuple[str, Transformer]]:
+    """Every weight of a block, changed in sign, to zero, by a step up and, unless few, down, to half and to twice itself."""
+    for b, block in enumerate(model.blocks):
+        for a, array in enumerate(block_arrays(block)):
+            for place in zip(*np.nonzero(array), strict=True):
+                weight = array[place]
+                all_changes = (-weight, 0.0, weight + quantum, weight - quantum, weight / 2, 2 * weight)
+                for new in all_changes[: 3 if few else 6]:
+                    changed = array.copy()
+                    changed[place] = new
+                    blocks = [*model.blocks]
+                    blocks[b] = _with(block, a, changed)
+                    yield (
+                        f"block {b}, array {a}, {place}: {weight} → {new}",
+                        dataclasses.replace(model, blocks=tuple(blocks)),
+                    )
+
+
+def _with(block: Block, place: int, array: np.ndarray) -> Block:
+    arrays = [*block_arrays(block)]
+    arrays[place] = array
+    heads = tuple(
+        dataclasses.replace(head, **_named(arrays[4 * h : 4 * h + 4], HEAD)) for h, head in enumerate(block.heads)
+    )
+    rest = arrays[4 * len(heads) :]
+    return dataclasses.replace(
+        block, heads=heads, feed_forward=dataclasses.replace(block.feed_forward, **_named(rest, FFN))
+    )
+
+
+HEAD = ("query", "key", "value", "out")
+FFN = ("gate", "gate_bias", "up", "up_bias", "down", "down_bias")
+
+
+def _named(arrays: list[np.ndarray], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    return dict(zip(names, arrays, strict=True))
+
+
+HARD = {
+    "index": [((1, 2, 3, 4), (1,)), ((4, 4, 4, 1), (4,)), ((4, 1), (2,)), ((2, 3, 2), (3,)), ((3,), (1,))],
+    "recall": [
+        ((1, 2, 3, 4), (3,)),
+        ((4, 4, 4, 1), (4,)),
+        ((4, 1), (1,)),
+        ((2, 3, 2), (3,)),
+        ((3,), (2,)),
+        ((1,), (4,)),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_every_single_change_is_refused_or_harmless(name: str) -> None:
+    """A changed model that is still certified answers hard inputs as the construction does, within the stated errors."""
+    wired = RETRIEVERS[name].build(4)
+    subject = Subject(name, 4)
+    quantum = float(wired.arithmetic.format.quantum)
+    _, language = build(subject)
+    original = weights_hash(build(subject)[0])
+    refused, slack = 0, []
+    for change, model in single_changes(wired.model, quantum, few=name != "index"):
+        mutant = described(model, wired.arithmetic, wired.registers, wired.vocabulary, 4, 4)
+        assert weights_hash(mutant) != original
+        judged = compared(judge(mutant, language), subject)
+        if judged.verdict != CERTIFIED:
+            refused += 1
+            continue
+        slack.append(change)
+        assert judged.report is not None
+        built = dataclasses.replace(wired, model=model)
+        for sequence, query in HARD[name]:
+            question = Question(sequence, query)
+            tokens = built.tokens(question.words())
+            assert contradictions(built, judged.report, tokens, {len(tokens)}) == [], change
+    assert refused > 20 * len(slack), slack
+
+
+# A write into a register that nothing reads any more: its bounds were once taken from the write alone.
+WRITES = [
+    ("index", 1, 9, (11,), 2.0),
+    ("recall", 2, 8, (9, 0), 2.0),
+    ("counting", 2, 8, (11, 1), 4.0),
+    ("ngram", 2, 9, (9,), -4.0),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "array", "place", "weight"), WRITES)
+def test_a_write_where_nothing_is_read(
+    name: str, number: int, array: int, place: tuple[int, ...], weight: float
+) -> None:
+    wired, (_, language) = RETRIEVERS[name].build(4), build(Subject(name, 4))
+    blocks = [*wired.model.blocks]
+    changed = block_arrays(blocks[number])[array].copy()
+    assert changed[place] == 0
+    changed[place] = weight
+    blocks[number] = _with(blocks[number], array, changed)
+    built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
+    judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, 4, 4), language)
+    assert judged.report is not None
+    tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
+    assert contradictions(built, judged.report, tokens, {len(tokens)}) == []

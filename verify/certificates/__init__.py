@@ -1,0 +1,18 @@
+"""Certificates: soundness of rounding, proved from the weights for all inputs at once.
+
+A theorem about a model is two things: the ideal model (the same weights over exact rationals; attention averages the keys of
+largest score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of
+steps of it. This package proves the second, and tells whether two models have the same ideal.
+
+language     which token sequences are meant, and the invariants of their runs that are assumed, by name
+model        the weights, with a described vocabulary: numbers v ↦ polynomials, finitely many special words
+kinds        the abstract value: a position's registers as polynomials over atoms (Integer, Reciprocal, Rounded) with bounds
+operators    the transfer of rows, gates and residual additions; a gate of unknown sign splits a kind
+scores, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
+merging      kinds that differ in bounds only become one
+output       the argmax is the same
+checker      the walk over the blocks; document, files, ranges: what is stored and compared
+
+Trusted: all of these files. Nothing else re-checks a certificate but the same checker, run again (`--replay`); tests hold it
+against exact runs and against mutants.
+"""

@@ -1,0 +1,72 @@
+"""An exported model: its matrices, and which construction its sidecar says it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
+from precision.format import Arithmetic, Discipline, fixed_point
+from verify.certificates.building import COVERED, Subject, build
+from verify.certificates.kinds import Undecided
+from verify.certificates.language import Language
+from verify.certificates.model import Model, described
+
+
+def read(path: Path) -> tuple[Subject, Model, Language]:
+    """The model of a `.safetensors` file with its sidecar beside it. Names of registers are those of the construction itself.
+
+    Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(path.read_bytes())
+        sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        name, n = str(sidecar["construction"]), int(sidecar["n"])
+        discipline, bits = Discipline(sidecar["discipline"]), int(sidecar["p"])
+        vocabulary = [str(word) for word in sidecar["vocabulary"]]
+        model = _transformer(tensors)
+    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: not an exported model: {error}") from error
+    if name not in COVERED or any(block.recurrence is not None for block in model.blocks):
+        raise Undecided("the construction", f"{name} with these layers is not covered")
+    subject = Subject(name, n, precision_bits=bits, discipline=discipline)
+    if name in ("ngram",):
+        subject = Subject(name, n, precision_bits=bits, discipline=discipline, query_length=len(model.blocks[1].heads))
+    own, language = build(subject)
+    if len(own.registers) != model.width or len(vocabulary) != len(model.words) or len(vocabulary) <= n:
+        raise Undecided("the registers", f"the file has {model.width}, the construction {len(own.registers)}")
+    try:
+        found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, n, n)
+    except ValueError as error:
+        raise Undecided("the vocabulary", str(error)) from error
+    if dict(found.specials) != dict(own.specials) or found.numbers != own.numbers or found.position != own.position:
+        raise Undecided("the vocabulary", "the embedding is not the construction's")
+    return subject, found, language
+
+
+def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> AttentionHead:
+    """Without the rows of zeros that pad every head to one width."""
+    scored = query.any(axis=1) | key.any(axis=1)
+    read = value.any(axis=1) | out.any(axis=0)
+    return AttentionHead(query[scored], key[scored], value[read], out[:, read])
+
+
+def _transformer(tensors: dict[str, Matrix]) -> Transformer:
+    blocks: list[Block] = []
+    while (at := f"blocks.{len(blocks)}") and f"{at}.ffn.W_gate" in tensors:
+        heads: list[AttentionHead] = []
+        while (h := f"{at}.attn.{len(heads)}") and f"{h}.W_Q" in tensors:
+            heads.append(_trimmed(*(tensors[f"{h}.{name}"] for name in ("W_Q", "W_K", "W_V", "W_O"))))
+        ffn = FeedForward(*(tensors[f"{at}.ffn.{x}"] for x in ("W_gate", "b_gate", "W_up", "b_up", "W_down", "b_down")))
+        recurrence = None
+        if f"{at}.recurrence.A" in tensors:
+            recurrence = Recurrence(tensors[f"{at}.recurrence.A"], tensors[f"{at}.recurrence.B"])
+        blocks.append(Block(tuple(heads), ffn, recurrence))
+    words, unembed = tensors["embed.words"], tensors["unembed"]
+    same = np.array_equal(words, unembed)
+    return Transformer(words, tensors["embed.position"], tuple(blocks), words if same else unembed)

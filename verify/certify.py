@@ -1,0 +1,201 @@
+"""`python -m verify.certify CONSTRUCTION|FILE`: is rounding sound for every input? Read off the weights, with no run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from constructions.show import cli
+from precision.format import Discipline
+from verify.certificates.building import COVERED, RETRIEVERS, Subject, findings_of
+from verify.certificates.document import (
+    CERTIFIED,
+    REFUSED,
+    SCHEMA,
+    UNKNOWN,
+    about,
+    certificate,
+    compared,
+    described,
+    differences,
+    judge,
+)
+from verify.certificates.files import read
+from verify.certificates.kinds import Undecided
+from verify.certificates.ranges import intervals
+
+PROG = "python -m verify.certify"
+LARGEST_N = 10**14
+DEFAULT_N = 16
+ALL_BITS = 64
+CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
+DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
+model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
+EXAMPLES = f"""examples:
+  {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
+  {PROG} istree --n 10000 --json             one document, which --replay checks again
+  {PROG} counting --all-n                    every n from 4 to 2^64
+  {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
+
+covered: {", ".join(COVERED)} as Transformers (istree: layout paper)
+
+exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
+    add = parser.add_argument
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
+    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
+    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}")
+    add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
+    add(
+        "--precision",
+        type=cli.precision,
+        metavar="P",
+        help="bits of R_p, odd (default: the least p of the construction)",
+    )
+    add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    add("--all-n", action="store_true", help=f"every n up to 2^{ALL_BITS}, an interval of equal weights at a time")
+    add("--json", action="store_true", help="one JSON document on standard output")
+    add("--replay", type=Path, metavar="CERT", help="make a stored certificate again and compare every field")
+    args = parser.parse_args(argv)
+    if args.replay is not None:
+        return _replay(args.replay, args.json)
+    if args.what is None:
+        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
+    if args.what.endswith(".safetensors"):
+        return _show(_file(Path(args.what)), args.json)
+    if args.model != "transformer" or args.what not in COVERED:
+        if args.what not in _known():
+            raise cli.CommandError(f"no construction is called {args.what!r}; known: {', '.join(sorted(_known()))}")
+        return _show(_uncovered(args.what, args.model), args.json)
+    known = [finding.id for finding in findings_of(args.what)]
+    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
+    if unknown := set(printed) - set(known):
+        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+    if args.length is not None and args.what not in RETRIEVERS:
+        raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
+    n = args.n or DEFAULT_N
+    subject = Subject(args.what, n, args.length, args.precision, Discipline(args.discipline), printed)
+    if args.all_n:
+        return _show(_every_n(subject), args.json)
+    with cli.usage_errors():
+        return _show(certificate(subject), args.json)
+
+
+def _known() -> set[str]:
+    from constructions.models.registry import find_constructions
+
+    return {item.name for item in find_constructions()}
+
+
+def _uncovered(name: str, model: str) -> dict[str, Any]:
+    where = f"{name} as {model}"
+    return {
+        "schema": SCHEMA,
+        "construction": name,
+        "model": model,
+        "verdict": UNKNOWN,
+        "where": where,
+        "what": "not covered",
+    }
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        with cli.usage_errors():
+            subject, model, language = read(path)
+    except Undecided as undecided:
+        base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
+        return {**base, "where": undecided.where, "what": undecided.what}
+    judged = compared(judge(model, language), subject)
+    return {**about(subject), "file": path.name, **described(model, language, judged)}
+
+
+def _every_n(subject: Subject) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        **about(subject),
+        "n": None,
+        "verdict": CERTIFIED,
+        "where": "",
+        "what": "",
+        "intervals": [],
+    }
+    try:
+        for interval in intervals(replace(subject, length=None), ALL_BITS):
+            found["intervals"].append(
+                {
+                    "n": [str(interval.low), str(interval.high)],
+                    "precision_bits": interval.precision_bits,
+                    "weights_sha256": interval.weights_sha256,
+                    "verdict": interval.judged.verdict,
+                }
+            )
+            if interval.judged.verdict != CERTIFIED:
+                where = f"n = {interval.low} … {interval.high}, {interval.judged.where}"
+                return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
+    except Undecided as undecided:
+        return {**found, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    return found
+
+
+def _replay(path: Path, as_json: bool) -> int:
+    with cli.usage_errors(f"{path}: "):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise ValueError("this is no certificate")
+        changed = differences(document)
+    verdict = document["verdict"] if not changed else REFUSED
+    what = "" if not changed else f"differs from what the check says: {', '.join(changed)}"
+    base = {"schema": SCHEMA, "construction": document["construction"], "n": document["n"], "replayed": not changed}
+    return _show({**base, "verdict": verdict, "where": str(path) if changed else "", "what": what}, as_json)
+
+
+def _show(document: dict[str, Any], as_json: bool) -> int:
+    verdict = str(document["verdict"])
+    if as_json:
+        cli.write_json(document)
+        return CODES[verdict]
+    size = f", n = {document['n']}" if document.get("n") else ""
+    bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
+    print(f"{document['construction']}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
+    if document["what"]:
+        print(f"  {document['where']}: {document['what']}")
+    for interval in document.get("intervals", ()):
+        low, high = interval["n"]
+        print(f"  n = {low} … {high}: p = {interval['precision_bits']}, {interval['verdict']}")
+    for head in document.get("heads", ()):
+        print(
+            f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"
+        )
+    errors = document.get("error_in_steps", {})
+    for name, error in errors.items():
+        print(f"  {name}: at most {_number(error)} steps from the ideal value")
+    if "heads" in document:
+        print("  every other register: exact")
+    for name, statement in document.get("assumed_invariants", {}).items():
+        print(f"  assumed of the ideal run, {name}: {statement}")
+    return CODES[verdict]
+
+
+def _number(text: str) -> str:
+    from fractions import Fraction
+
+    value = Fraction(text)
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -152,3 +152,9 @@ def test_a_write_where_nothing_is_read(
     assert judged.report is not None
     tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
     assert contradictions(built, judged.report, tokens, {len(tokens)}) == []
+
+
+def test_the_largest_istree_that_float64_can_hold() -> None:
+    """A gate of block 9 has the constant 3 − 5n − 4L, L above every position: more than 53 digits once L is 2^51."""
+    build(Subject("istree", 27_397_078))
+    assert "53 significant digits" in certificate(Subject("istree", 27_397_079))["what"]

@@ -98,8 +98,20 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert key in capsys.readouterr().out
     path.write_text(json.dumps({**document, "n": 17}))
     assert main(["--replay", str(path)]) == 1
-    path.write_text("[]")
-    assert main(["--replay", str(path)]) == 2
+    for key, value in (
+        ("construction", "zzz"),
+        ("n", None),
+        ("n", -1),
+        ("length", "a"),
+        ("printed", ["zzz"]),
+        ("discipline", 1),
+    ):
+        path.write_text(json.dumps({**document, key: value}))
+        assert main(["--replay", str(path)]) == 2
+        assert "no certificate" in capsys.readouterr().err
+    for text in ("[]", "x", "{}"):
+        path.write_text(text)
+        assert main(["--replay", str(path)]) == 2
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -111,7 +112,8 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     _, language = build(subject)
     original = weights_hash(build(subject)[0])
     refused, slack = 0, []
-    for change, model in single_changes(wired.model, quantum, few=name != "index"):
+    changes = single_changes(wired.model, quantum, few=name != "index")
+    for change, model in itertools.islice(changes, 0, None, 1 if name == "index" else 2):
         mutant = described(model, wired.arithmetic, wired.registers, wired.vocabulary, 4, 4)
         assert weights_hash(mutant) != original
         judged = compared(judge(mutant, language), subject)

@@ -12,6 +12,7 @@ import verify
 
 ROOT = Path(__file__).parents[1]
 ORDER = ("precision", "constructions", "circuits", "verify")  # each may import only what stands before it, and itself
+DOORS = {"constructions/simulate.py": {"circuits"}}  # a command whose construction stands further up
 FILES = sorted(path for package in ORDER for path in (ROOT / package).rglob("*.py"))
 
 
@@ -29,7 +30,7 @@ def imported(tree: ast.AST) -> set[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_flow_one_way(path: Path) -> None:
     package = path.relative_to(ROOT).parts[0]
-    allowed = set(ORDER[: ORDER.index(package) + 1])
+    allowed = set(ORDER[: ORDER.index(package) + 1]) | DOORS.get(str(path.relative_to(ROOT)), set())
     found = imported(ast.parse(path.read_text(encoding="utf-8"))) & set(ORDER)
     assert found <= allowed
 

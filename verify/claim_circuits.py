@@ -123,7 +123,7 @@ def reads(draw: st.DrawFn) -> Read:
 @claim(
     "4.8/step",
     source="Theorem 4.8, definitions 3.3 to 3.5",
-    statement="A step of a Linear RNN is a circuit: first its state, pΛ gates, last the next state, pΛ gates, before it the output.",
+    statement="A Linear RNN's step is a circuit: the first pΛ gates its state, the last pΛ the next one, the output before them.",
 )
 def test_step(check: Check) -> None:
     def numbered(name: str) -> Counterexample | None:

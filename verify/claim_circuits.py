@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 from hypothesis import strategies as st
 
 from circuits.circuit import Kind
@@ -15,13 +16,14 @@ from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
 from circuits.runs import embedded
 from constructions.engines.reference import ReferenceEngine
-from precision.format import Discipline
+from precision.format import Discipline, fixed_point
 from verify.check import Check
-from verify.circuit_oracle import exhaustive_difference
+from verify.circuit_oracle import computed, exhaustive_difference, expected
 from verify.claim import Counterexample, claim
 
 EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
 SAT_OF_PRODUCTS = 7
+DRAWN = 1 << 16
 DEPTH = 4  # words that are read one after the other, every sequence of them
 
 
@@ -41,7 +43,7 @@ def made(precisions: tuple[int, ...]) -> list[Made]:
 @claim(
     "A.2/circuits",
     source="appendix A.2",
-    statement="negate, compare, add, ReLU (p ≤ 33), multiply (p ≤ 11) are circuits, bit for bit; −0 is read and never written.",
+    statement="negate, compare, add, ReLU (p ≤ 33), multiply (p ≤ 11, some more) are circuits, bit for bit; −0 is never written.",
 )
 def test_operations(check: Check) -> None:
     def all_inputs(case: Made) -> Counterexample | None:
@@ -56,6 +58,31 @@ def test_operations(check: Check) -> None:
     by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
     text = f"equal to another form by SAT, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
     check.certified(by_sat, as_obvious, range=text, precision="p ≤ 33")
+    text = f"random products, {DRAWN:,} in each case, half of them of small numbers"
+    check.sampled(products(), drawn_products, range=text, precision="13 ≤ p ≤ 27", max_examples=16)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """So many random pairs over R_p."""
+
+    p: int
+    seed: int
+
+
+def products() -> st.SearchStrategy[Drawn]:
+    """Pairs at a p that is too large for all of them."""
+    return st.builds(Drawn, st.sampled_from([13, 17, 21, 27]), st.integers(0, 2**32 - 1))
+
+
+def drawn_products(case: Drawn) -> Counterexample | None:
+    """Random products against precision/."""
+    rng = np.random.default_rng(case.seed)
+    shifts = rng.integers(0, case.p, DRAWN) * rng.integers(0, 2, DRAWN)
+    a, b = (rng.integers(0, 1 << case.p, DRAWN) >> shifts for _ in "ab")
+    found = computed(OPERATIONS["multiply"].circuit(case.p), case.p, a, b)
+    wrong = np.flatnonzero(found != expected("multiply", fixed_point(case.p), a, b))
+    return None if not len(wrong) else Counterexample(a=int(a[wrong[0]]), b=int(b[wrong[0]]), got=int(found[wrong[0]]))
 
 
 @claim(

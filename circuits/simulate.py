@@ -12,14 +12,14 @@ from circuits.circuit import Kind
 from circuits.models import LARGEST_N, SMALL, Rnn
 from circuits.runs import RnnStep, run_rnn
 from circuits.simulation import FINDINGS, SOURCE, Plan, build, gate_word, least_precision
-from constructions.construction import Construction, Derived, Example
 from constructions.engines import Decoded, no_response
-from constructions.part import Setting
+from constructions.models.construction import Construction, Derived, Example
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import Run, run_document, run_model, worked_examples
 from constructions.show.trace import Trace
-from constructions.wired import Wired
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
 from precision.format import Discipline, Format
 
 PROG = "python -m constructions.simulate"

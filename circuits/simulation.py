@@ -47,18 +47,18 @@ import numpy as np
 
 from circuits.circuit import Kind
 from circuits.models import Rnn
-from constructions.affine import Affine, Number, as_affine, reg, total
-from constructions.building import chosen_of, format_of
-from constructions.findings import Finding
-from constructions.gadgets.indicator import indicator
-from constructions.gadgets.product import square
-from constructions.gadgets.threshold import threshold
-from constructions.heads.match import Pair, match, match_precision
-from constructions.heads.match_close import match_close
-from constructions.part import Setting, least_gap, least_odd_precision, log2, split_scale
+from constructions.models.building import chosen_of, format_of
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.product import square
+from constructions.parts.gadgets.threshold import threshold
+from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.parts.heads.match_close import match_close
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
-from constructions.wired import Wired
-from constructions.wiring import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
+from constructions.wiring.affine import Affine, Number, as_affine, reg, total
+from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting, least_gap, least_odd_precision, log2, split_scale
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 4.8"

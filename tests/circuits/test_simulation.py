@@ -13,7 +13,7 @@ from circuits.runs import run_rnn
 from circuits.simulate import construction, expected_tokens, main
 from circuits.simulation import FINDINGS, Plan, build, least_precision
 from constructions.engines import decode_by_reference, find_engine, indexed
-from constructions.wired import Wired
+from constructions.wiring.wired import Wired
 from precision import Discipline
 
 
@@ -192,7 +192,7 @@ def test_command_says_what_is_wrong(
 
 
 def test_it_is_listed() -> None:
-    from constructions.registry import find_constructions
+    from constructions.models.registry import find_constructions
 
     assert ("simulate", "transformer") in {(item.name, item.model) for item in find_constructions()}
     assert set(SMALL) < set(find_models())

@@ -13,10 +13,10 @@ from circuits.runs import run_rnn
 from circuits.simulate import expected_tokens
 from circuits.simulation import FINDINGS, Plan, build, least_precision
 from constructions.engines import find_engine, indexed
-from constructions.findings import Finding
-from constructions.wired import Wired
-from verify.check import Check
-from verify.claim import Claim, Counterexample, Verdict, claim, claims
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 
 BEGINNING = {"reference": 24, "dense": 240}  # tokens that an engine decodes in seconds
 LONGEST = 5  # of parity's prompts, every one of them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,92 +16,27 @@ from hypothesis import strategies as st
 
 from constructions.engines import dense
 from constructions.engines.dense import attention as dense_attention
+from constructions.engines.dense import engine as dense_engine
 from constructions.engines.dense.attention import Attention
 from constructions.engines.dense.column import Numbers
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.reference import ReferenceEngine, Step, decode
+from constructions.engines.reference import decode
 from constructions.engines.weights import weight_of
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
-from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Transformer
 from precision.format import BF16, FLOAT_FORMATS, FP32, FP64, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_shifted
-
-VOCABULARY = 4
-FORMATS = (*(fixed_point(p) for p in (5, 9, 17, 33, 53, 65, 129, 255)), *FLOAT_FORMATS)
-ROUNDINGS = (Rounding.NEAREST_EVEN, Rounding.NEAREST_AWAY, Rounding.TOWARD_ZERO)
-
-
-def reference_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[int]) -> list[Step]:
-    engine = ReferenceEngine(model, arithmetic)
-    return [engine.append(token) for token in tokens]
-
-
-def assert_same(model: Transformer, arithmetic: Arithmetic, sequences: Sequence[Sequence[int]], tile: int = 64) -> None:
-    """Every register of every position after every sublayer, every logit and every next token."""
-    outcome = dense.run(model, arithmetic, sequences, tile=tile, keep_registers=True)
-    assert outcome.registers is not None
-    assert outcome.logits is not None
-    for number, tokens in enumerate(sequences):
-        steps = reference_steps(model, arithmetic, tokens)
-        assert outcome.logits[number].tolist() == [list(step.logits) for step in steps]
-        assert outcome.next_tokens[number].tolist() == [step.next_token for step in steps]
-        sublayers = outcome.registers[number]
-        assert len(sublayers) == 2 * len(model.blocks) + 1
-        for sublayer, table in enumerate(sublayers):
-            expected = [list(step.registers[sublayer]) for step in steps]
-            assert table.tolist() == expected, f"sequence {number}, sublayer {sublayer}"
-
-
-def weights(rng: np.random.Generator, shape: tuple[int, ...], scale: int, dyadic: bool) -> Matrix:
-    """Small integers or dyadic fractions, four in ten of them zero."""
-    numbers = rng.integers(-scale, scale + 1, size=shape).astype(np.float64)
-    if dyadic:
-        numbers *= 2.0 ** rng.integers(-6, 3, size=shape)
-    numbers *= rng.random(shape) < 0.6
-    return numbers
-
-
-def random_model(rng: np.random.Generator, scale: int, dyadic: bool, width: int = 5) -> Transformer:
-    """No structure: up to two heads and three units a block, near-ties, saturation, fractions of every size."""
-
-    def draw(*shape: int) -> Matrix:
-        return weights(rng, shape, scale, dyadic)
-
-    def head() -> AttentionHead:
-        score_width, value_width = int(rng.integers(0, 4)), int(rng.integers(1, 3))
-        return AttentionHead(
-            draw(score_width, width), draw(score_width, width), draw(value_width, width), draw(width, value_width)
-        )
-
-    blocks = []
-    for _ in range(2):
-        heads = tuple(head() for _ in range(int(rng.integers(0, 3))))
-        units = int(rng.integers(0, 4))
-        ffn = FeedForward(
-            draw(units, width), draw(units), draw(units, width), draw(units), draw(width, units), draw(width)
-        )
-        blocks.append(Block(heads, ffn))
-    return Transformer(draw(VOCABULARY, width), draw(width), tuple(blocks), draw(VOCABULARY, width))
-
-
-def random_sequences(rng: np.random.Generator, count: int = 3, longest: int = 12) -> list[list[int]]:
-    return [rng.integers(0, VOCABULARY, size=int(rng.integers(0, longest + 1))).tolist() for _ in range(count)]
-
-
-def random_graph(n: int, rng: random.Random) -> Graph:
-    """A tree, or up to n + 1 arbitrary edges, in any order and orientation."""
-    if rng.random() < 0.5:
-        edges = [(v, rng.randint(1, v - 1)) for v in range(2, n + 1)]
-    else:
-        edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
-        edges = rng.sample(edges, min(len(edges), rng.randint(0, n + 1)))
-    rng.shuffle(edges)
-    return Graph(n, tuple(edge if rng.random() < 0.5 else edge[::-1] for edge in edges))
-
-
-def graph_tokens(graph: Graph, layout: Layout) -> list[int]:
-    return LAYOUTS[layout].prompt(graph) + expected_answer(graph, LAYOUTS[layout])[:-1]
+from tests.engines.cases import graph_tokens, random_graph
+from tests.engines.dense_cases import (
+    FORMATS,
+    ROUNDINGS,
+    TOKENS,
+    VOCABULARY,
+    assert_same,
+    one_head,
+    random_model,
+    random_sequences,
+)
 
 
 @contextmanager
@@ -176,18 +111,6 @@ def test_random_models_agree_under_any_arithmetic(seed, fmt, discipline, roundin
     rng = np.random.default_rng(seed)
     model = random_model(rng, scale, dyadic)
     assert_same(model, Arithmetic(fmt, discipline, rounding), random_sequences(rng, longest=8), tile)
-
-
-def one_head(query: Matrix, key: Matrix) -> Transformer:
-    """Scores from the given weights; reads register 0 into register 2. Register 0: word; 1: position."""
-    value, out = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0], [0.0], [1.0]])
-    empty = FeedForward(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0), np.zeros((3, 0)), np.zeros(3))
-    words = np.array([[float(i), 0.0, 0.0] for i in range(VOCABULARY)])
-    head = AttentionHead(np.asarray(query, dtype=float), np.asarray(key, dtype=float), value, out)
-    return Transformer(words, np.array([0.0, 1.0, 0.0]), (Block((head,), empty),), np.eye(VOCABULARY, 3))
-
-
-TOKENS = [[3, 1, 1, 2, 0, 1, 3, 3, 2, 0, 0, 1, 2, 2, 3, 1], [1, 2], [0] * 9, [1] * 20]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +230,7 @@ def test_results_do_not_depend_on_what_is_run_together(monkeypatch):
     rng = np.random.default_rng(11)
     model, texts = random_model(rng, 2, True), random_sequences(rng, 12)
     expected = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
-    monkeypatch.setitem(dense.engine._TOKENS, "cpu", 10)
+    monkeypatch.setitem(dense_engine._TOKENS, "cpu", 10)
     portions = dense.run(model, Arithmetic(fixed_point(21)), texts, keep_registers=True)
     assert expected.logits is not None
     assert portions.logits is not None

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import random
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import EngineFailed, decode_by_reference, dense, find_engine
+from constructions.engines import dense
 from constructions.engines.dense import score_flags as dense_score_flags
 from constructions.engines.dense.column import Numbers
-from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.rounding import Rounder
-from constructions.engines.reference import Flags, FlagSite, ReferenceEngine
-from constructions.istree.__main__ import main
-from constructions.istree.graphs import PAPER, Graph
-from constructions.istree.transformer import FINDING_IDS, build
+from constructions.engines.reference import Flags, ReferenceEngine
 from constructions.layers import Transformer
-from constructions.models.registry import find_constructions
 from precision.format import (
     BF16,
     FP8_E4M3,
@@ -39,14 +31,11 @@ from precision.format import (
     fixed_point,
 )
 from precision.rounding import round_shifted
-from tests.engines.test_dense import (
+from tests.engines.dense_cases import (
     FORMATS,
     ROUNDINGS,
     TOKENS,
-    VOCABULARY,
-    graph_tokens,
     one_head,
-    random_graph,
     random_model,
     random_sequences,
 )
@@ -286,193 +275,3 @@ def test_flags_of_recurrences_are_the_same(discipline, carry, feed, words):
     texts = [[0, 1, 2, 3] * 5, [2, 2, 1], [], [1] * 6 + [0] * 6, [3], [0] * 24, [2, 1, 0, 3, 3] * 2]
     for fmt in (fixed_point(9), fixed_point(17), FP8_E4M3, BF16):
         assert_same_flags(linear(carry, feed, words), Arithmetic(fmt, discipline), texts)
-
-
-# Constructions
-
-
-@pytest.mark.parametrize("discipline", Discipline)
-def test_istree_has_the_same_flags_repaired_and_with_every_printed_finding(discipline):
-    rng, kinds = random.Random(1), set()
-    for printed in ((), *((finding,) for finding in FINDING_IDS), FINDING_IDS):
-        wired = build(5, printed=printed, discipline=discipline)
-        sequences = [graph_tokens(random_graph(5, rng), "paper") for _ in range(2)]
-        for flags in assert_same_flags(wired.model, wired.arithmetic, sequences, tile=rng.choice((3, 16, 64))):
-            kinds |= {site.kind for site in flags.counts}
-    assert "saturation" in kinds
-
-
-@pytest.mark.parametrize("fmt", [fixed_point(9), fixed_point(21), FP16, FP8_E4M3], ids=lambda fmt: str(fmt.name))
-def test_istree_has_the_same_flags_under_formats_it_was_not_made_for(fmt):
-    wired = build(4)
-    for discipline in Discipline:
-        assert_same_flags(
-            wired.model, Arithmetic(fmt, discipline), [graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")]
-        )
-
-
-def test_constructions_have_the_same_flags():
-    recurrent = 0
-    for construction in find_constructions():
-        for printed in ((), tuple(finding.id for finding in construction.findings)):
-            wired = construction.build(3, printed)
-            words = len(wired.model.words)
-            texts = [[(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4))]
-            assert_same_flags(wired.model, wired.arithmetic, texts)
-            recurrent += any(block.recurrence is not None for block in wired.model.blocks)
-    assert recurrent >= 8
-
-
-# Batches
-
-
-def test_flags_depend_on_neither_batch_nor_tile_nor_portion(monkeypatch):
-    rng = np.random.default_rng(8)
-    for model in (random_model(rng, 5, True), random_linear_model(rng, 5, True)):
-        arithmetic = Arithmetic(fixed_point(9), Discipline.SEQUENTIAL)
-        texts = [*random_sequences(rng, 7, 30), [], [1], [1]]
-        expected = assert_same_flags(model, arithmetic, texts)
-        monkeypatch.setitem(dense.engine._TOKENS, "cpu", 10)
-        for tile, order in ((64, [4, 1, 0]), (5, [2]), (1024, [3, 3, 4, 0, 7, 9, 1, 2])):
-            found = dense.run(model, arithmetic, [texts[i] for i in order], tile=tile, flags=True).flags
-            assert found == tuple(expected[i] for i in order)
-        monkeypatch.undo()
-
-
-def test_asking_for_flags_changes_nothing_else():
-    rng = np.random.default_rng(4)
-    model, texts, arithmetic = random_model(rng, 5, True), random_sequences(rng, 5), Arithmetic(fixed_point(9))
-    plain = dense.run(model, arithmetic, texts, keep_registers=True)
-    asked = dense.run(model, arithmetic, texts, keep_registers=True, flags=True)
-    assert plain.flags is None
-    assert asked.flags == dense.run(model, arithmetic, texts, flags=True).flags  # kept logits are not flagged again
-    assert plain.registers is not None
-    assert asked.registers is not None
-    for ours, theirs in zip(asked.registers, plain.registers, strict=True):
-        assert [table.tolist() for table in ours] == [table.tolist() for table in theirs]
-    for ours, theirs in zip(asked.next_tokens, plain.next_tokens, strict=True):
-        assert ours.tolist() == theirs.tolist()
-
-
-@pytest.mark.parametrize("keys", [[[0.0, 0, 0]], [[0.0, 0, 0], [0, 0, 1]]])
-@pytest.mark.parametrize("discipline", Discipline)
-def test_scores_that_are_zero_are_exact(keys, discipline):
-    """0 has no last digit: neither do its digits get lost, nor those of the products beside it."""
-    queries = [[0.5, 0, 0], [0, 0, 2]][: len(keys)]
-    model = one_head(queries, keys)
-    arithmetic = Arithmetic(fixed_point(17), discipline)
-    assert_same_flags(model, arithmetic, random_sequences(np.random.default_rng(2), 7))
-    operators = Operators(arithmetic, torch.device("cpu"))
-    zero, half = operators.numbers.zero(3), operators.numbers.constant(1 << 7, 3)
-    assert operators.dot_exactness([(zero, zero)]) == (True, True)
-    assert operators.dot_exactness([(half, zero), (half.shifted(1), half.shifted(1))]) == (True, True)
-    assert operators.dot_exactness([(half, half.shifted(-1))]) == (True, True)
-    assert operators.dot_exactness([(half.shifted(-4), half.shifted(-5))]) == (False, False)
-
-
-def test_long_sequences_have_the_same_flags():
-    """Of several tiles."""
-    model = one_head([[0.0, 1, 0], [0.5, 0, 0]], [[-8.0, 0, 0], [16, 2.0**-8, 0]])
-    rng = random.Random(0)
-    texts = [[rng.randrange(VOCABULARY) for _ in range(length)] for length in (260, 290)]
-    (flags, _) = assert_same_flags(model, Arithmetic(fixed_point(17)), texts, tile=32)
-    assert FlagSite("rounding tie", 1, "attn.0.score") in flags.counts
-    assert FlagSite("saturation", 1, "attn.0.score") in flags.counts
-
-
-# Decoding
-
-
-def test_decoding_flags_what_it_feeds_and_nothing_behind():
-    broken = build(5, printed=FINDING_IDS)
-    graph = Graph(5, ((1, 2), (4, 2), (2, 3), (5, 1)))
-    tokens = graph_tokens(graph, "paper")
-    prompt, stop = PAPER.prompt(graph), {PAPER.token("YES", 5), PAPER.token("NO", 5)}
-    guesses = ((), tokens[len(prompt) :], tokens[len(prompt) :] * 3, [0] * 12)
-    for limit in (1, 2, 9, 20):
-        expected = decode_by_reference(broken.model, broken.arithmetic, prompt, stop, limit)
-        for guess in guesses:
-            found = find_engine("dense")(broken.model, broken.arithmetic, prompt, stop, limit, guess=guess)
-            assert found.produced == expected.produced
-            assert found.flags == expected.flags
-            assert found.flags is found.flags  # found once
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    limit=st.integers(1, 8),
-    stop=st.sets(st.integers(0, VOCABULARY - 1), max_size=2),
-    every=st.integers(1, 4),
-    response=st.lists(st.integers(0, VOCABULARY - 1), max_size=3),
-    guess=st.lists(st.integers(0, VOCABULARY - 1), max_size=6),
-)
-@example(seed=0, limit=2, stop={1}, every=1, response=[1], guess=[])
-@example(seed=966, limit=1, stop=set(), every=1, response=[], guess=[])
-def test_decoding_with_responses_flags_what_it_feeds(seed, limit, stop, every, response, guess):
-    rng = np.random.default_rng(seed)
-    model, arithmetic = random_model(rng, 5, True), Arithmetic(fixed_point(9))
-    prompt = rng.integers(0, VOCABULARY, size=3).tolist()
-
-    def respond(sequence: Sequence[int]) -> Sequence[int]:
-        return response if len(sequence) % every == 0 else ()
-
-    expected = decode_by_reference(model, arithmetic, prompt, stop, limit, respond=respond)
-    found = find_engine("dense")(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond)
-    assert found.produced == expected.produced
-    assert found.flags == expected.flags
-
-
-def test_flags_that_cannot_be_found_are_one_line(monkeypatch):
-    wired = build(2)
-    decoded = find_engine("dense")(wired.model, wired.arithmetic, [0, 1], set(), 1)
-
-    def exhausted(*_: object, **__: object) -> None:
-        raise dense.EngineError("out of memory on cpu")
-
-    monkeypatch.setattr(dense, "run", exhausted)
-    with pytest.raises(EngineFailed, match="out of memory on cpu"):
-        _ = decoded.flags
-
-
-@pytest.mark.parametrize("printed", [[], ["--printed", "layer-7"]])
-def test_the_command_line_shows_the_same_flags(printed, capsys):
-    shown = []
-    for engine in ("reference", "dense"):
-        main([*printed, "--edges", "1-2,3-1,1-6,1-4,5-1", "--engine", engine, "--json"])
-        shown.append(json.loads(capsys.readouterr().out)["flags"])
-    assert shown[0]
-    assert shown[1] == shown[0]
-
-
-# Cost
-
-
-@pytest.mark.benchmark
-@pytest.mark.parametrize(("n", "discipline"), [(100, Discipline.FUSED), (100, Discipline.SEQUENTIAL)])
-def test_cost_of_flags(n, discipline, capsys):
-    wired = build(n, discipline=discipline)
-    tokens = graph_tokens(random_graph(n, random.Random(0)), "paper")
-    seconds = []
-    for flags in (False, True):
-        start = time.process_time()
-        dense.run(wired.model, wired.arithmetic, [tokens], flags=flags)
-        seconds.append(time.process_time() - start)
-    with capsys.disabled():
-        print(
-            f"\nIsTree n = {n}, {discipline.value}, {len(tokens)} tokens: {seconds[0]:.2f} s of processor time, "
-            f"{seconds[1]:.2f} s with flags"
-        )
-
-
-# CUDA
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-def test_cuda_gives_the_same_flags():
-    rng = np.random.default_rng(9)
-    for make in (random_model, random_linear_model):
-        for fmt in (fixed_point(9), fixed_point(129), BF16):
-            model, texts, arithmetic = make(rng, 40, True), random_sequences(rng), Arithmetic(fmt)
-            ours = dense.run(model, arithmetic, texts, device="cuda", flags=True).flags
-            assert ours == dense.run(model, arithmetic, texts, flags=True).flags

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import dense
+from constructions.engines.dense import engine as dense_engine
 from constructions.engines.dense import recurrence as dense_recurrence
 from constructions.layers import Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.models.registry import find_constructions
 from constructions.parts.recurrences import first_positions, recent, recite, running_sum
 from precision.format import BF16, FP8_E5M2, Arithmetic, Discipline, Rounding, fixed_point
-from tests.engines.test_dense import (
+from tests.engines.dense_cases import (
     FORMATS,
     ROUNDINGS,
     VOCABULARY,
@@ -211,7 +212,7 @@ def test_recurrences_do_not_depend_on_batch_or_portion(monkeypatch):
     model, texts = random_linear_model(rng, 5, True), random_sequences(rng, 9, 30)
     arithmetic = Arithmetic(fixed_point(17), Discipline.SEQUENTIAL)
     together = dense.run(model, arithmetic, texts, keep_registers=True)
-    monkeypatch.setitem(dense.engine._TOKENS, "cpu", 8)
+    monkeypatch.setitem(dense_engine._TOKENS, "cpu", 8)
     apart = dense.run(model, arithmetic, texts, keep_registers=True)
     assert together.registers is not None
     assert apart.registers is not None

@@ -17,7 +17,7 @@ from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.screen import Screen, Workspace
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, fixed_point
 from precision.rounding import round_shifted
-from tests.engines.test_dense import VOCABULARY, assert_same, one_head
+from tests.engines.dense_cases import VOCABULARY, assert_same, one_head
 
 FORMATS = (fixed_point(17), fixed_point(65), fixed_point(129), fixed_point(255), FP64, FP32, BF16)
 CPU = torch.device("cpu")

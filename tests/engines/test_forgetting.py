@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from constructions.engines import indexed
-from constructions.engines.indexed import Indexed, engine
+from constructions.engines.indexed import Indexed
+from constructions.engines.indexed import engine as indexed_engine
 from constructions.engines.indexed.forgetting import Dropped
 from constructions.engines.indexed.head import KeysForgotten
 from constructions.wiring.affine import reg
@@ -63,7 +64,7 @@ def test_what_is_dropped_counts_for_the_reach():
 
 
 def test_chunks_are_small_only_where_every_head_forgets(monkeypatch):
-    monkeypatch.setattr(engine, "CHUNK", 20)
+    monkeypatch.setattr(indexed_engine, "CHUNK", 20)
     forgets, keeps = latest_of(2, 120), in_order(random.Random(206))
     for case, few in ((forgets, 20), (keeps, None)):
         tokens = np.array([*case.tokens] * 9)[:120]
@@ -79,7 +80,7 @@ def test_chunks_are_small_only_where_every_head_forgets(monkeypatch):
 
 
 def test_a_run_that_regrets_forgetting_starts_again(monkeypatch):
-    monkeypatch.setattr(engine, "CHUNK", 20)
+    monkeypatch.setattr(indexed_engine, "CHUNK", 20)
     case = fickle(60)
     expected = reference_trace(case).next_tokens
     monkeypatch.setattr(Indexed, "chunk", lambda self, tokens: 20)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import random
-import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -15,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import decode_by_reference, find_engine
-from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled, sources
+from constructions.engines.incremental import Columns, IncrementalDecoder, is_compiled
 from constructions.engines.reference import ReferenceEngine, decode
 from constructions.istree.graphs import PAPER, Graph, expected_answer
 from constructions.istree.transformer import FINDING_IDS, build
@@ -342,28 +341,6 @@ def test_the_plain_way_is_dense():
     assert assert_same(Case(build(3).model, build(3).arithmetic, tokens), plain=True).certified == 0
 
 
-def test_without_numba_the_plain_way_is_taken(monkeypatch):
-    monkeypatch.setitem(sys.modules, "constructions.engines.incremental.machine", None)  # cannot be imported
-    wired = build(3)
-    assert_same(Case(wired.model, wired.arithmetic, graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")))
-    decoder = IncrementalDecoder(wired.model, wired.arithmetic)
-    decoder.append(0)
-    assert decoder.columns.dense > 0
-    decoded = find_engine("incremental")(wired.model, wired.arithmetic, PAPER.prompt(Graph(2, ((1, 2),))), set(), 3)
-    assert len(decoded.produced) == 3
-
-
-@pytest.mark.parametrize("patience", [0.0, 1e6])
-def test_says_that_it_compiles_only_if_that_takes_long(patience, monkeypatch, capsys):
-    entries = importlib.import_module("constructions.engines.incremental.entries")
-    monkeypatch.setattr(entries, "PATIENCE_SECONDS", patience)
-    said = ""
-    with entries.announced():
-        while patience == 0 and "\n" not in said:
-            said += capsys.readouterr().err
-    assert (said + capsys.readouterr().err).count("compiling incremental decoding, once") == (patience == 0)
-
-
 def test_refusals_are_one_line():
     wired = build(2)
     for plain in (False, True):
@@ -393,12 +370,3 @@ def test_heads_without_weights(score_width):
         np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2), (Block((head, nothing), empty),), np.zeros((2, 2))
     )
     assert_same(Case(model, Arithmetic(fixed_point(17)), [0, 1, 1, 0, 1]))
-
-
-def test_compiled_code_knows_the_files_it_is_made_from(monkeypatch, tmp_path):
-    names = {path.name for path in sources.sources()}
-    assert {"kernel.py", "limbs.py", "index.py"} <= names
-    (tmp_path / "kernel.py").touch()
-    monkeypatch.setattr(sources, "__file__", str(tmp_path / "sources.py"))
-    with pytest.raises(RuntimeError, match="no certificate"):
-        sources.sources()

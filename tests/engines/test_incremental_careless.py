@@ -209,7 +209,7 @@ MUTANTS: Mapping[str, Careless] = {
         "    for i in range(0):\n        into = scores",
     ),
     "special keys have no values": Careless(
-        "wish_between_the_keys", "certificate", "for w in range(found[2]):", "for w in range(0):"
+        "wish_between_the_keys", "certificate", "for w in range(found[WINNING_SPECIALS]):", "for w in range(0):"
     ),
     "losers leave no trace": Careless("structured 4", "certificate", "(1 if length > number else 0)", "0"),
     "a single winner weighs 1": Careless(

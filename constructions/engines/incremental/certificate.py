@@ -11,10 +11,12 @@ import numpy as np
 
 from constructions.engines.incremental.index import (
     ARENA_AT,
+    ARENA_PLACE,
     COEFFICIENTS,
     FLAT,
     GREATEST,
     GROUP_FIELDS,
+    GROUP_RUNS,
     GROUPS,
     GROUPS_AT,
     LEAST,
@@ -22,6 +24,7 @@ from constructions.engines.incremental.index import (
     LOOSE,
     MATCHING,
     NO_PREFERENCE,
+    ONE_WINNER,
     ORDINARY,
     OUTPUT,
     PREFERENCE,
@@ -29,15 +32,22 @@ from constructions.engines.incremental.index import (
     ROOT,
     ROOTS,
     RUN_FIELDS,
+    RUN_WINNERS,
     RUNS_AT,
+    RUNS_LOOKED_AT,
     SCORE,
     SLACK,
+    SPECIAL_KEYS,
+    SPECIAL_WINNERS,
     SPECIALS,
     SQUARE,
     SQUARES,
     SUMS_AT,
     USED,
     VALUE,
+    WINNERS,
+    WINNING_RUNS,
+    WINNING_SPECIALS,
     ZEROS,
     Index,
     find_group,
@@ -253,7 +263,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
     runs_here = 0
     places = (-1, -1, -1, -1)
     if group >= 0:
-        runs_here = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + 2]
+        runs_here = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + GROUP_RUNS]
         if kind == NO_PREFERENCE:
             places = (0, -1, -1, -1)
         elif kind == LINEAR:
@@ -275,15 +285,15 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
     best, best_run = ABSENT, ABSENT
     for rank in range(RUN_CANDIDATES):
         if 0 <= places[rank] < runs_here:
-            start = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + 1]
+            start = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
             run = ix.arena[head[ARENA_AT] + start + places[rank]]
-            found[32 + rank] = run
+            found[RUNS_LOOKED_AT + rank] = run
             into = scores + rank * size
             score_into(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS], vec, t, into)
             if best == ABSENT or less(t, best, t, into, size):
                 best, best_run = into, rank
     run_best = best
-    specials = list_at(ix, h, 6)
+    specials = list_at(ix, h, SPECIAL_KEYS)
     for i in range(head[SPECIALS]):
         into = scores + (RUN_CANDIDATES + i) * size
         score_into(ix, h, lists[specials + i], vec, t, into)
@@ -303,18 +313,23 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             continue
         if slot >= RUN_CANDIDATES:
             key = lists[specials + slot - RUN_CANDIDATES]
-            found[4 + RUN_CANDIDATES + specials_won] = key
+            found[SPECIAL_WINNERS + specials_won] = key
             specials_won += 1
             number += 1
         elif slot >= 2:
             return False
         else:
-            r = (head[RUNS_AT] + found[32 + slot]) * RUN_FIELDS
+            r = (head[RUNS_AT] + found[RUNS_LOOKED_AT + slot]) * RUN_FIELDS
             key = ix.runs[r]
-            found[4 + runs_won] = found[32 + slot]
+            found[RUN_WINNERS + runs_won] = found[RUNS_LOOKED_AT + slot]
             runs_won += 1
             number += ix.runs[r + 1]
-    found[0], found[1], found[2], found[3] = number, runs_won, specials_won, key
+    found[WINNERS], found[WINNING_RUNS], found[WINNING_SPECIALS], found[ONE_WINNER] = (
+        number,
+        runs_won,
+        specials_won,
+        key,
+    )
     if behind != ABSENT and difference(t, best, behind, size, q) < needed * SLACK * SLACK:
         return False
     # Other groups
@@ -346,7 +361,7 @@ def difference(t: Words, a: int, b: int, size: int, q: int) -> float:
 def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool:
     """Writes the head's outputs, from the winners in ix.found; False if their share is not known. one: the place of 1 in vec."""
     head, limbs, size, found = ix.heads[h], ix.shape[0], ix.shape[1], ix.found
-    number = found[0]
+    number = found[WINNERS]
     share = (2 * number + (1 if length > number else 0)) * limbs
     if number >= ix.shape[4]:
         return False
@@ -355,16 +370,16 @@ def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool
         into = (head[OUTPUT] + j) * limbs
         offset = (head[USED] + head[SCORE] + j) * limbs
         if whole:
-            at = key_at(ix, h, found[3]) + offset
+            at = key_at(ix, h, found[ONE_WINNER]) + offset
             for i in range(limbs):
                 vec[into + i] = ix.store[at + i]
             continue
         t[PREFERRED : PREFERRED + limbs + 1] = ZERO
-        for w in range(found[1]):
-            total = head[SUMS_AT] + (found[4 + w] * head[VALUE] + j) * (limbs + 1)
+        for w in range(found[WINNING_RUNS]):
+            total = head[SUMS_AT] + (found[RUN_WINNERS + w] * head[VALUE] + j) * (limbs + 1)
             add(t, PREFERRED, ix.sums, total, limbs + 1)
-        for w in range(found[2]):
-            extend(ix.store, key_at(ix, h, found[4 + RUN_CANDIDATES + w]) + offset, limbs, t, DIFFERENCE, limbs + 1)
+        for w in range(found[WINNING_SPECIALS]):
+            extend(ix.store, key_at(ix, h, found[SPECIAL_WINNERS + w]) + offset, limbs, t, DIFFERENCE, limbs + 1)
             add(t, PREFERRED, t, DIFFERENCE, limbs + 1)
         t[SUM : SUM + size] = ZERO
         add_product(t, SUM, size, t, PREFERRED, limbs + 1, ix.shares, share, limbs)

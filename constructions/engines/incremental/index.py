@@ -62,16 +62,21 @@ STORE_AT, STRIDE, GROUPS_AT, RUNS_AT, SUMS_AT, TABLE_AT, TABLE_MASK, ARENA_AT, L
 STRUCTURED, ORDINARY, SPECIALS, MATCHING, PREFERENCE, ROOT, SQUARE, LOOSE = range(17, 25)
 GROUPS, RUNS, ARENA, LEAST, GREATEST, INEXACT, HOPELESS, NEXT_TRY, TRIES = range(25, 34)
 NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
-# Lists of a head: six with an entry for each register, then the special and the inexact keys
-SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS = range(6)
+# Lists of a head: six with an entry for each register, then the special keys, and MOST_SPECIAL places behind these the inexact ones
+SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS, SPECIAL_KEYS = range(7)
+# What `certify` finds: how many winners, runs and special keys that win, one of them; where the runs and the special keys that win
+# begin, and the runs that were looked at
+WINNERS, WINNING_RUNS, WINNING_SPECIALS, ONE_WINNER, RUN_WINNERS, SPECIAL_WINNERS, RUNS_LOOKED_AT = 0, 1, 2, 3, 4, 8, 32
+FOUND_FIELDS = 40
 GROUP_FIELDS, RUN_FIELDS = 4, 2  # (first key, place in the arena, runs, room); (first key, number of keys)
+ARENA_PLACE, GROUP_RUNS, GROUP_ROOM = 1, 2, 3
 SLACK = 1.0 + 2.0**-40
 LOWEST_POWER = 600
 POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, 2)])  # a look-up is much faster than a power
 
 
 class Index(NamedTuple):
-    """The heads' indices side by side. found: number of winners, runs that win, special keys that win (up to 16), one of them.
+    """The heads' indices side by side. found: see WINNERS.
 
     store: per key the used registers, the key and the value. shares: weights of m tied winners, at 2m without and 2m +
     1 with losers. shape: W, A, fraction bits, rounding mode, how many shares there are.
@@ -163,7 +168,7 @@ def compare(ix: Index, h: int, at: int, other: int) -> int:
 @inlined
 def run_key(ix: Index, h: int, group: int, place: int) -> int:
     """Where the first key of a group's run is stored."""
-    start = ix.groups[(ix.heads[h, GROUPS_AT] + group) * GROUP_FIELDS + 1]
+    start = ix.groups[(ix.heads[h, GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
     run = ix.arena[ix.heads[h, ARENA_AT] + start + place]
     return key_at(ix, h, ix.runs[(ix.heads[h, RUNS_AT] + run) * RUN_FIELDS])
 
@@ -184,13 +189,13 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
     """The key joins its run in the group, or becomes a new one."""
     head = ix.heads[h]
     g = (head[GROUPS_AT] + group) * GROUP_FIELDS
-    at, count = key_at(ix, h, key), ix.groups[g + 2]
+    at, count = key_at(ix, h, key), ix.groups[g + GROUP_RUNS]
     low, high = 0, count  # runs below `low` come before the key
     while low < high:
         middle = high - 1 if high == count else (low + high) // 2  # most keys come last
         order = compare(ix, h, run_key(ix, h, group, middle), at)
         if order == 0:
-            run = ix.arena[head[ARENA_AT] + ix.groups[g + 1] + middle]
+            run = ix.arena[head[ARENA_AT] + ix.groups[g + ARENA_PLACE] + middle]
             ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS + 1] += 1
             add_values(ix, h, key, run, t)
             return
@@ -198,19 +203,19 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
             low = middle + 1
         else:
             high = middle
-    if count == ix.groups[g + 3]:
+    if count == ix.groups[g + GROUP_ROOM]:
         room = max(1, 2 * count)
         for i in range(count):
-            ix.arena[head[ARENA_AT] + head[ARENA] + i] = ix.arena[head[ARENA_AT] + ix.groups[g + 1] + i]
-        ix.groups[g + 1], ix.groups[g + 3] = head[ARENA], room
+            ix.arena[head[ARENA_AT] + head[ARENA] + i] = ix.arena[head[ARENA_AT] + ix.groups[g + ARENA_PLACE] + i]
+        ix.groups[g + ARENA_PLACE], ix.groups[g + GROUP_ROOM] = head[ARENA], room
         head[ARENA] += room
-    place = head[ARENA_AT] + ix.groups[g + 1]
+    place = head[ARENA_AT] + ix.groups[g + ARENA_PLACE]
     for i in range(count, low, -1):
         ix.arena[place + i] = ix.arena[place + i - 1]
     run = head[RUNS]
     head[RUNS] += 1
     ix.arena[place + low] = run
-    ix.groups[g + 2] += 1
+    ix.groups[g + GROUP_RUNS] += 1
     r = (head[RUNS_AT] + run) * RUN_FIELDS
     ix.runs[r], ix.runs[r + 1] = key, 1
     total, limbs = head[SUMS_AT] + run * head[VALUE] * (ix.shape[0] + 1), ix.shape[0] + 1
@@ -246,7 +251,7 @@ def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
         head[GROUPS] += 1
         ix.table[head[TABLE_AT] + place] = group + 1
         g = (head[GROUPS_AT] + group) * GROUP_FIELDS
-        ix.groups[g], ix.groups[g + 1], ix.groups[g + 2], ix.groups[g + 3] = key, 0, 0, 0
+        ix.groups[g], ix.groups[g + ARENA_PLACE], ix.groups[g + GROUP_RUNS], ix.groups[g + GROUP_ROOM] = key, 0, 0, 0
     join_group(ix, h, group, key, t)
     return True
 
@@ -255,7 +260,7 @@ def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
 def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     """Puts in a new key, as an ordinary or a special one; False if it breaks the structure."""
     head, limbs, at, ordinary = ix.heads[h], ix.shape[0], key_at(ix, h, key), key_at(ix, h, ix.heads[h, ORDINARY])
-    specials = list_at(ix, h, 6)
+    specials = list_at(ix, h, SPECIAL_KEYS)
     inexact = specials + MOST_SPECIAL
     special = head[INEXACT] > 0 and ix.lists[inexact + head[INEXACT] - 1] == key
     flat, exceptions = list_at(ix, h, FLAT), list_at(ix, h, EXCEPTIONS)
@@ -280,7 +285,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     head = ix.heads[h]
     head[GROUPS], head[RUNS], head[ARENA], head[LEAST], head[GREATEST] = 0, 0, 0, -1, -1
     ix.table[head[TABLE_AT] : head[TABLE_AT] + head[TABLE_MASK] + 1] = 0
-    zeros, specials = list_at(ix, h, ZEROS), list_at(ix, h, 6)
+    zeros, specials = list_at(ix, h, ZEROS), list_at(ix, h, SPECIAL_KEYS)
     for d in range(head[MATCHING]):
         ix.lists[zeros + d] = 64 * ix.shape[0]
     following = 0  # the special keys are in order
@@ -295,7 +300,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
 @entered
 def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) -> int:
     """The worst `square_fit` of all keys but the special ones: 0 is the worst, then 2."""
-    specials, following, worst = list_at(ix, h, 6), 0, 1
+    specials, following, worst = list_at(ix, h, SPECIAL_KEYS), 0, 1
     for key in range(keys):
         if following < ix.heads[h, SPECIALS] and ix.lists[specials + following] == key:
             following += 1

@@ -12,6 +12,8 @@ from constructions.engines.incremental.index import (
     MOST_SPECIAL,
     NEXT_TRY,
     SCORE,
+    SLOTS,
+    SPECIAL_KEYS,
     STRUCTURED,
     USED,
     VALUE,
@@ -96,13 +98,13 @@ def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t
     head, length = ix.heads[h], state[LENGTH]
     key = length - 1
     if state[RESUMED] == FRESH:
-        store_key(ix, h, key, code, list_at(ix, h, 0), vec)
+        store_key(ix, h, key, code, list_at(ix, h, SLOTS), vec)
         if state[ROUNDED_KEY] == 1:
             state[ROUNDED_KEY] = 0
             if head[INEXACT] == MOST_SPECIAL:
                 head[HOPELESS], head[STRUCTURED] = 1, 0
             else:
-                ix.lists[list_at(ix, h, 6) + MOST_SPECIAL + head[INEXACT]] = key
+                ix.lists[list_at(ix, h, SPECIAL_KEYS) + MOST_SPECIAL + head[INEXACT]] = key
                 head[INEXACT] += 1
         find_coefficients(ix, h, code, vec, t)
         if head[STRUCTURED] == 1 and not insert(ix, h, key, t):

@@ -112,7 +112,7 @@ class CompiledMachine:
         elif why == kernel.DENSE_COLUMN:
             self._dense_column(head)
         elif why == kernel.MORE_SHARES:
-            self._more_shares(int(self.index.found[0]))
+            self._more_shares(int(self.index.found[fields.WINNERS]))
         else:
             report(self.observe, head, self.registers())
 
@@ -159,7 +159,7 @@ class CompiledMachine:
             table=np.zeros(0, np.int32),
             arena=np.zeros(0, np.int32),
             shares=np.zeros(0, np.uint64),
-            found=np.zeros(40, np.int64),
+            found=np.zeros(fields.FOUND_FIELDS, np.int64),
             shape=np.array([limbs, self.size, self.fraction_bits, mode, 0], np.int64),
             largest=np.array([float(fmt.max_value)]),
         )
@@ -201,7 +201,7 @@ class CompiledMachine:
         self.columns.searches += 1
         stride, at = int(head[fields.STRIDE]), int(head[fields.STORE_AT])
         registers = index.store[at : at + keys * stride].reshape(keys, stride)[:, : used * self.limbs]
-        specials = int(head[fields.LISTS_AT]) + 6 * used
+        specials = int(head[fields.LISTS_AT]) + fields.SPECIAL_KEYS * used
         inexact = index.lists[specials + MOST_SPECIAL : specials + MOST_SPECIAL + int(head[fields.INEXACT])].tolist()
         coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size)
 
@@ -219,14 +219,16 @@ class CompiledMachine:
 
     def _set_specials(self, h: int, specials: Sequence[int]) -> None:
         head = self.index.heads[h]
-        at = int(head[fields.LISTS_AT]) + 6 * len(self.plans[h].used)
+        at = int(head[fields.LISTS_AT]) + fields.SPECIAL_KEYS * len(self.plans[h].used)
         self.index.lists[at : at + len(specials)] = specials
         head[fields.SPECIALS] = len(specials)
 
     def _adopt(self, h: int, structure: Structure) -> None:
         head, used = self.index.heads[h], len(self.plans[h].used)
         self._set_specials(h, structure.specials)
-        lists = self.index.lists[int(head[fields.LISTS_AT]) :][: 6 * used].reshape(6, used)
+        lists = self.index.lists[int(head[fields.LISTS_AT]) :][: fields.SPECIAL_KEYS * used].reshape(
+            fields.SPECIAL_KEYS, used
+        )
         lists[fields.FLAT] = 0
         lists[fields.EXCEPTIONS] = 0
         for register, exceptions in structure.exceptions.items():

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from numba import types as numba_types
 
-from constructions.engines.incremental import kernel
+from constructions.engines.incremental import index, kernel
 from constructions.engines.incremental.index import Index
 from constructions.engines.incremental.limbs import OPTIONS, Words
 from constructions.engines.incremental.sources import sources
@@ -73,7 +73,7 @@ def load() -> Entries:
     types: Any = numba_types
     number, numbers, limbs = types.int64, types.int64[::1], types.uint64[::1]
     narrow, reals = types.int32[::1], types.float64[::1]
-    index = types.NamedTuple(
+    memory = types.NamedTuple(
         [types.int64[:, ::1], numbers, limbs, numbers, numbers, limbs, narrow, narrow, limbs, numbers, numbers, reals],
         Index,
     )
@@ -81,10 +81,10 @@ def load() -> Entries:
     words = types.Tuple((numbers, numbers, limbs))
     with announced():
         return Entries(
-            _cached(advance, numbers, limbs, limbs, index, numbers, numbers, numbers, words, vocabulary, number),
-            _cached(rebuild, index, number, number, limbs),
-            _cached(squares_fit, index, number, number, number, number, limbs),
-            _cached(dense_scores, index, number, number, limbs, limbs, limbs),
+            _cached(advance, numbers, limbs, limbs, memory, numbers, numbers, numbers, words, vocabulary, number),
+            _cached(rebuild, memory, number, number, limbs),
+            _cached(squares_fit, memory, number, number, number, number, limbs),
+            _cached(dense_scores, memory, number, number, limbs, limbs, limbs),
         )
 
 

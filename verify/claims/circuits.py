@@ -17,7 +17,7 @@ from circuits.operations import OPERATIONS
 from circuits.runs import embedded
 from constructions.engines.reference import ReferenceEngine
 from precision.format import Discipline, fixed_point
-from verify.circuit_oracle import computed, exhaustive_difference, expected
+from verify.oracles.circuits import computed, exhaustive_difference, expected
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from constructions.engines import ENGINES, Decode, Decoded, EngineMissing, find_engine
+from constructions.engines import ENGINES, Decoded, EngineMissing, find_engine
 from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
@@ -87,6 +87,10 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         cli.check_writable(path, "--dump-weights", force=args.force)
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
+    try:
+        find_engine(args.engine)
+    except EngineMissing as error:
+        raise CommandError(f"--engine: {error}") from error
 
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
@@ -100,14 +104,6 @@ def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
     if not chosen:
         raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
     return chosen
-
-
-def engine(args: argparse.Namespace) -> Decode:
-    """Decoding by --engine. Raises CommandError."""
-    try:
-        return find_engine(args.engine)
-    except EngineMissing as error:
-        raise CommandError(f"--engine: {error}") from error
 
 
 def say_engine(args: argparse.Namespace, decoded: Decoded) -> None:

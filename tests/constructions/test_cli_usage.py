@@ -193,7 +193,7 @@ def test_an_interrupt_leaves_the_answer_unknown(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("constructions.istree.__main__._run", stop)
+    monkeypatch.setattr("constructions.show.command.run_model", stop)
     assert main(("--edges", "1-2")) == 3
     assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
 
@@ -202,7 +202,7 @@ def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypa
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("constructions.istree.__main__._run", fail)
+    monkeypatch.setattr("constructions.show.command.run_model", fail)
     assert main(("--edges", "1-2")) == 2
     assert capsys.readouterr().err == f"{PROG}: error: not enough memory for this run\n"
 
@@ -219,7 +219,7 @@ def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: st
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
-    assert (done.returncode, done.stderr) == (3, "python -m constructions: unknown: interrupted\n")
+    assert (done.returncode, done.stderr) == (3, f"python -m {command}: unknown: interrupted\n")
 
 
 def test_only_interrupts_of_our_own_commands_are_changed() -> None:

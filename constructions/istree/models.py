@@ -50,7 +50,7 @@ class Model:
     narrate: Narrate = lambda values, produced, verdict: ""
 
     def request(self, wired: Wired, given: Graph) -> Request:
-        """Tokenize(G), up to a verdict."""
+        """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
         layout, expected = self.layout, self.expected(given)
         vocabulary = layout.vocabulary(given.n)
         # Searches as printed have words of their own, and the vocabulary may lack those of the others.

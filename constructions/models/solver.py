@@ -40,7 +40,7 @@ class Request:
     respond: Respond = no_response
 
     def run(self, decode: Decode, tick: Tick = lambda length: None) -> Run:
-        """Greedy decoding. Raises SearchError, and as the engine does."""
+        """Decodes greedily by an engine. Raises SearchError, and what the engine raises."""
         guess = self.guess.tolist() if isinstance(self.guess, np.ndarray) else self.guess
         model, arithmetic = self.wired.model, self.wired.arithmetic
         found = decode(
@@ -69,7 +69,7 @@ class Run:
 
     @cached_property
     def words(self) -> Spelled:
-        """Both."""
+        """The words of the whole sequence."""
         return self.request.wired.spelled(
             np.concatenate([np.array(self.request.prompt, self.tokens.dtype), self.tokens])
         )

@@ -63,12 +63,12 @@ def number_embedding(plan: Plan, task: Task) -> Embedding:
 
 
 def one_token(query_length: int, printed: frozenset[str]) -> int:
-    """For a model without chain of thought."""
+    """How many tokens follow a prompt if there is no chain of thought: the answer."""
     return 1
 
 
 def nothing_before(question: Question, printed: frozenset[str]) -> list[str]:
-    """For a model without chain of thought."""
+    """What stands before the answer if there is no chain of thought."""
     return []
 
 
@@ -216,7 +216,7 @@ class Retriever:
 
     @property
     def construction(self) -> Construction:
-        """For the list of constructions, the dump and the trace."""
+        """This model, for queries of its length, as people are told of it."""
         return Construction(
             name=self.task.name,
             source=self.source,

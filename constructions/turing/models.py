@@ -70,7 +70,7 @@ class TuringModel:
         return np.array(wired.tokens(self.expected(self.machine, steps=steps, **self.task)), np.int64)
 
     def request(self, wired: Wired, given: int) -> Request:
-        """A run of so many steps."""
+        """Asks for a run of so many steps."""
         # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
         guess = () if wired.printed else self.expects(wired, given)
         limit = len(self.expected(self.machine, steps=given, **self.task) if wired.printed else guess)
@@ -105,7 +105,7 @@ def _deviation(run: Run) -> str:
 
 
 def _model(module: Any, **more: Any) -> TuringModel:
-    """The model of a module."""
+    """The model that a module describes."""
     has = (module.construction, module.build, module.least_precision, module.prompt, module.expected_sequence)
     return TuringModel(*has, module.read, module.read_steps, **more)
 

@@ -82,17 +82,17 @@ class About:
         return self.solver(parse_standard(case.machine), case.tape, cells)
 
     def claim(self, what: str, statement: str) -> Claim:
-        """About this model."""
+        """A claim about this model."""
         return Claim(f"{self.theorem}/{what}" if what else self.theorem, f"Theorem {self.theorem}", statement)
 
     @property
     def statement(self) -> str:
-        """The theorem."""
+        """What the theorem says, in a sentence."""
         return self.listed.statement
 
     @property
     def precision(self) -> str:
-        """For the ledger."""
+        """At which precision the model runs, as the ledger puts it."""
         return f"p = least_precision({'m' if self.in_space else 'n'})"
 
     def case(self, machine: str, tape: str, steps: int, cells: int) -> Case:

@@ -148,7 +148,7 @@ def test_bounds() -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", BB2, "--cells", "3", "--json"]) == 2
+    assert main(["--machine", BB2, "--cells", "3", "--engine", "indexed", "--json"]) == 2
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert (document["halted"], document["steps"], document["answer"]) == (False, 4, None)
@@ -173,7 +173,7 @@ def test_a_run_that_deviates_is_refuted_where_it_does(
         return tokens
 
     monkeypatch.setitem(MODELS, "hybrid", replace(MODELS["hybrid"], expected_tokens=broken))  # type: ignore[misc]
-    assert main(["--machine", BB2, "--steps", "6"]) == 1
+    assert main(["--machine", BB2, "--steps", "6", "--engine", "indexed"]) == 1
     said = capsys.readouterr()
     assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err
     assert said.out.splitlines()[0] == "@0 1 @0 B → @1 1 @1"

@@ -157,7 +157,7 @@ def test_recurrences_are_exported() -> None:
         from constructions.show.export import tensors
         from constructions.parts.recurrences.running_sum import PART
         from constructions.wiring.part import Setting
-        from constructions.wiring import Embedding, wire
+        from constructions.wiring.wire import Embedding, wire
         from precision.format import fixed_point
         setting = Setting(8, 8, fixed_point(41))
         names = PART.contract(setting).requires

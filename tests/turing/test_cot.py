@@ -21,7 +21,6 @@ from constructions.turing.__main__ import main
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LETTERS, MachineError, parse_standard
-from constructions.turing.protocol import find_model
 from constructions.turing.simulator import simulate, steps
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -339,7 +338,7 @@ def test_constant_size_and_the_class() -> None:
 
 
 def test_what_people_are_told() -> None:
-    about = find_model("cot").construction(find("bb3").machine, "")
+    about = cot.construction(find("bb3").machine, "")
     wired = about.build(4, ())
     assert [name for name in wired.registers if not about.meaning(name)] == []
     assert set(about.blocks) == set(range(1, 1 + len(wired.blocks)))

@@ -20,10 +20,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from constructions.turing.protocol import find_model
+
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.models import MODELS
 from constructions.turing.library import find
-from constructions.turing.protocol import find_model
 from tests.bench.engines import SHAPE, this_machine, write
 from verify.inputs.large_graphs import LargeGraph
 

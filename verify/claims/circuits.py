@@ -17,9 +17,9 @@ from circuits.operations import OPERATIONS
 from circuits.runs import embedded
 from constructions.engines.reference import ReferenceEngine
 from precision.format import Discipline, fixed_point
-from verify.oracles.circuits import computed, exhaustive_difference, expected
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.oracles.circuits import computed, exhaustive_difference, expected
 
 EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
 SAT_OF_PRODUCTS = 7

@@ -30,7 +30,9 @@ from precision.format import Arithmetic, Rounding
 Observer = Callable[[int, str, Sequence[Column]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all registers."""
 CHUNK = 1 << 17  # positions; enough that numpy's calls cost nothing beside its loops, few enough to stay in the caches
-HEADLESS_CHUNK = 1 << 14  # where there are no keys to sort anew: a recurrence's integers are wide, and fewer of them fit
+HEADLESS_CHUNK = (
+    1 << 14
+)  # where there are no keys to sort anew: a recurrence's integers are wide, and fewer of them fit
 
 
 @dataclass

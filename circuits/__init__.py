@@ -15,4 +15,6 @@ aiger, aiger_read, dot
                   files
 step, compiler    one step of an RNN, numbered as the theorem wants it; from a Linear RNN's matrices
 models            the RNNs that there are circuits of
+runs, simulation, simulate
+                  an RNN run through its circuit; the Transformer that writes every gate; its command
 """

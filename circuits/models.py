@@ -167,18 +167,19 @@ def parity(n: int, arithmetic: Arithmetic) -> Rnn:
     return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, made, rows, np.zeros(3), rows)
 
 
+SMALL = {
+    model.name: model
+    for model in (
+        Model("shift", "Lemma C.20", "writes the number two tokens before", _number_precision, shift_register),
+        Model("sum", "Lemma C.21", "writes the sum of the numbers so far, at most n", _number_precision, number_sum),
+        Model("parity", "definition 3.3", "writes whether there were even or odd many 1s", lambda n: 5, parity),
+    )
+}
+
+
 def find_models() -> dict[str, Model]:
     """Every model by name: the small ones, then the Linear RNNs among the constructions."""
-    found = {
-        model.name: model
-        for model in (
-            Model("shift", "Lemma C.20", "writes the number two tokens before", _number_precision, shift_register),
-            Model(
-                "sum", "Lemma C.21", "writes the sum of the numbers so far, at most n", _number_precision, number_sum
-            ),
-            Model("parity", "definition 3.3", "writes whether there were even or odd many 1s", lambda n: 5, parity),
-        )
-    }
+    found = dict(SMALL)
     for item in find_constructions():
         if item.model in ("rag", "cot"):
             name = item.name if item.name not in found else f"{item.name}-{item.model}"

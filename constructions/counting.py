@@ -228,7 +228,7 @@ HYBRID = replace(
     model="hybrid",
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS = tuple(retriever.construction() for retriever in RETRIEVERS)
+CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ HYBRID = replace(
     glossary=ANSWER,
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
-CONSTRUCTIONS = tuple(retriever.construction() for retriever in RETRIEVERS)
+CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
 
 
 if __name__ == "__main__":

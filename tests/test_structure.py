@@ -34,6 +34,8 @@ BELOW["verify"] = tuple(BELOW)
 UPWARDS = {
     # Every import of a module below `constructions` loads this package, which imports nothing; looking for tasks starts there.
     ("constructions.models.registry", "constructions"),
+    # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
+    ("constructions.simulate", "circuits.simulate"),
 }
 
 LONGEST = 400  # lines of a file

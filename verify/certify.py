@@ -38,7 +38,7 @@ model (exact rationals; attention averages the keys of largest score) has there,
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} counting --all-n                    every n from 4 to 2^64
+  {PROG} recall --all-n                      every n from 4 to 2^64
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
 covered: {", ".join(COVERED)} as Transformers (istree: layout paper)
@@ -158,9 +158,11 @@ def _replay(path: Path, as_json: bool) -> int:
             raise ValueError("this is no certificate")
         changed = differences(document)
     verdict = document["verdict"] if not changed else REFUSED
-    what = "" if not changed else f"differs from what the check says: {', '.join(changed)}"
+    where, what = str(document.get("where", "")), str(document.get("what", ""))
+    if changed:
+        where, what = str(path), f"differs from what the check says: {', '.join(changed)}"
     base = {"schema": SCHEMA, "construction": document["construction"], "n": document["n"], "replayed": not changed}
-    return _show({**base, "verdict": verdict, "where": str(path) if changed else "", "what": what}, as_json)
+    return _show({**base, "verdict": verdict, "where": where, "what": what}, as_json)
 
 
 def _show(document: dict[str, Any], as_json: bool) -> int:
@@ -185,6 +187,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  {name}: at most {_number(error)} steps from the ideal value")
     if "heads" in document:
         print("  every other register: exact")
+        if len(document["answers"]) < len(document["inputs"]):
+            print(f"  what the last block writes: only at {', '.join(document['answers'])}, where the answer is read")
     for name, statement in document.get("assumed_invariants", {}).items():
         print(f"  assumed of the ideal run, {name}: {statement}")
     return CODES[verdict]

@@ -1,111 +1,131 @@
-"""The models that decide IsTree, each as the command line runs it."""
+"""The models that decide IsTree, as values that commands and claims run: see `Solver`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from functools import partial
 
-from constructions.engines import Respond, no_response
+from constructions.engines import no_response
 from constructions.istree import hybrid, rag, transformer
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
+from constructions.istree.graphs import (
+    LAYOUTS,
+    PAPER,
+    Graph,
+    TokenLayout,
+    depth_first_tour,
+    expected_answer,
+    is_tree,
+)
 from constructions.istree.words import narrate
 from constructions.models.construction import Construction
 from constructions.models.search import Search
-from constructions.wiring.finding import Finding
+from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
 
 Narrate = Callable[[Mapping[str, Fraction], str, str], str]
 """A step in a sentence: from the registers behind the last attention, the token that it leads to, and the verdict."""
-
-
-class Program(Protocol):
-    """A module that wires a model for the token layout of the paper, and knows every token that the model must write."""
-
-    CONSTRUCTION: Construction
-
-    def build(
-        self,
-        n: int,
-        precision_bits: int | None = None,
-        *,
-        printed: Iterable[str] = (),
-        discipline: Discipline = Discipline.FUSED,
-    ) -> Wired:
-        """The wired model."""
-
-    def limit(self, n: int) -> int:
-        """The most tokens after a prompt."""
-
-    def expected_sequence(self, graph: Graph) -> list[str]:
-        """The tokens after the prompt, responses of the surroundings included; YES or NO last."""
+Answer = tuple[Sequence[str], str | None]
+"""The chain of thought, and the verdict: YES or NO in either layout, None if there is none."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model and how it is run.
+    """A model and how it is run on graphs in one token layout.
 
-    build(n, precision_bits, layout, findings, discipline). layouts: those that it reads. limit, expected: as of a `Program`.
+    build: as of `Solver`. limit(n): the most tokens after a prompt. expected(graph): the words after it, responses included.
     tour: whether its chain of thought is the tour itself. searches: whether it writes searches and reads their results.
     prompt_registers: those that a trace shows of the prompt.
     """
 
     construction: Construction
-    build: Callable[[int, int | None, TokenLayout, tuple[str, ...], Discipline], Wired]
+    build: Callable[..., Wired]
     limit: Callable[[int], int]
-    expected: Callable[[Graph, TokenLayout], list[str]]
-    layouts: tuple[TokenLayout, ...] = (PAPER,)
+    expected: Callable[[Graph], list[str]]
+    layout: TokenLayout = PAPER
     tour: bool = False
     searches: bool = False
     prompt_registers: tuple[str, ...] = ()
     narrate: Narrate = lambda values, produced, verdict: ""
 
-    @property
-    def name(self) -> str:
-        """As `--model` takes it."""
-        return self.construction.model
+    def request(self, wired: Wired, given: Graph) -> Request:
+        """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
+        layout, expected = self.layout, self.expected(given)
+        vocabulary = layout.vocabulary(given.n)
+        # Searches as printed have words of their own, and the vocabulary may lack those of the others.
+        guess = wired.tokens(expected) if wired.token.keys() >= set(expected) else []
+        return Request(
+            wired,
+            wired.tokens(vocabulary[token] for token in layout.prompt(given)),
+            set(wired.tokens((layout.yes, layout.no))),
+            self.limit(given.n),
+            guess,
+            Search(wired.vocabulary) if self.searches else no_response,
+        )
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Those that can be put back to print."""
-        return self.construction.findings
+    def read(self, run: Run) -> Answer:
+        """The chain of thought, without the token that closes it, and the verdict."""
+        return self._answer(run.produced[:])
 
-    def surroundings(self, wired: Wired) -> Respond:
-        """What responds to the model: in-context retrieval if it searches."""
-        return Search(wired.vocabulary) if self.searches else no_response
+    def _answer(self, produced: Sequence[str]) -> Answer:
+        layout = self.layout
+        verdict = {layout.yes: "YES", layout.no: "NO"}.get(produced[-1])
+        chain = list(produced if verdict is None else produced[:-1])
+        if verdict is not None and layout.end_of_prompt is not None and chain[-1:] == [layout.end_of_prompt]:
+            chain.pop()
+        return chain, verdict
+
+    def judge(self, given: Graph, run: Run, answer: Answer) -> str:
+        """Every token counts; as printed, the verdict, and of a tour that it begins like Algorithm 1's, or is it."""
+        expected, (chain, verdict) = self.expected(given), answer
+        if run.produced[:] == expected:
+            return ""
+        if run.request.wired.printed and verdict is not None:
+            tour = [str(v) for v in depth_first_tour(given)]
+            tree = is_tree(given)
+            right = verdict == ("YES" if tree else "NO")
+            if right and (not self.tour or (chain == tour if tree else chain == tour[: len(chain)])):
+                return ""
+        right_chain, right_verdict = self._answer(expected)
+        ending = f"says {verdict} {_after(chain)}" if verdict else f"gives no verdict within {len(run.tokens)} tokens"
+        algorithm = "Algorithm 1" if self.tour else "the algorithm"
+        return f"the model {ending}; {algorithm} says {right_verdict} {_after(right_chain)}"
 
 
-def _model(program: Program, *, searches: bool = False, prompt_registers: tuple[str, ...] = ()) -> Model:
+def _after(chain: Sequence[str]) -> str:
+    return f"after {' '.join(chain)}" if chain else "at once"
+
+
+def _transformer(layout: TokenLayout) -> Model:
+    def expected(graph: Graph) -> list[str]:
+        vocabulary = layout.vocabulary(graph.n)
+        return [vocabulary[token] for token in expected_answer(graph, layout)]
+
     return Model(
-        program.CONSTRUCTION,
-        lambda n, bits, layout, printed, discipline: program.build(n, bits, printed=printed, discipline=discipline),
-        program.limit,
-        lambda graph, layout: program.expected_sequence(graph),
-        searches=searches,
-        prompt_registers=prompt_registers,
+        transformer.CONSTRUCTION,
+        partial(transformer.build, layout=layout.name),
+        lambda n: 2 * n + 1,  # a tour of 2n − 1 vertices, the closing token and the verdict
+        expected,
+        layout,
+        tour=True,
+        prompt_registers=("count", "self", "other", "edge_count"),
+        narrate=narrate,
     )
 
 
-def _spelled_answer(graph: Graph, layout: TokenLayout) -> list[str]:
-    vocabulary = layout.vocabulary(graph.n)
-    return [vocabulary[token] for token in expected_answer(graph, layout)]
-
-
-TRANSFORMER = Model(
-    transformer.CONSTRUCTION,
-    lambda n, bits, layout, printed, discipline: transformer.build(
-        n, bits, layout=layout.name, printed=printed, discipline=discipline
-    ),
-    lambda n: 2 * n + 1,  # a tour of 2n − 1 vertices, the closing token and the verdict
-    _spelled_answer,
-    layouts=tuple(LAYOUTS.values()),
-    tour=True,
-    prompt_registers=("count", "self", "other", "edge_count"),
-    narrate=narrate,
-)
-MODELS: Mapping[str, Model] = {
-    model.name: model
-    for model in (TRANSFORMER, _model(rag, searches=True), _model(hybrid, prompt_registers=("self", "other")))
+MODELS: Mapping[tuple[str, str], Model] = {
+    (model.construction.model, model.layout.name): model
+    for model in (
+        *map(_transformer, LAYOUTS.values()),
+        Model(rag.CONSTRUCTION, rag.build, rag.limit, rag.expected_sequence, searches=True),
+        Model(
+            hybrid.CONSTRUCTION,
+            hybrid.build,
+            hybrid.limit,
+            hybrid.expected_sequence,
+            prompt_registers=("self", "other"),
+        ),
+    )
 }
+"""By the names of `--model` and `--tokens`."""

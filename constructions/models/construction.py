@@ -16,9 +16,6 @@ _BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")  # as a shift register calls 
 MODELS = ("transformer", "rag", "hybrid", "cot")
 
 
-_KEPT = re.compile(r"(?P<base>.+)-(?P<by>[0-9]+)")
-
-
 @dataclass(frozen=True)
 class Derived:
     """A constant of the weights: its letter, its value for one (n, p), and where it comes from."""
@@ -70,9 +67,6 @@ class Construction:
         """What a register holds, in words; "" if nobody has said so."""
         if found := _BACK.fullmatch(register):
             return f"`{found['name']}` of " + (f"{found['by']} tokens before" if found["by"] != "0" else "this token")
-        if kept := _KEPT.fullmatch(register):
-            base, by = kept["base"], int(kept["by"])
-            return f"`{base}` of {by} token{'' if by == 1 else 's'} before" if by else f"`{base}`, kept"
         base, _, offset = register.partition("@")
         squared = base.removesuffix("_squared")
         text = self.glossary.get(base) or self.glossary.get(squared, "")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from constructions.models.construction import Construction, Example
+from constructions.models.solver import Request
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
+from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
-from constructions.show.run import Run, run_document, run_model, worked_examples
-from constructions.show.trace import print_trace, trace_document
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
 
 DEFAULT_N = 12  # of a dump without a question
 EXAMPLE_LENGTH = 40  # of the sequence in the longest worked example
@@ -51,12 +51,21 @@ exit codes:
 
 def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> int:
     """Runs the command of one task, solved by each of these models; returns its exit code."""
-    prog = f"python -m constructions.{retrievers[0].task.name}"
-    return cli.run_command(prog, lambda given: _command(prog, retrievers, given), argv)
+    command = Command[Retriever, Question, str](
+        f"python -m constructions.{retrievers[0].task.name}",
+        partial(_parser, retrievers),
+        partial(_job, {retriever.model: retriever for retriever in retrievers}),
+        _examples,
+        lambda job, run, answer, trace: show_answer(job, run, run.produced[:-1], answer, trace),
+        keeps=lambda args: args.trace,
+        signed=("--n", "--precision"),
+        running="reading",
+    )
+    return command.main(_prompt_last(sys.argv[1:] if argv is None else argv))
 
 
-def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
-    task, models = retrievers[0].task, [retriever.construction() for retriever in retrievers]
+def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
+    task, models = retrievers[0].task, [retriever.construction for retriever in retrievers]
     epilog = EPILOG.format(
         prog=prog,
         name=task.name,
@@ -92,48 +101,27 @@ def _parser(prog: str, retrievers: Sequence[Retriever]) -> Parser:
     return parser
 
 
-def _command(prog: str, retrievers: Sequence[Retriever], argv: Sequence[str]) -> int:
-    parser = _parser(prog, retrievers)
-    args = parser.parse_args(cli.attach_negative_values(_prompt_last(argv), ("--n", "--precision")))
+def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retriever, Question]:
     if args.prompt == "-":
         if args.sequence is not None:
             raise CommandError("- and --sequence: give the sequence once")
         args.prompt, args.sequence = None, "-"
     _check(args)
-    (retriever,) = (r for r in retrievers if r.model == args.model)
+    retriever = models[args.model]
     question = _question(retriever, args) if _asks(args) else None
     n = args.n or (DEFAULT_N if question is None else question.least_n)
-    query_length = retriever.query_length if question is None else len(question.query)
-    retriever = replace(retriever, query_length=query_length)
-    about, decode = retriever.construction(), options.engine(args)
-    with cli.progress(f"wiring n = {n:,}"), cli.usage_errors():
-        wired = retriever.build(
-            n, args.precision, printed=options.findings(args, about), discipline=Discipline(args.discipline)
-        )
-    if args.dump_weights is not None:
-        examples = _examples(retriever, wired, question)
-        extra = {"model": args.model, "query_length": query_length}
-        options.dump_weights(args, about, wired, examples, extra, run=question is not None)
-    if question is None:
-        return cli.HOLDS
-    run = run_model(
-        wired,
-        retriever.prompt(wired, question),
-        set(),
-        retriever.limit(wired),
-        decode,
-        guess=retriever.guess(wired, question),
-        respond=retriever.surroundings(wired),
-        title="reading",
-        keep=args.trace,
-    )
-    options.say_engine(args, run.decoded)
-    _report(args, about, wired, run)
-    expected = retriever.task.answer(question)
-    if run.produced[-1] != expected:
-        cli.say(f"{prog}: refuted: the model answers {run.produced[-1]}; the right answer is {expected}")
-        return cli.REFUTED
-    return cli.HOLDS
+    if question is not None:
+        retriever = replace(retriever, query_length=len(question.query))
+    return Job(args, retriever, n, question, {"model": args.model, "query_length": retriever.query_length})
+
+
+def _examples(job: Job[Retriever, Question], wired: Wired) -> Iterator[Request]:
+    """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
+    retriever, n = job.solver, wired.n
+    length = retriever.query_length
+    samples = [q for q in retriever.task.samples if len(q.query) == length and q.least_n <= n]
+    samples += [q for q in (_spread(retriever, length, n), job.given) if q is not None and q not in samples]
+    return (retriever.request(wired, sample) for sample in samples)
 
 
 def _prompt_last(argv: Sequence[str]) -> list[str]:
@@ -170,31 +158,6 @@ def _question(retriever: Retriever, args: argparse.Namespace) -> Question:
     if len(question.sequence) > limit:
         raise CommandError(f"the sequence has {len(question.sequence)} tokens, more than {limit}, {what}")
     return question
-
-
-def _report(args: argparse.Namespace, about: Construction, wired: Wired, run: Run) -> None:
-    *chain, answer = run.produced
-    if args.json:
-        document = run_document(args, wired, run.prompt, chain, answer, run.decoded)
-        if args.trace:
-            document["trace"] = trace_document(run.trace, lambda values, produced: "")
-        cli.write_json(document)
-        return
-    if args.trace:
-        print_trace(run.trace, cli.console(), lambda values, produced: "", about.blocks, ())
-        print()
-    if chain:
-        print(*chain)
-    print(answer)
-
-
-def _examples(retriever: Retriever, wired: Wired, question: Question | None) -> Iterator[Example]:
-    """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
-    length, n = retriever.query_length, wired.n
-    samples = [q for q in retriever.task.samples if len(q.query) == length and q.least_n <= n]
-    samples += [q for q in (_spread(retriever, length, n), question) if q is not None and q not in samples]
-    runs = [(retriever.prompt(wired, sample), retriever.guess(wired, sample)) for sample in samples]
-    return worked_examples(wired, runs, set(), retriever.limit(wired), retriever.surroundings(wired))
 
 
 def _spread(retriever: Retriever, query_length: int, n: int) -> Question | None:

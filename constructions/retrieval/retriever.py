@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from constructions.engines import Respond, no_response
+from constructions.engines import no_response
 from constructions.models.construction import Construction, Derived
 from constructions.models.search import Search
+from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale
 from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
@@ -62,12 +63,12 @@ def number_embedding(plan: Plan, task: Task) -> Embedding:
 
 
 def one_token(query_length: int, printed: frozenset[str]) -> int:
-    """For a model without chain of thought."""
+    """How many tokens follow a prompt if there is no chain of thought: the answer."""
     return 1
 
 
 def nothing_before(question: Question, printed: frozenset[str]) -> list[str]:
-    """For a model without chain of thought."""
+    """What stands before the answer if there is no chain of thought."""
     return []
 
 
@@ -115,31 +116,34 @@ class Retriever:
         """The least p of R_p for which the repaired weights' derivation holds."""
         return self.least_bits(n, query_length or self.query_length, discipline)
 
-    def surroundings(self, wired: Wired) -> Respond:
-        """What responds to the model: in-context retrieval if it searches."""
-        return Search(wired.vocabulary) if self.searches else no_response
-
-    def prompt(self, wired: Wired, question: Question) -> list[int]:
-        """The tokens of a question. Raises ValueError for one beyond what the model is wired for, with the bound."""
-        n, asked = wired.n, len(question.query)
-        if (largest := max((*question.sequence, *question.query), default=0)) > n:
+    def request(self, wired: Wired, given: Question) -> Request:
+        """Asks a model wired for queries of this length. Raises ValueError for a question beyond its n, with the bound."""
+        n, asked = wired.n, len(given.query)
+        if (largest := max((*given.sequence, *given.query), default=0)) > n:
             raise ValueError(f"{largest} is above {n}, the largest number that this model is certified for")
-        if len(question.sequence) > n:
-            raise ValueError(
-                f"the sequence has {len(question.sequence)} tokens; this model is certified for {n} at most"
-            )
+        if len(given.sequence) > n:
+            raise ValueError(f"the sequence has {len(given.sequence)} tokens; this model is certified for {n} at most")
         if asked != self.query_length:
             raise ValueError(f"the query has {asked} tokens; this model is wired for {self.query_length}")
-        return wired.tokens(question.words())
+        printed = frozenset(wired.printed)
+        expected = [*self.thoughts(given, printed), self.task.answer(given)]
+        return Request(
+            wired,
+            wired.tokens(given.words()),
+            set(),
+            self.steps(self.query_length, printed),
+            [wired.token.get(word, 0) for word in expected],
+            Search(wired.vocabulary) if self.searches else no_response,
+        )
 
-    def guess(self, wired: Wired, question: Question) -> list[int]:
-        """What should follow the prompt; no engine's result depends on it, only the time that decoding takes."""
-        words = [*self.thoughts(question, frozenset(wired.printed)), self.task.answer(question)]
-        return [wired.token.get(word, 0) for word in words]
+    def read(self, run: Run) -> str:
+        """The answer, the last word; a search and its result may stand before it."""
+        return run.produced[-1]
 
-    def limit(self, wired: Wired) -> int:
-        """How many tokens follow a prompt; `query_length` must be that of the model."""
-        return self.steps(self.query_length, frozenset(wired.printed))
+    def judge(self, given: Question, run: Run, answer: str) -> str:
+        """Against the task's oracle; the words before the answer do not count."""
+        expected = self.task.answer(given)
+        return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
 
     def build(
         self,
@@ -210,8 +214,9 @@ class Retriever:
             found.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
         return (*found, *self.more_constants(setting))
 
+    @property
     def construction(self) -> Construction:
-        """For the list of constructions, the dump and the trace."""
+        """This model, for queries of its length, as people are told of it."""
         return Construction(
             name=self.task.name,
             source=self.source,

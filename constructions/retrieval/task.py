@@ -94,5 +94,5 @@ def _short(word: str) -> str:
 
 
 def nothing_else(question: Question) -> str:
-    """For tasks in which every question that can be written has an answer."""
+    """What is the matter with a question of a task in which every one that can be written has an answer: nothing."""
     return ""

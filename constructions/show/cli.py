@@ -217,7 +217,7 @@ def _read_stdin(what: str) -> bytes:
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """For every command that writes files."""
+    """The option that lets a command overwrite files."""
     parser.add_argument("--force", action="store_true", help="overwrite files that exist")
 
 
@@ -246,7 +246,7 @@ def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
 
 
 def write_json(document: object) -> None:
-    """One document on stdout."""
+    """Writes one document on stdout."""
     json.dump(document, sys.stdout, ensure_ascii=False, indent=2)
     print()
 

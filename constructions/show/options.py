@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from constructions.engines import ENGINES, Decode, Decoded, EngineMissing, find_engine
+from constructions.engines import ENGINES, Decoded, EngineMissing, find_engine
 from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
@@ -19,7 +19,7 @@ LARGEST_N = 1 << 20
 
 
 def add_model(parser: Parser, models: Sequence[Construction], default: str, *, fits: str = "n") -> None:
-    """Which weights: the model, its precision, what of it is as printed. fits: what the least precision depends on."""
+    """The options of the weights: model, precision, what of it is as printed. fits: what the least precision depends on."""
     add = parser.add_argument
     add("--model", choices=[model.model for model in models], default=default, help=f"see below (default: {default})")
     add(
@@ -39,7 +39,7 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
 
 
 def add_engine(parser: Parser) -> None:
-    """By which engine."""
+    """The option that says which engine runs the weights."""
     parser.add_argument(
         "--engine",
         choices=ENGINES,
@@ -50,7 +50,7 @@ def add_engine(parser: Parser) -> None:
 
 
 def add_output(parser: Parser, *, instead: str = "") -> None:
-    """What goes where. instead: what the command leaves undone if it dumps weights."""
+    """The options that say what is written, and where. instead: what the command leaves undone if it dumps weights."""
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument(
         "--dump-weights",
@@ -63,12 +63,12 @@ def add_output(parser: Parser, *, instead: str = "") -> None:
 
 
 def list_models(models: Sequence[Construction]) -> str:
-    """For --help: a line for each model."""
+    """A line of --help for each model."""
     return "\n".join(f"  {model.model:<12} {model.source}: {model.statement}" for model in models)
 
 
 def list_findings(models: Sequence[Construction]) -> str:
-    """For --help: a line for each finding, with the models that can have it back."""
+    """A line of --help for each finding, with the models that can have it back."""
     findings = dict.fromkeys(finding for model in models for finding in model.findings)
     return "\n".join(
         f"  {f.id:<18} {', '.join(model.model for model in models if f in model.findings)}; {f.source}: {f.printed}"
@@ -87,6 +87,10 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         cli.check_writable(path, "--dump-weights", force=args.force)
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
+    try:
+        find_engine(args.engine)
+    except EngineMissing as error:
+        raise CommandError(f"--engine: {error}") from error
 
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
@@ -100,14 +104,6 @@ def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
     if not chosen:
         raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
     return chosen
-
-
-def engine(args: argparse.Namespace) -> Decode:
-    """Decoding by --engine. Raises CommandError."""
-    try:
-        return find_engine(args.engine)
-    except EngineMissing as error:
-        raise CommandError(f"--engine: {error}") from error
 
 
 def say_engine(args: argparse.Namespace, decoded: Decoded) -> None:

@@ -2,91 +2,104 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
-from constructions.engines import Decode, Decoded, Respond, decode_by_reference, find_engine
+import numpy as np
+
+from constructions.engines import (
+    Decoded,
+    Tick,
+    by_block_and_head,
+    decode_by_reference,
+    find_engine,
+    no_response,
+)
 from constructions.models.checked import check_run
 from constructions.models.construction import Example
 from constructions.models.search import END_SEARCH, SearchError
+from constructions.models.solver import Request, Run
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
 from constructions.show.steps import Step, observed_steps
 from constructions.show.trace import Trace
-from constructions.wiring.wired import Wired
 
 CHECKED = 40  # tokens of a worked example that are held against what the heads need
 
 
-@dataclass(frozen=True)
-class Run:
-    """The prompt and what followed it, in words, and how it was decoded. trace: without steps if not asked for."""
-
-    prompt: tuple[str, ...]
-    produced: tuple[str, ...]
-    decoded: Decoded
-    trace: Trace
-
-
-def run_model(
-    wired: Wired,
-    prompt: Sequence[int],
-    stop: set[int],
-    limit: int,
-    decode: Decode,
-    *,
-    guess: Sequence[int],
-    respond: Respond,
-    title: str,
-    keep: bool,
-) -> Run:
-    """Decodes behind a prompt as a `Decode` does. title: of the bar. keep: whether the trace is asked for."""
+def run_model(request: Request, engine: str, title: str, *, keep: bool = False) -> Run:
+    """Runs a request by an engine. title: of the bar. keep: whether `trace_of` will be asked."""
+    long = isinstance(request.guess, np.ndarray)
+    last = len(request.prompt) + (len(request.guess) or request.limit) - 1
 
     def work(length: int) -> int:
-        return length * (length + 200)  # attention grows with the position, the rest does not
+        return length if long else length * (length + 200)  # attention grows with the position, the rest does not
 
-    model, arithmetic = wired.model, wired.arithmetic
-    with cli.progress(title, len(prompt) + len(guess) - 1, work) as tick:
-        if keep and decode is decode_by_reference:
-            decode = partial(decode_by_reference, keep_steps=True)
-        decoded = decode(model, arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick)
-    sequence, steps = [*prompt, *decoded.produced[:-1]], list[Step](decoded.steps)
-    if keep and not steps:
+    decode = find_engine(engine)
+    with cli.progress(title, last, work) as tick:
+        if _by_indexed(request, engine):
+            run = _followed(request, tick)
+        else:
+            if keep and decode is decode_by_reference:
+                decode = partial(decode_by_reference, keep_steps=True)
+            run = request.run(decode, tick)
+    report_columns(request.wired, run.decoded.uncertified)
+    return run
+
+
+def _by_indexed(request: Request, engine: str) -> bool:
+    """Whether `indexed` may follow a long guess instead of decoding, since it is the engine or `auto` would choose it."""
+    if not isinstance(request.guess, np.ndarray) or request.respond is not no_response:
+        return False
+    if engine != "auto":
+        return engine == "indexed"
+    from constructions.engines.auto import choose
+
+    length = len(request.guess)
+    return choose(request.wired.model, request.wired.arithmetic, len(request.prompt), length, length) == "indexed"
+
+
+def _followed(request: Request, tick: Tick) -> Run:
+    """What the model writes, as far as it is the guess, and the first other token; little of the run is kept on the way."""
+    from constructions.engines import indexed
+
+    wired, expected = request.wired, np.asarray(request.guess)
+    first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, request.prompt, expected, tick=tick)
+    produced = expected if followed.written is None else np.append(expected[:first], followed.written)
+    decoded = Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
+    return Run(request, produced, decoded)
+
+
+def trace_of(run: Run) -> Trace:
+    """Every step of a run, which may take it another run."""
+    wired, steps = run.request.wired, list[Step](run.decoded.steps)
+    sequence = [*run.request.prompt, *run.tokens[:-1].tolist()]
+    if not steps:
         with cli.progress("looking at every register"):
-            steps = observed_steps(model, arithmetic, sequence)
-    report_columns(wired, decoded.uncertified)
-    before, after = tuple(wired.spelled(prompt)), tuple(wired.spelled(decoded.produced))
-    trace = Trace(wired, (*before, *after)[: len(steps)], len(before), tuple(steps))
-    return Run(before, after, decoded, trace)
+            steps = observed_steps(wired.model, wired.arithmetic, sequence)
+    return Trace(wired, tuple(wired.spelled(sequence))[: len(steps)], len(run.prompt), tuple(steps))
 
 
 def run_document(
-    args: argparse.Namespace,
-    wired: Wired,
-    prompt: Sequence[str],
-    chain: Sequence[str],
-    answer: str | None,
-    decoded: Decoded,
-    more: Mapping[str, object] | None = None,
+    run: Run, model: str, chain: Sequence[str], answer: str | None, more: Mapping[str, object] | None = None
 ) -> dict[str, object]:
     """A run as JSON; its flags may take the engine another run. more: what only this construction says of its runs."""
+    wired = run.request.wired
     document: dict[str, object] = {
         "schema": 1,
         "construction": wired.construction,
         "source": wired.source,
         "variant": wired.variant,
-        "model": args.model,
-        "engine": decoded.engine,
+        "model": model,
+        "engine": run.decoded.engine,
         "n": wired.n,
         "precision_bits": wired.arithmetic.format.significand_bits + 1,
-        "input": list(prompt),
+        "input": list(run.prompt),
         "chain_of_thought": list(chain),
         "answer": answer,
-        "flags": flag_documents(decoded.flags, wired),
+        "flags": flag_documents(run.decoded.flags, wired),
         **(more or {}),
     }
     if wired.printed and wired.variant != "printed":
@@ -94,24 +107,21 @@ def run_document(
     return document
 
 
-def worked_examples(
-    wired: Wired, runs: Iterable[tuple[Sequence[int], Sequence[int]]], stop: set[int], limit: int, respond: Respond
-) -> Iterator[Example]:
-    """What these weights make of prompts; nothing is expected of them where a search responds.
+def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
+    """What weights make of prompts; nothing is expected of them where a search responds.
 
-    runs: prompts, each with what should follow it, on which no result depends, only the time that it takes. The beginning of each
-    run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
+    The beginning of each run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
     """
-    decode = find_engine("auto" if wired.printed else "indexed")  # as printed, hardly any guess is right
-    for prompt, guess in runs:
+    for request in requests:
+        wired = request.wired
+        decode = find_engine("auto" if wired.printed else "indexed")  # as printed, hardly any guess is right
         try:
-            decoded = decode(wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond)
+            produced = request.run(decode).tokens.tolist()
         except SearchError:  # a search as printed: there is nothing to expect
             continue
-        produced = decoded.produced
-        tokens = (*prompt, *produced[:-1])
+        tokens = (*request.prompt, *produced[:-1])
         if not wired.printed and (unmet := check_run(wired, tokens[:CHECKED])):
             raise CommandError(str(unmet[0]))
         responses = [False, *(wired.vocabulary[token] == END_SEARCH for token in produced)]
         wanted = [None if response else token for response, token in zip(responses, produced, strict=False)]
-        yield Example(tokens, (*[None] * (len(prompt) - 1), *wanted))
+        yield Example(tokens, (*[None] * (len(request.prompt) - 1), *wanted))

@@ -9,6 +9,6 @@ def __getattr__(name: str) -> Any:
     """`CONSTRUCTIONS`, made when somebody asks for it: who wants a machine need not wait for weights."""
     if name != "CONSTRUCTIONS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from constructions.turing.protocol import MODELS, find_model, there
+    from constructions.turing.models import MODELS
 
-    return tuple(find_model(model).CONSTRUCTION for model in MODELS if there(model))
+    return tuple(model.construction for model in MODELS.values())

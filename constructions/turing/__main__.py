@@ -5,37 +5,24 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from constructions.engines import Decode, Decoded, Tick, by_block_and_head, no_response
-from constructions.models.construction import Example
+from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.columns import report_columns
-from constructions.show.run import run_document, worked_examples
+from constructions.show.command import Command, Job
+from constructions.show.run import run_document
+from constructions.show.trace import Trace
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.models import MODELS, TuringModel
 from constructions.turing.pasted import looks_like_a_machine, read_machine
-from constructions.turing.protocol import (
-    MODELS,
-    Tokens,
-    TuringModel,
-    expected_tokens,
-    find_model,
-    left_the_space,
-    surroundings,
-    there,
-)
 from constructions.turing.show import outcome, print_steps
-from constructions.turing.simulator import MOST_HISTORY, Configuration, simulate_fast
+from constructions.turing.simulator import MOST_HISTORY, Configuration
 from constructions.turing.tape_models import HALT
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
 
 DEFAULT_STEPS = 1000
 MOST_WORDS = 2000  # that are printed for people
@@ -76,33 +63,8 @@ exit codes:
 """
 
 
-Task = Mapping[str, Any]
-"""steps, tape and perhaps cells, as the modules of the models take them."""
-
-
-@dataclass(frozen=True)
-class _Run:
-    """All words, the prompt's first. deviation: how they differ from what the simulator expects. decoded: how they came about."""
-
-    words: Sequence[str]
-    prompt: int  # how many of them are the prompt's
-    deviation: str
-    decoded: Decoded
-
-    @property
-    def halted(self) -> bool:
-        """Whether the model has stopped by itself."""
-        return len(self.words) > self.prompt and self.words[-1] == HALT
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code."""
-    prog = "python -m constructions.turing"
-    return cli.run_command(prog, lambda given: _command(prog, given), argv)
-
-
 def _parser(prog: str) -> Parser:
-    models = [find_model(name).CONSTRUCTION for name in MODELS if there(name)]
+    models = [model.construction for model in MODELS.values()]
     epilog = EPILOG.format(
         prog=prog,
         machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
@@ -129,33 +91,48 @@ def _parser(prog: str) -> Parser:
     return parser
 
 
-def _command(prog: str, argv: Sequence[str]) -> int:
-    args = _parser(prog).parse_args(cli.attach_negative_values(argv, ("--steps", "--precision", "--tape", "--machine")))
+def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
     machine, tape = _machine(args)
-    task = {"steps": args.steps, "tape": tape} | ({} if args.cells is None else {"cells": args.cells})
-    model, decode = find_model(args.model), options.engine(args)
-    with cli.progress(f"wiring {args.steps:,} steps"), cli.usage_errors():
-        wired = model.build(
-            machine,
-            **task,
-            precision_bits=args.precision,
-            printed=options.findings(args, model.CONSTRUCTION),
-            discipline=Discipline(args.discipline),
-        )
-    if args.dump_weights is not None:
-        about = model.construction(machine, **{key: value for key, value in task.items() if key != "steps"})
-        extra = {"model": args.model, "machine": str(machine), "tape": tape}
-        options.dump_weights(args, about, wired, _examples(model, wired, machine, task), extra)
-        return cli.HOLDS
-    run = _run(args, model, wired, machine, task, decode)
-    end = _report(args, model, wired, run, machine.word(tape))
-    if wrong := run.deviation or _difference(args, model, machine, tape, run, end):
-        cli.say(f"{prog}: refuted: {wrong}")
-        return cli.REFUTED
-    if why := left_the_space(model, run.words):
-        raise CommandError(f"{why}; a larger one needs --cells")
-    return cli.HOLDS
+    model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
+    given = args.steps if args.dump_weights is None else None
+    return Job(args, model, args.steps, given, {"model": args.model, "machine": str(machine), "tape": tape})
+
+
+def _examples(job: Job[TuringModel, int], wired: Wired) -> Iterator[Request]:
+    """How a repaired run begins."""
+    if not wired.printed:
+        request = job.solver.request(wired, min(job.n, EXAMPLE_WORDS))  # no step has less than a word
+        guess = request.guess[:EXAMPLE_WORDS]
+        yield replace(request, guess=guess, limit=len(guess))
+
+
+def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: Trace | None) -> None:
+    model, produced = job.solver, run.produced
+    if job.args.json:
+        stopped = {
+            "halted": answer.halted,
+            "steps": answer.steps,
+            "state": answer.state,
+            "head": answer.head,
+            "nonblank": answer.nonblank,
+            "tape": answer.tape,
+        }
+        halted = produced[-1:] == [HALT]  # by itself
+        chain = produced[: len(produced) - halted]
+        cli.write_json(run_document(run, job.args.model, chain, HALT if halted else None, stopped))
+    elif job.args.trace:
+        print_steps(cli.console(), model.machine.word(model.tape), model.read_steps(run.words), answer)
+    else:
+        print(*produced[:MOST_WORDS])
+        if (more := len(produced) - MOST_WORDS) > 0:
+            print(f"… {more:,} more words")
+        print(outcome(answer))
+
+
+def _unfinished(job: Job[TuringModel, int], run: Run) -> str:
+    why = job.solver.left_the_space(run.words)
+    return why and f"{why}; a larger one needs --cells"
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -205,110 +182,19 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _run(
-    args: argparse.Namespace, model: TuringModel, wired: Wired, machine: Machine, task: Task, decode: Decode
-) -> _Run:
-    prompt = wired.tokens(model.prompt(machine, **task))
-    # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
-    expected = None if wired.printed else expected_tokens(model, wired, machine, task)
-    limit = len(model.expected_sequence(machine, **task) if expected is None else expected)
-    respond = surroundings(model, wired)
-    with cli.progress("running", len(prompt) + limit) as tick:
-        if (
-            respond is no_response
-            and expected is not None
-            and _by_indexed(args.engine, wired, len(prompt), len(expected))
-        ):
-            produced, decoded = _followed(wired, prompt, expected, tick)
-        else:
-            guess = [] if expected is None else expected.tolist()
-            stop = {wired.token[HALT]} if HALT in wired.token else set()
-            decoded = decode(
-                wired.model, wired.arithmetic, prompt, stop, limit, guess=guess, respond=respond, tick=tick
-            )
-            produced = np.array(decoded.produced, np.int64)
-    report_columns(wired, decoded.uncertified)
-    options.say_engine(args, decoded)
-    words = wired.spelled(np.concatenate([np.array(prompt, produced.dtype), produced]))
-    deviation = "" if expected is None else _deviation(wired, produced, expected)
-    return _Run(words, len(prompt), deviation, decoded)
-
-
-def _by_indexed(engine: str, wired: Wired, prompt: int, expected: int) -> bool:
-    """Whether --engine, or what it chooses, is `indexed`, which follows a run without keeping all of it."""
-    if engine != "auto":
-        return engine == "indexed"
-    from constructions.engines.auto import choose
-
-    return choose(wired.model, wired.arithmetic, prompt, expected, expected) == "indexed"
-
-
-def _followed(wired: Wired, prompt: list[int], expected: Tokens, tick: Tick) -> tuple[Tokens, Decoded]:
-    """What the model writes, as far as it is what is expected, and the first other token. A run may be of any length."""
-    from constructions.engines import indexed
-
-    first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
-    produced = expected if followed.written is None else np.append(expected[:first], followed.written)
-    return produced, Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
-
-
-def _deviation(wired: Wired, produced: Tokens, expected: Tokens) -> str:
-    if produced is expected:
-        return ""
-    both = min(len(produced), len(expected))
-    wrong = np.flatnonzero(produced[:both] != expected[:both])
-    if len(wrong):
-        word, right = (wired.vocabulary[tokens[wrong[0]]] for tokens in (produced, expected))
-        return f"word {wrong[0] + 1} behind the prompt is {word}; the machine's run has {right}"
-    if len(produced) != len(expected):
-        return f"the model wrote {len(produced)} words behind the prompt; the machine's run has {len(expected)}"
-    return ""
-
-
-def _difference(
-    args: argparse.Namespace, model: TuringModel, machine: Machine, tape: str, run: _Run, said: Configuration
-) -> str:
-    """How what the words say differs from where the machine is, in a sentence; "" if it does not."""
-    is_so = simulate_fast(machine, tape, said.steps if left_the_space(model, run.words) else args.steps)
-    return "" if said == is_so else f"the words say: {outcome(said)}; the machine: {outcome(is_so)}"
-
-
-def _report(
-    args: argparse.Namespace, model: TuringModel, wired: Wired, run: _Run, word: Sequence[int]
-) -> Configuration:
-    """Prints the run; returns where it ends, as its words say."""
-    end = model.read(run.words)
-    if args.json:
-        stopped = {
-            "halted": end.halted,
-            "steps": end.steps,
-            "state": end.state,
-            "head": end.head,
-            "nonblank": end.nonblank,
-            "tape": end.tape,
-        }
-        prompt, chain = run.words[: run.prompt], run.words[run.prompt : len(run.words) - run.halted]
-        answer = HALT if run.halted else None
-        cli.write_json(run_document(args, wired, prompt, chain, answer, run.decoded, stopped))
-    elif args.trace:
-        print_steps(cli.console(), word, model.read_steps(run.words), end)
-    else:
-        print(*run.words[run.prompt : run.prompt + MOST_WORDS])
-        if (more := len(run.words) - run.prompt - MOST_WORDS) > 0:
-            print(f"… {more:,} more words")
-        print(outcome(end))
-    return end
-
-
-def _examples(model: TuringModel, wired: Wired, machine: Machine, task: Task) -> Iterator[Example]:
-    """How a repaired run begins, with what these weights make of it; nothing is expected of them where a search responds."""
-    if wired.printed:
-        return
-    prompt = wired.tokens(model.prompt(machine, **task))
-    few = {**task, "steps": min(task["steps"], EXAMPLE_WORDS)}  # no step has less than a word
-    guess = wired.tokens(model.expected_sequence(machine, **few)[:EXAMPLE_WORDS])
-    stop = {wired.token[HALT]} if HALT in wired.token else set()
-    yield from worked_examples(wired, [(prompt, guess)], stop, len(guess), surroundings(model, wired))
+COMMAND = Command(
+    "python -m constructions.turing",
+    _parser,
+    _job,
+    _examples,
+    _report,
+    keeps=lambda args: False,  # what is traced is the words alone
+    signed=("--steps", "--precision", "--tape", "--machine"),
+    running="running",
+    sizes="{:,} steps",
+    unfinished=_unfinished,
+)
+main = COMMAND.main
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from circuits.lanes import pack, unpack
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
 from precision import fixed_point, round_shifted
-from tests.circuits.oracle import computed, exhaustive_difference, expected
+from verify.oracles.circuits import computed, exhaustive_difference, expected
 
 NAMES = tuple(OPERATIONS)
 EXHAUSTIVE = [(name, p) for name in NAMES for p in (5, 7, 9)]

@@ -102,7 +102,7 @@ def _built() -> Iterator[tuple[str, Wired, int]]:
         for module in (index, recall, ngram, counting):
             for retriever in module.RETRIEVERS:
                 wired = retriever.build(n)
-                setting = retriever.construction().setting(n, wired.arithmetic.format)
+                setting = retriever.construction.setting(n, wired.arithmetic.format)
                 yield f"{module.__name__} {retriever.model}", wired, setting.length
     bb2 = find("bb2").machine
     for model in (tape_rag, tape_hybrid):
@@ -130,14 +130,14 @@ def test_a_question_beyond_the_bound_is_refused_with_it() -> None:
         (counting.HYBRID, Question((4, 4, 4, 4), (4, 4)), Question((1, 2), (1, 5))),
     ):
         wired = retriever.build(4)
-        assert retriever.prompt(wired, good) == wired.tokens(good.words())
+        assert retriever.request(wired, good).prompt == wired.tokens(good.words())
         with pytest.raises(ValueError, match="5 is above 4, the largest number that this model is certified for"):
-            retriever.prompt(wired, bad)
+            retriever.request(wired, bad)
         with pytest.raises(ValueError, match="the sequence has 5 tokens; this model is certified for 4 at most"):
-            retriever.prompt(wired, Question((1,) * 5, good.query))
+            retriever.request(wired, Question((1,) * 5, good.query))
     ask: Retriever = ngram.TRANSFORMER
     with pytest.raises(ValueError, match="the query has 1 tokens; this model is wired for 2"):
-        ask.prompt(ask.build(4), Question((1, 2), (1,)))
+        ask.request(ask.build(4), Question((1, 2), (1,)))
 
 
 def test_a_number_without_a_token_is_named() -> None:

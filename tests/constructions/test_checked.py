@@ -114,14 +114,12 @@ GRAPHS = (
 
 
 @pytest.mark.parametrize("discipline", Discipline)
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+@pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
 def test_istree_has_what_it_needs(model, discipline: Discipline) -> None:  # type: ignore[no-untyped-def]
     for graph in GRAPHS:
-        for layout in model.layouts:
-            built = model.build(graph.n, None, layout, (), discipline)
-            words = layout.vocabulary(graph.n)
-            text = [words[token] for token in layout.prompt(graph)] + model.expected(graph, layout)
-            assert check_run(built, built.tokens(text)) == []
+        built = model.build(graph.n, discipline=discipline)
+        request = model.request(built, graph)
+        assert check_run(built, [*request.prompt, *request.guess]) == []
 
 
 @pytest.mark.parametrize("task", [index, recall, ngram, counting])
@@ -130,7 +128,7 @@ def test_the_retrieval_tasks_have_what_they_need(task) -> None:  # type: ignore[
         built = retriever.build(12)
         for question in retriever.task.samples:
             if len(question.query) == retriever.query_length:
-                assert check_run(built, retriever.prompt(built, question)) == []
+                assert check_run(built, retriever.request(built, question).prompt) == []
 
 
 @pytest.mark.parametrize("model", [cot, rag, tape_hybrid])
@@ -144,7 +142,7 @@ def test_machines_have_what_they_need(model) -> None:  # type: ignore[no-untyped
 
 
 def test_every_head_of_the_real_models_says_what_it_needs() -> None:
-    built: Sequence[Wired] = [model.build(4, None, model.layouts[0], (), Discipline.FUSED) for model in MODELS.values()]
+    built: Sequence[Wired] = [model.build(4) for model in MODELS.values()]
     built = [*built, *(r.build(4) for task in (index, recall, ngram, counting) for r in task.RETRIEVERS)]
     heads = [head for wired_model in built for block in wired_model.blocks for head in block.heads]
     assert len(heads) > 20

@@ -193,7 +193,7 @@ def test_an_interrupt_leaves_the_answer_unknown(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("constructions.istree.__main__._run", stop)
+    monkeypatch.setattr("constructions.show.command.run_model", stop)
     assert main(("--edges", "1-2")) == 3
     assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
 
@@ -202,7 +202,7 @@ def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypa
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("constructions.istree.__main__._run", fail)
+    monkeypatch.setattr("constructions.show.command.run_model", fail)
     assert main(("--edges", "1-2")) == 2
     assert capsys.readouterr().err == f"{PROG}: error: not enough memory for this run\n"
 

@@ -47,10 +47,8 @@ def answer(retriever: Retriever, wired: Wired, question: Question, engine: str =
 
 
 def written(retriever: Retriever, wired: Wired, question: Question, engine: str = "reference") -> list[int]:
-    retriever = replace(retriever, query_length=len(question.query))
-    decode, prompt = find_engine(engine), wired.tokens(question.words())
-    limit, respond = retriever.limit(wired), retriever.surroundings(wired)
-    return decode(wired.model, wired.arithmetic, prompt, set(), limit, respond=respond).produced
+    request = replace(retriever, query_length=len(question.query)).request(wired, question)
+    return replace(request, guess=()).run(find_engine(engine)).tokens.tolist()
 
 
 # By hand: what each task means
@@ -343,12 +341,12 @@ def test_the_module_is_a_command(retriever: Retriever) -> None:
 
 @each_model
 def test_dump(retriever: Retriever, tmp_path: Path) -> None:
-    lines = list(dump_lines(retriever.construction(), retriever.build(5)))
+    lines = list(dump_lines(retriever.construction, retriever.build(5)))
     if not retriever.searches:
         assert "  number v, for v = 1 … 5: number += v" in lines
     assert not any("vertex" in line for line in lines)
     names = retriever.build(5).registers
-    assert all(retriever.construction().meaning(name) for name in names)
+    assert all(retriever.construction.meaning(name) for name in names)
     path = tmp_path / "weights.safetensors"
     assert (
         main(MODELS[retriever.task.name], ("--model", retriever.model, "--n", "12", "--dump-weights", str(path))) == 0

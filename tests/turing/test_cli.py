@@ -13,12 +13,12 @@ import pytest
 from constructions.turing.__main__ import main
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
-from constructions.turing.protocol import MODELS, find_model, there
+from constructions.turing.models import MODELS
 from constructions.turing.simulator import simulate
 
 BB2 = "1RB1LB_1LA1RZ"
 ours = pytest.mark.parametrize("model", ["rag", "hybrid"])
-every = pytest.mark.parametrize("model", [model for model in MODELS if there(model)])
+every = pytest.mark.parametrize("model", MODELS)
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
@@ -146,7 +146,9 @@ def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: tuple
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("finding", [(m, f.id) for m in ("rag", "hybrid") for f in find_model(m).FINDINGS], ids=str)
+@pytest.mark.parametrize(
+    "finding", [(m, f.id) for m in ("rag", "hybrid") for f in MODELS[m].construction.findings], ids=str
+)
 def test_what_is_printed_is_refuted(capsys: pytest.CaptureFixture[str], finding: tuple[str, str]) -> None:
     model, name = finding
     machine = {"first-write": "0LB---_1RA0LB", "bare-cells": "1RB0LZ_1LB1RA", "own-record": "1LZ---_------"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import find_engine
+from constructions.engines import find_engine, no_response
 from constructions.engines.indexed import first_mismatch
 from constructions.engines.indexed import run as run_indexed
 from constructions.engines.reference import ReferenceEngine
@@ -20,20 +21,19 @@ from constructions.models.search import SearchError, search
 from constructions.turing import hybrid, rag
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import Machine, MachineError, parse_standard
-from constructions.turing.protocol import TuringModel, surroundings
 from constructions.turing.simulator import Configuration
 from constructions.turing.tape_models import HALT, read, read_steps
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 
-MODELS: tuple[TuringModel, ...] = (hybrid, rag)
+MODELS: tuple[ModuleType, ...] = (hybrid, rag)
 models = pytest.mark.parametrize("model", MODELS, ids=["hybrid", "rag"])
 disciplines = pytest.mark.parametrize("discipline", Discipline, ids=lambda d: d.value)
 
 
 def words_of(
-    model: TuringModel, wired: Wired, machine: Machine, tape: str, steps: int, engine: str, *, guess: bool = True
+    model: ModuleType, wired: Wired, machine: Machine, tape: str, steps: int, engine: str, *, guess: bool = True
 ) -> list[str]:
     """The prompt and what the model writes behind it."""
     prompt = model.prompt(machine, steps=steps, tape=tape)
@@ -45,13 +45,13 @@ def words_of(
         {wired.token[HALT]},
         len(expected),
         guess=wired.tokens(expected) if guess else (),
-        respond=surroundings(model, wired),
+        respond=rag.surroundings(wired) if model is rag else no_response,
     ).produced
     return [*prompt, *(wired.vocabulary[token] for token in produced)]
 
 
 def written(
-    model: TuringModel, code: str, tape: str, steps: int, discipline: Discipline = Discipline.FUSED
+    model: ModuleType, code: str, tape: str, steps: int, discipline: Discipline = Discipline.FUSED
 ) -> list[str]:
     """By the indexed engine."""
     machine = parse_standard(code)
@@ -80,7 +80,7 @@ def plainly(words: list[str]) -> tuple[str, str, int, int]:
 @models
 @given(st.data())
 @settings(max_examples=25, deadline=None)
-def test_any_machine_runs_as_on_two_stacks(model: TuringModel, data: st.DataObject) -> None:
+def test_any_machine_runs_as_on_two_stacks(model: ModuleType, data: st.DataObject) -> None:
     code, _, tape = data.draw(machines_with_tapes())
     steps = data.draw(st.integers(0, 40))
     discipline = data.draw(st.sampled_from(Discipline))
@@ -93,7 +93,7 @@ def test_any_machine_runs_as_on_two_stacks(model: TuringModel, data: st.DataObje
 
 @models
 @pytest.mark.parametrize("named", [n for n in LIBRARY if n.steps < 200], ids=lambda n: n.name)
-def test_the_library_runs(model: TuringModel, named: object) -> None:
+def test_the_library_runs(model: ModuleType, named: object) -> None:
     machine = find(getattr(named, "name"))  # noqa: B009
     end = model.read(written(model, str(machine.machine), machine.example, machine.steps + 1))
     assert (end.halted, end.steps, end.nonblank) == (True, machine.steps, machine.nonblank)
@@ -101,7 +101,7 @@ def test_the_library_runs(model: TuringModel, named: object) -> None:
 
 @models
 @pytest.mark.parametrize("steps", [5, 6, 7])
-def test_a_run_halts_if_its_last_step_is_among_the_steps(model: TuringModel, steps: int) -> None:
+def test_a_run_halts_if_its_last_step_is_among_the_steps(model: ModuleType, steps: int) -> None:
     words = written(model, "1RB1LB_1LA1RZ", "", steps)
     assert (words[-1] == HALT) == (steps >= 6) == model.read(words).halted
     assert model.read(words).steps == min(steps, 6)
@@ -110,13 +110,13 @@ def test_a_run_halts_if_its_last_step_is_among_the_steps(model: TuringModel, ste
 @models
 @pytest.mark.parametrize("tape", ["", "0", "1", "01", "110", "0000000000"])
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_words_longer_than_the_run(model: TuringModel, tape: str, steps: int) -> None:
+def test_words_longer_than_the_run(model: ModuleType, tape: str, steps: int) -> None:
     """The search behind a word of n cells is for place n, even if the steps do not reach that far."""
     assert model.read(written(model, "1RB1LB_1LA1RA", tape, steps)) == run_on_stacks("1RB1LB_1LA1RA", tape, steps)
 
 
 @models
-def test_states_and_symbols_up_to_the_bounds_of_the_format(model: TuringModel) -> None:
+def test_states_and_symbols_up_to_the_bounds_of_the_format(model: ModuleType) -> None:
     def rule(state: int, symbol: int) -> str:
         following = chr(ord("A") + (5 * state + symbol + 1) % 26)
         return f"{(3 * state + symbol + 1) % 10}{'RL'[(state + symbol) % 3 == 0]}{following}"
@@ -127,7 +127,7 @@ def test_states_and_symbols_up_to_the_bounds_of_the_format(model: TuringModel) -
 
 
 @models
-def test_what_is_expected_is_what_the_stacks_do(model: TuringModel) -> None:
+def test_what_is_expected_is_what_the_stacks_do(model: ModuleType) -> None:
     """The oracle of every word is the simulator's; here the other one reads it."""
     for named in LIBRARY:
         steps = min(named.steps, 300)
@@ -142,7 +142,7 @@ def test_what_is_expected_is_what_the_stacks_do(model: TuringModel) -> None:
 @models
 @disciplines
 @pytest.mark.parametrize("engine", ["reference", "dense", "indexed", "incremental"])
-def test_engines_decode_alike(model: TuringModel, discipline: Discipline, engine: str) -> None:
+def test_engines_decode_alike(model: ModuleType, discipline: Discipline, engine: str) -> None:
     machine = find("bb3").machine
     wired = model.build(machine, steps=8, tape="01", discipline=discipline)
     expected = [*model.prompt(machine, steps=8, tape="01"), *model.expected_sequence(machine, steps=8, tape="01")]
@@ -151,7 +151,7 @@ def test_engines_decode_alike(model: TuringModel, discipline: Discipline, engine
 
 @models
 @disciplines
-def test_engines_agree_on_every_register(model: TuringModel, discipline: Discipline) -> None:
+def test_engines_agree_on_every_register(model: ModuleType, discipline: Discipline) -> None:
     machine = find("bb3").machine
     wired = model.build(machine, steps=5, tape="1", discipline=discipline)
     sequence = wired.tokens(
@@ -187,7 +187,7 @@ def test_the_hybrid_runs_a_thousand_steps_all_certified() -> None:
 
 
 @models
-def test_the_class_and_the_size(model: TuringModel) -> None:
+def test_the_class_and_the_size(model: ModuleType) -> None:
     machine = find("bb4").machine
     small, large = (model.build(machine, steps=n, tape="") for n in (3, 300))
     assert classes(small.model) == ((HYBRID_RNN,) if model is hybrid else (LINEAR_RNN,))
@@ -199,7 +199,7 @@ def test_the_class_and_the_size(model: TuringModel) -> None:
 
 
 @models
-def test_one_unit_for_each_rule(model: TuringModel) -> None:
+def test_one_unit_for_each_rule(model: ModuleType) -> None:
     def rule(state: int, symbol: int, symbols: int) -> str:
         following = chr(ord("A") + (state + symbol * symbol) % 26)
         return f"{(state * state + symbol) % symbols}{'LR'[symbol % 2]}{following}"
@@ -215,7 +215,7 @@ def test_one_unit_for_each_rule(model: TuringModel) -> None:
 
 @models
 @disciplines
-def test_weights_are_elements_and_the_least_precision_is_needed(model: TuringModel, discipline: Discipline) -> None:
+def test_weights_are_elements_and_the_least_precision_is_needed(model: ModuleType, discipline: Discipline) -> None:
     machine = find("bb2").machine
     for steps in (0, 1, 40):
         wired = model.build(machine, steps=steps, tape="1", discipline=discipline)
@@ -233,7 +233,7 @@ ENDS_OF_THE_TAPE = (15, 16)  # units of the hybrid's first block
 
 
 @models
-def test_mutants_die(model: TuringModel) -> None:
+def test_mutants_die(model: ModuleType) -> None:
     """Without any one unit of the first block or of the table, some run out of a few goes wrong."""
     names = ("bb3", "increment", "bb2x3", "addition")
     runs = [(find(name).machine, find(name).example, min(find(name).steps, 25)) for name in names]
@@ -264,7 +264,7 @@ def without_unit(wired: Wired, block: int, unit: int) -> Wired:
     return replace(wired, model=model)
 
 
-def agrees(model: TuringModel, wired: Wired, machine: Machine, tape: str, steps: int) -> bool:
+def agrees(model: ModuleType, wired: Wired, machine: Machine, tape: str, steps: int) -> bool:
     """Whether each argmax is the next word of the run."""
     prompt = wired.tokens(model.prompt(machine, steps=steps, tape=tape))
     expected = wired.tokens(model.expected_sequence(machine, steps=steps, tape=tape))
@@ -274,7 +274,7 @@ def agrees(model: TuringModel, wired: Wired, machine: Machine, tape: str, steps:
 
 
 @models
-def test_machines_of_equal_size_differ_in_the_table_alone(model: TuringModel) -> None:
+def test_machines_of_equal_size_differ_in_the_table_alone(model: ModuleType) -> None:
     """So what is shown of the table for each machine, and of runs for one machine each, holds for all."""
     one, other = (model.build(parse_standard(code), steps=50, tape="") for code in ("1RB1LB_1LA1RZ", "0LA1RB_0RB1LA"))
     assert np.array_equal(one.model.words, other.model.words)
@@ -287,7 +287,7 @@ def test_machines_of_equal_size_differ_in_the_table_alone(model: TuringModel) ->
 
 
 @models
-def test_cells_embed_as_their_numbers(model: TuringModel) -> None:
+def test_cells_embed_as_their_numbers(model: ModuleType) -> None:
     wired = model.build(find("bb2").machine, steps=2000, tape="")
     registers = [wired.registers.index(name) for name in ("number", "number_squared", "cell", "symbol")]
     for cell in (-2000, -1, 0, 1, 1999):
@@ -312,7 +312,7 @@ WITNESSES = {
 @pytest.mark.parametrize(
     ("model", "finding"), [(m, f.id) for m in MODELS for f in m.FINDINGS], ids=lambda x: str(x)[-20:]
 )
-def test_every_finding_has_a_witness(model: TuringModel, finding: str, engine: str) -> None:
+def test_every_finding_has_a_witness(model: ModuleType, finding: str, engine: str) -> None:
     code, tape, steps = WITNESSES[finding]
     machine = parse_standard(code)
     right = run_on_stacks(code, tape, steps)
@@ -357,7 +357,7 @@ def test_a_cell_is_never_part_of_another_one(text: str) -> None:
 
 
 @models
-def test_bad_input(model: TuringModel) -> None:
+def test_bad_input(model: ModuleType) -> None:
     machine = find("bb2").machine
     with pytest.raises(MachineError, match="not one of the symbols"):
         model.build(machine, steps=3, tape="02")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from constructions.turing import hybrid, tape_models
 from constructions.turing.__main__ import main
 from constructions.turing.library import find
 from constructions.turing.machine import MachineError, parse_standard
-from constructions.turing.protocol import expected_tokens, find_model
+from constructions.turing.models import MODELS
 from constructions.turing.simulator import MOST_HISTORY
 from constructions.wiring.wired import BLOCK, Spelled
 from precision.format import Discipline
@@ -102,13 +103,13 @@ def test_a_step_that_halts_outside_halts() -> None:
 
 
 def test_what_is_expected_in_numbers() -> None:
-    for model in ("cot", "rag", "hybrid"):
+    for name in MODELS:
         for steps, cells in ((0, 5), (3, 5), (6, 9)):
-            task = {"steps": steps, "tape": "1"} | ({} if model == "rag" else {"cells": cells})
-            module, machine = find_model(model), parse_standard(BB2)
-            wired = module.build(machine, **task)  # type: ignore[arg-type]
-            tokens = expected_tokens(module, wired, machine, task)
-            assert list(wired.spelled(tokens)) == module.expected_sequence(machine, **task)  # type: ignore[arg-type]
+            space = None if name == "rag" else cells
+            model = replace(MODELS[name], machine=parse_standard(BB2), tape="1", cells=space)
+            wired = model.build(steps)
+            words = list(wired.spelled(model.expects(wired, steps)))
+            assert words == model.expected(model.machine, steps=steps, **model.task)
 
 
 @given(st.lists(st.integers(0, 2), max_size=9), st.slices(9))
@@ -147,7 +148,7 @@ def test_bounds() -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", BB2, "--cells", "3", "--json"]) == 2
+    assert main(["--machine", BB2, "--cells", "3", "--engine", "indexed", "--json"]) == 2
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert (document["halted"], document["steps"], document["answer"]) == (False, 4, None)
@@ -171,8 +172,8 @@ def test_a_run_that_deviates_is_refuted_where_it_does(
         tokens[7] += 1
         return tokens
 
-    monkeypatch.setattr(hybrid, "expected_tokens", broken)
-    assert main(["--machine", BB2, "--steps", "6"]) == 1
+    monkeypatch.setitem(MODELS, "hybrid", replace(MODELS["hybrid"], expected_tokens=broken))  # type: ignore[misc]
+    assert main(["--machine", BB2, "--steps", "6", "--engine", "indexed"]) == 1
     said = capsys.readouterr()
     assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err
     assert said.out.splitlines()[0] == "@0 1 @0 B → @1 1 @1"

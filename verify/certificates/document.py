@@ -16,7 +16,7 @@ import numpy as np
 
 from constructions.layers import block_arrays
 from precision.format import Discipline
-from verify.certificates.building import Subject, build
+from verify.certificates.building import COVERED, Subject, build, findings_of
 from verify.certificates.checker import Report, check
 from verify.certificates.kinds import Refused, Undecided
 from verify.certificates.language import Language
@@ -24,6 +24,7 @@ from verify.certificates.model import Model
 
 Json = dict[str, Any]
 SCHEMA = 1
+MOST = 1 << 80  # any number in a document
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
 
 
@@ -144,17 +145,23 @@ def weights_hash(model: Model) -> str:
 def subject_of(document: Mapping[str, Any]) -> Subject:
     """What a document speaks of. Raises ValueError for one that is none."""
     try:
-        return Subject(
-            str(document["construction"]),
-            int(document["n"]),
-            document["length"],
-            document["asked_precision_bits"],
-            Discipline(document["discipline"]),
-            tuple(document["printed"]),
-            document["query_length"],
-        )
+        name, printed = document["construction"], tuple(document["printed"])
+        numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
+        discipline = Discipline(document["discipline"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
+    if name not in COVERED or not set(printed) <= {finding.id for finding in findings_of(name)}:
+        raise ValueError(
+            f"this is no certificate: no construction {name!r} with {', '.join(map(str, printed)) or 'nothing'} as printed"
+        )
+    n, *others = numbers
+    if (
+        type(n) is not int
+        or any(x is not None and type(x) is not int for x in others)
+        or not all(0 < x < MOST for x in numbers if x)
+    ):
+        raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
+    return Subject(name, n, others[0], others[1], discipline, printed, others[2])
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from constructions.engines import find_engine
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
+from constructions.istree.models import MODELS
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, measure
 from constructions.wiring.finding import Finding
@@ -27,10 +29,8 @@ from verify.runs.istree_walks import (
     large_graphs,
     logarithmic,
     logarithmic_ladder,
-    prompt,
     random_graphs,
     shapes_at,
-    walk,
 )
 
 AFFORDABLE = {"reference": 8, "dense": 32, "indexed": 64}  # the largest n of random graphs, for an engine's sake
@@ -38,6 +38,7 @@ AT_SCALE = 10_000  # up to 1.2 million tokens in one pass, half a minute, and 1.
 MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to be shrunk
 CHUNK = 1024  # graphs to a batch of the dense engine
 STATE_NUMBERS = 32
+WALKER = MODELS["hybrid", "paper"]
 
 
 @cache
@@ -46,6 +47,11 @@ def model(
 ) -> Wired:
     """The wired model, built once for each size."""
     return hybrid.build(n, p_bits, printed=printed, discipline=discipline)
+
+
+def walk(wired: Wired, graph: Graph, engine: str) -> list[str]:
+    """What follows the prompt."""
+    return WALKER.request(wired, graph).run(find_engine(engine)).produced[:]
 
 
 def tour(words: Sequence[str]) -> list[str]:
@@ -81,8 +87,8 @@ def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
 
     def compute(cases: list[Graph]) -> Sequence[int | None]:
         wired = model(cases[0].n)
-        answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in cases]
-        return first_other_tokens(wired, [prompt(wired, graph) for graph in cases], answers, device)
+        requests = [WALKER.request(wired, graph) for graph in cases]
+        return first_other_tokens(wired, [r.prompt for r in requests], [list(r.guess) for r in requests], device)
 
     return compute
 
@@ -133,7 +139,7 @@ def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> Non
     sizes = check.certified_sizes(sizes, lambda n: hybrid.least_precision(n, discipline))
 
     def right(graph: Graph) -> Counterexample | None:
-        return judged(graph, walk(hybrid, model(graph.n, (), discipline, check.p_bits), graph, engine))
+        return judged(graph, walk(model(graph.n, (), discipline, check.p_bits), graph, engine))
 
     random_graphs(check, sizes, right, examples=15 if fused else 10)
 
@@ -143,7 +149,7 @@ def test_random_graphs(check: Check, engine: str, discipline: Discipline) -> Non
 
 def right_by_index(graph: Graph) -> Counterexample | None:
     """By the indexed engine in one pass, every softmax column of it certified or dense."""
-    return judged(graph, walk(hybrid, model(graph.n), graph, "indexed"))
+    return judged(graph, walk(model(graph.n), graph, "indexed"))
 
 
 def right_at_scale(large: LargeGraph) -> Counterexample | None:
@@ -206,7 +212,7 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
     """Inputs one by one, small ones or paths whose edges are far apart. Only the verdict counts."""
 
     def right(graph: Graph) -> Counterexample | None:
-        words = walk(hybrid, model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
+        words = walk(model(graph.n, printed, Discipline.FUSED, check.p_bits), graph, check.engine)
         verdict = words[-1] if words[-1] in (PAPER.yes, PAPER.no) else "none"
         if verdict == (PAPER.yes if is_tree(graph) else PAPER.no):
             return None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
-from constructions.engines import decode_with_guess
+from constructions.engines import decode_with_guess, find_engine
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, is_tree
+from constructions.istree.models import MODELS
 from constructions.layers import block_arrays
 from constructions.measures import LINEAR_RNN, measure
 from constructions.models.search import Search, SearchError
@@ -22,12 +24,13 @@ from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.large_graphs import LEAST, LargeGraph
 from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at, stops, walk
+from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at
 
 AFFORDABLE = {"reference": 8, "dense": 64, "indexed": 64}  # the largest n that an engine walks in seconds
 AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
 CHUNK = 256  # graphs to a batch of the dense engine
 STATE_NUMBERS = 90
+WALKER = MODELS["rag", "paper"]
 
 
 @cache
@@ -56,7 +59,8 @@ def judged(graph: Graph, words: Sequence[str], searches: int) -> Counterexample 
 def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
     """What follows the prompt, and how many searches were made. Raises SearchError."""
     respond = Search(wired.vocabulary)
-    return walk(rag, wired, graph, engine, respond), respond.searches
+    run = replace(WALKER.request(wired, graph), respond=respond).run(find_engine(engine))
+    return run.produced[:], respond.searches
 
 
 # Every small graph
@@ -68,14 +72,13 @@ def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | N
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         from constructions.engines import dense
 
-        n, wired = cases[0].n, model(cases[0].n)
-        prompts = [PAPER.prompt(graph) for graph in cases]
-        guesses = [wired.tokens(rag.expected_sequence(graph)) for graph in cases]
-        fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+        wired = model(cases[0].n)
+        requests = [WALKER.request(wired, graph) for graph in cases]
+        fed = [[*asked.prompt, *asked.guess[:-1]] for asked in requests]
         found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
-        for graph, prompt, guess, tokens, argmax in zip(cases, prompts, guesses, fed, found, strict=True):
+        for graph, asked, tokens, argmax in zip(cases, requests, fed, found, strict=True):
             respond, run = Search(wired.vocabulary), computed_ahead(wired, tokens, argmax.tolist(), device)
-            produced = decode_with_guess(run, prompt, stops(wired), rag.limit(n), guess, respond)
+            produced = decode_with_guess(run, asked.prompt, asked.stop, asked.limit, list(asked.guess), respond)
             yield judged(graph, [wired.vocabulary[token] for token in produced], respond.searches)
 
     return compute

@@ -84,14 +84,12 @@ def answers(stem: str, device: str, discipline: Discipline) -> Callable[[list[Ca
         length = len(cases[0].query)
         wired = model(stem, cases[0].n, length, (), discipline)
         retriever = replace(RETRIEVERS[stem], query_length=length)
-        prompts = [wired.tokens(case.question.words()) for case in cases]
-        guesses = [retriever.guess(wired, case.question) for case in cases]
-        fed = [[*prompt, *guess[:-1]] for prompt, guess in zip(prompts, guesses, strict=True)]
+        requests = [retriever.request(wired, case.question) for case in cases]
+        fed = [[*asked.prompt, *asked.guess[:-1]] for asked in requests]
         found = dense.run(wired.model, wired.arithmetic, fed, device=device).next_tokens
-        limit, respond = retriever.limit(wired), retriever.surroundings(wired)
-        for prompt, guess, tokens, argmax in zip(prompts, guesses, fed, found, strict=True):
+        for asked, tokens, argmax in zip(requests, fed, found, strict=True):
             run = computed_ahead(wired, tokens, argmax.tolist(), device)
-            produced = decode_with_guess(run, prompt, set(), limit, guess, respond)
+            produced = decode_with_guess(run, asked.prompt, set(), asked.limit, list(asked.guess), asked.respond)
             yield wired.vocabulary[produced[-1]]
 
     return compute
@@ -209,14 +207,11 @@ def ask(
     """Whether the engine's answer is right; a search that cannot be carried out is a wrong one."""
     wired = model(stem, case.n, len(case.query), printed, discipline, check.p_bits)
     retriever = replace(RETRIEVERS[stem], query_length=len(case.query))
-    decode, prompt = find_engine(engine or check.engine), wired.tokens(case.question.words())
-    limit, respond = retriever.limit(wired), retriever.surroundings(wired)
     try:
-        guess = retriever.guess(wired, case.question)
-        produced = decode(wired.model, wired.arithmetic, prompt, set(), limit, guess=guess, respond=respond).produced
+        produced = retriever.request(wired, case.question).run(find_engine(engine or check.engine)).produced
     except SearchError as error:
         return Counterexample(expected=retriever.task.answer(case.question), failed=str(error))
-    return judged(stem, case, wired.vocabulary[produced[-1]])
+    return judged(stem, case, produced[-1])
 
 
 @dataclass(frozen=True)

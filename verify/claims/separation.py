@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from constructions.engines import find_engine
-from constructions.istree.graphs import PAPER
 from constructions.istree.models import MODELS
 from constructions.models.search import SearchError
 from constructions.wiring.wired import Wired
@@ -94,7 +94,7 @@ def test_questions_of_the_lower_bound(check: Check, engine: str, stem: str) -> N
 @cache
 def tree_model(name: str, vertices: int) -> Wired:
     """The wired model, built once for each size."""
-    return MODELS[name].build(vertices, None, PAPER, (), Discipline.FUSED)
+    return MODELS[name, "paper"].build(vertices)
 
 
 TREE_IDS = {"transformer": "4.7/reduced", "rag": "5.3/istree-reduced", "hybrid": "5.7/reduced"}
@@ -106,8 +106,8 @@ TREE_IDS = {"transformer": "4.7/reduced", "rag": "5.3/istree-reduced", "hybrid":
         (
             Claim(
                 id,
-                MODELS[name].construction.source,
-                f"{MODELS[name].construction.statement} On the graphs of the lower bound.",
+                MODELS[name, "paper"].construction.source,
+                f"{MODELS[name, 'paper'].construction.statement} On the graphs of the lower bound.",
             ),
             name,
         )
@@ -115,28 +115,17 @@ TREE_IDS = {"transformer": "4.7/reduced", "rag": "5.3/istree-reduced", "hybrid":
     ],
 )
 def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None:
-    chosen = MODELS[name]
+    chosen = MODELS[name, "paper"]
 
     def right(held: Held) -> Counterexample | None:
         vertices, words = ISTREE.size(len(held.x)), ISTREE.words(held.x, held.k)
         expected = ISTREE.right_answer(held.x, held.k)
         wired = tree_model(name, vertices)
-        guess = wired.tokens(chosen.expected(graph_of(vertices, words), PAPER))
-        stops, respond = set(wired.tokens((PAPER.yes, PAPER.no))), chosen.surroundings(wired)
-        run = find_engine(engine)
+        request = replace(chosen.request(wired, graph_of(vertices, words)), prompt=wired.tokens(words))
         try:
-            found = run(
-                wired.model,
-                wired.arithmetic,
-                wired.tokens(words),
-                stops,
-                chosen.limit(vertices),
-                guess=guess,
-                respond=respond,
-            )
+            answered = request.run(find_engine(engine)).produced[-1]
         except SearchError as error:
             return Counterexample(expected=expected, failed=str(error))
-        answered = wired.vocabulary[found.produced[-1]]
         return None if answered == expected else Counterexample(expected=expected, answered=answered)
 
     solve(check, ISTREE, right, AFFORDABLE_TREES[check.engine], ALL_TREE_BITS, 5)

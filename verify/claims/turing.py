@@ -101,8 +101,8 @@ def test_random_machines(check: Check, engine: str, setup: tuple[About, Discipli
     def admit(case: Case) -> None:
         """There is no verdict if the precision asked for is too small for a case."""
         if check.p_bits is not None:
-            machine = parse_standard(case.machine)
-            least = about.module.least_precision(machine, **case.task, discipline=discipline)
+            model = about.solver_of(case)
+            least = model.least_precision(model.machine, **case.task, discipline=discipline)
             if least > check.p_bits:
                 check.unknown(f"p = {check.p_bits} is below the least p that is certified for {case}, {least}")
 
@@ -237,7 +237,7 @@ class Printed:
 PRINTS = [
     Printed(about, chosen)
     for about in (RAG, HYBRID)
-    for chosen in (*((finding,) for finding in about.module.FINDINGS), about.module.FINDINGS)
+    for chosen in (*((finding,) for finding in about.listed.findings), about.listed.findings)
 ]
 
 

@@ -33,11 +33,9 @@ def size_claim(about: About) -> Claim:
 def test_size(check: Check, about: About) -> None:
     def built(size: Size) -> tuple[Wired, Wired]:
         """The model of this size, and the smallest one for the machine."""
-        tasks = {"steps": size.steps, "tape": ""}, {"steps": 1, "tape": "1"}
-        if about.in_space:
-            tasks = {"steps": 10**6, "tape": "", "cells": size.steps}, {"steps": 1, "tape": "1", "cells": 1}
-        large, small = (about.wire(size.machine, task) for task in tasks)
-        return large, small
+        steps, cells, cell = (10**6, size.steps, 1) if about.in_space else (size.steps, None, None)
+        large, small = about.solver(size.machine, cells=cells), about.solver(size.machine, "1", cell)
+        return large.build(steps), small.build(1)
 
     def shapes(wired: Wired) -> list[tuple[int, ...]]:
         words = [wired.model.words.shape] if about.in_space else []
@@ -76,7 +74,8 @@ def cost_claim(about: About) -> Claim:
 
 @claims("about", [(cost_claim(about), about) for about in COSTS])
 def test_cost(check: Check, about: About) -> None:
-    machine, model = find("bb5").machine, about.module
+    machine = find("bb5").machine
+    model = about.solver(machine)
     tokens, (slope, rest) = COSTS[about]
 
     def within(n: int) -> Counterexample | None:
@@ -84,7 +83,7 @@ def test_cost(check: Check, about: About) -> None:
         return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
 
     def so_long(n: int) -> Counterexample | None:
-        none, written = (len(model.expected_sequence(machine, steps=i, tape="")) for i in (0, n))
+        none, written = (len(model.expected(machine, steps=i, tape="")) for i in (0, n))
         expected = tokens * simulate_fast(machine, "", n).steps
         return None if written - none == expected else Counterexample(expected=expected, written=written - none)
 

@@ -1,16 +1,13 @@
-"""What the claims about IsTree share: how a recurrent model walks on a graph, and random graphs, small and large."""
+"""What the claims about IsTree share: random graphs, small and large."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from hypothesis import strategies as st
 
-from constructions.engines import Respond, find_engine, no_response
-from constructions.istree.graphs import PAPER, Graph
-from constructions.wiring.wired import Wired
+from constructions.istree.graphs import Graph
 from precision.format import Discipline
 from verify.framework.check import Check, Predicate
 from verify.framework.claim import Counterexample
@@ -20,43 +17,6 @@ from verify.inputs.strategies import FAMILIES, graphs
 PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"
 LADDER = (10, 100, 1000)  # the n of models that are measured
-
-
-class Writer(Protocol):
-    """The module of a model that answers in tokens of its own."""
-
-    def limit(self, n: int) -> int:
-        """The most tokens that are waited for."""
-
-    def expected_sequence(self, graph: Graph) -> list[str]:
-        """What it should write."""
-
-
-def stops(wired: Wired) -> set[int]:
-    """The verdicts."""
-    return set(wired.tokens((PAPER.yes, PAPER.no)))
-
-
-def prompt(wired: Wired, graph: Graph) -> list[int]:
-    """Tokenize(G) in the model's numbers."""
-    words = PAPER.vocabulary(graph.n)
-    return wired.tokens(words[token] for token in PAPER.prompt(graph))
-
-
-def walk(module: Writer, wired: Wired, graph: Graph, engine: str, respond: Respond = no_response) -> list[str]:
-    """What follows the prompt, responses included. Raises SearchError."""
-    # A guess spares the engines that run whole sequences most of the work; as printed, the model says something else.
-    guess = [] if wired.printed else wired.tokens(module.expected_sequence(graph))
-    found = find_engine(engine)(
-        wired.model,
-        wired.arithmetic,
-        prompt(wired, graph),
-        stops(wired),
-        module.limit(graph.n),
-        guess=guess,
-        respond=respond,
-    )
-    return [wired.vocabulary[token] for token in found.produced]
 
 
 def random_graphs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,13 +12,14 @@ from hypothesis.strategies import DrawFn
 from constructions.engines import find_engine
 from constructions.engines.indexed import first_mismatch
 from constructions.measures import HYBRID_RNN, LINEAR_RNN
+from constructions.models.construction import Construction
 from constructions.models.search import SearchError
-from constructions.turing.configurations import HALT, OUT
+from constructions.turing.configurations import OUT
 from constructions.turing.machine import DIGITS, Machine, parse_standard
-from constructions.turing.protocol import TuringModel, expected_tokens, find_model, surroundings
+from constructions.turing.models import MODELS as SOLVERS
+from constructions.turing.models import TuringModel
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
-from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
@@ -67,31 +68,36 @@ class About:
     in_space: bool = False
 
     @property
-    def module(self) -> TuringModel:
-        """The model."""
-        return find_model(self.model)
+    def listed(self) -> Construction:
+        """What people are told of the model."""
+        return SOLVERS[self.model].construction
+
+    def solver(self, machine: Machine, tape: str = "", cells: int | None = None) -> TuringModel:
+        """The model for a machine, a word and perhaps a space."""
+        return replace(SOLVERS[self.model], machine=machine, tape=tape, cells=cells)
+
+    def solver_of(self, case: Case) -> TuringModel:
+        """The model for a case, wired for its steps."""
+        cells = case.cells if isinstance(case, SpaceCase) else None
+        return self.solver(parse_standard(case.machine), case.tape, cells)
 
     def claim(self, what: str, statement: str) -> Claim:
-        """About this model."""
+        """A claim about this model."""
         return Claim(f"{self.theorem}/{what}" if what else self.theorem, f"Theorem {self.theorem}", statement)
 
     @property
     def statement(self) -> str:
-        """The theorem."""
-        return self.module.CONSTRUCTION.statement
+        """What the theorem says, in a sentence."""
+        return self.listed.statement
 
     @property
     def precision(self) -> str:
-        """For the ledger."""
+        """At which precision the model runs, as the ledger puts it."""
         return f"p = least_precision({'m' if self.in_space else 'n'})"
 
     def case(self, machine: str, tape: str, steps: int, cells: int) -> Case:
         """A run; the cells count where the model is wired for a space."""
         return SpaceCase(machine, tape, steps, cells) if self.in_space else Case(machine, tape, steps)
-
-    def wire(self, machine: Machine, task: dict[str, Any], **how: Any) -> Wired:
-        """The wired model."""
-        return self.module.build(machine, **task, **how)
 
 
 COT = About("4.1", "cot", LINEAR_RNN, 3, 100_000, 20, (8_800, 119), in_space=True)
@@ -128,30 +134,19 @@ def run(
 
     In a space: and whether it stops where the head leaves the space, not before.
     """
-    model, machine, task = about.module, parse_standard(case.machine), case.task
-    wired = about.wire(machine, task, precision_bits=p_bits, printed=printed, discipline=discipline)
-    prompt = model.prompt(machine, **task)
-    expected = model.expected_sequence(machine, **task)
-    words: list[str] = []
-    if expected:  # nothing is to be written if the prompt says all
+    model = about.solver_of(case)
+    wired, machine = model.build(case.steps, p_bits, printed=printed, discipline=discipline), model.machine
+    request, words = model.request(wired, case.steps), list[str]()
+    if request.limit:  # nothing is to be written if the prompt says all
         try:
-            decoded = find_engine(engine)(
-                wired.model,
-                wired.arithmetic,
-                wired.tokens(prompt),
-                {wired.token[word] for word in (HALT, OUT) if word in wired.token},
-                len(expected),
-                guess=() if printed else wired.tokens(expected),
-                respond=surroundings(model, wired),
-            )
+            words = request.run(find_engine(engine)).produced[:]
         except SearchError as error:
             return Counterexample(expected=outcome(simulate(machine, case.tape, case.steps)), failed=str(error))
-        words = [wired.vocabulary[token] for token in decoded.produced]
-    said, left = model.read([*prompt, *words]), words[-1:] == [OUT]
+    said, left = model.read_words([*wired.spelled(request.prompt), *words]), words[-1:] == [OUT]
     is_so = simulate(machine, case.tape, said.steps if left else case.steps)
     if said != is_so:
         return Counterexample(expected=_told(is_so), written=_told(said))
-    if words != expected and not printed:
+    if not printed and words != (expected := list(wired.spelled(request.guess))):
         return Counterexample(expected=" ".join(expected), written=" ".join(words))
     return leaves_the_space(case, machine, said, left) if isinstance(case, SpaceCase) else None
 
@@ -170,11 +165,11 @@ def _told(end: Configuration) -> str:
 
 def certified(about: About, case: Case) -> Counterexample | None:
     """Whether each argmax is the next word of the run, and every softmax column has a certificate."""
-    model, machine, task = about.module, parse_standard(case.machine), case.task
-    wired = about.wire(machine, task)
-    prompt = wired.tokens(model.prompt(machine, **task))
-    expected = expected_tokens(model, wired, machine, task)
-    wrong, found = first_mismatch(wired.model, wired.arithmetic, prompt, expected)
+    model = about.solver_of(case)
+    wired = model.build(case.steps)
+    request = model.request(wired, case.steps)
+    expected = request.guess
+    wrong, found = first_mismatch(wired.model, wired.arithmetic, request.prompt, expected)
     if wrong is not None:
         return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)
     return Counterexample(dense=found.columns.dense) if found.columns.dense else None

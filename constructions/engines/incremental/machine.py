@@ -31,12 +31,13 @@ MODES = {
 }
 FIRST_CAPACITY = 256
 GROWTH = 4  # times as many tokens: indexing anew is dearer than memory that is never touched
+STORE_GROWTH = 16  # by one part in so many: new room is touched at once
 FIRST_SEARCH = 3  # keys
 FREE_SEARCHES = 24  # of one head; after these, one each time the sequence has grown by an eighth
 
 
 class CompiledMachine:
-    """The state of one run. Each growable array is cut into one stretch for each head."""
+    """The state of one run. The store has a row for each token; other growable arrays, one stretch for each head."""
 
     def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
         self.arithmetic, self.columns, self.observe = arithmetic, columns, observe
@@ -66,7 +67,7 @@ class CompiledMachine:
         )
         self.vocabulary, self.capacity = arrange(weights), 0
         self.index = self._empty_index()
-        self._grow(FIRST_CAPACITY)
+        self._reserve(FIRST_CAPACITY)
 
     @property
     def length(self) -> int:
@@ -80,8 +81,7 @@ class CompiledMachine:
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""
         wanted = self.length + len(tokens) + more
-        if wanted > self.capacity:
-            self._grow(max(wanted, GROWTH * self.capacity))
+        self._reserve(wanted)
         buffer = np.zeros(len(tokens) + more, np.int64)
         buffer[: len(tokens)] = tokens
         ends = np.array(sorted(stop), np.int64)
@@ -132,7 +132,7 @@ class CompiledMachine:
     def _empty_index(self) -> Index:
         limbs, fmt = self.limbs, self.arithmetic.format
         heads = np.zeros((len(self.plans), FIELDS), np.int64)
-        lists: list[int] = []
+        lists, row = list[int](), 0
         for h, plan in enumerate(self.plans):
             heads[h, fields.USED : fields.COEFFICIENTS + 1] = (
                 len(plan.used),
@@ -144,10 +144,12 @@ class CompiledMachine:
                 plan.output,
                 plan.coefficients,
             )
-            heads[h, fields.STRIDE] = (len(plan.used) + plan.score_width + plan.value_width) * limbs
+            heads[h, fields.STORE_AT] = row
+            row += (len(plan.used) + plan.score_width + plan.value_width) * limbs
             heads[h, fields.LISTS_AT] = len(lists)
             heads[h, fields.NEXT_TRY] = FIRST_SEARCH
             lists += [*plan.used, *[0] * (5 * len(plan.used) + 2 * MOST_SPECIAL)]
+        heads[:, fields.STRIDE] = row
         mode = MODES[self.arithmetic.rounding]
         return Index(
             heads=heads,
@@ -164,22 +166,29 @@ class CompiledMachine:
             largest=np.array([float(fmt.max_value)]),
         )
 
-    def _grow(self, capacity: int) -> None:
-        """Room for so many tokens; all structured heads are indexed anew."""
-        old, heads = self.index, self.index.heads
-        before = heads.copy()
-        self.capacity = capacity
-        store = groups = runs = sums = table = arena = 0
+    def _reserve(self, tokens: int) -> None:
+        """Room for so many tokens."""
+        store, row = self.index.store, max(self.index.heads[:, fields.STRIDE].tolist(), default=0)
+        if tokens * row > len(store):
+            # In place, as it is the largest by far: a copy would need as much again. No view of it is left.
+            store.resize(max(tokens * row, len(store) + len(store) // STORE_GROWTH), refcheck=False)
+        if tokens > self.capacity:
+            self._index_anew(max(tokens, GROWTH * self.capacity))
+
+    def _index_anew(self, capacity: int) -> None:
+        """All structured heads, with room for so many tokens."""
+        heads, self.capacity = self.index.heads, capacity
+        groups = runs = sums = table = arena = 0
         for h, plan in enumerate(self.plans):
-            slots = 1 << (2 * capacity).bit_length()
+            slots = 1 << (2 * capacity - 1).bit_length()  # at most half full
             heads[h, fields.TABLE_MASK] = slots - 1
-            heads[h, fields.STORE_AT], heads[h, fields.GROUPS_AT], heads[h, fields.RUNS_AT] = store, groups, runs
+            heads[h, fields.GROUPS_AT], heads[h, fields.RUNS_AT] = groups, runs
             heads[h, fields.SUMS_AT], heads[h, fields.TABLE_AT], heads[h, fields.ARENA_AT] = sums, table, arena
-            store += capacity * int(heads[h, fields.STRIDE])
             groups, runs, table, arena = groups + capacity, runs + capacity, table + slots, arena + 4 * capacity + 4
             sums += capacity * plan.value_width * (self.limbs + 1)
-        self.index = old._replace(
-            store=np.zeros(store, np.uint64),
+        # The old arrays go before the new ones come.
+        self.index = self.index._replace(groups=None, runs=None, sums=None, table=None, arena=None)
+        self.index = self.index._replace(
             groups=np.zeros(groups * GROUP_FIELDS, np.int64),
             runs=np.zeros(runs * RUN_FIELDS, np.int64),
             sums=np.zeros(sums, np.uint64),
@@ -187,9 +196,6 @@ class CompiledMachine:
             arena=np.zeros(arena, np.int32),
         )
         for h in range(len(self.plans)):
-            count = self.length * int(heads[h, fields.STRIDE])
-            source, target = int(before[h, fields.STORE_AT]), int(heads[h, fields.STORE_AT])
-            self.index.store[target : target + count] = old.store[source : source + count]
             if heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t):
                 heads[h, fields.STRUCTURED] = 0
 
@@ -200,7 +206,7 @@ class CompiledMachine:
         head[fields.TRIES] += 1
         self.columns.searches += 1
         stride, at = int(head[fields.STRIDE]), int(head[fields.STORE_AT])
-        registers = index.store[at : at + keys * stride].reshape(keys, stride)[:, : used * self.limbs]
+        registers = index.store[: keys * stride].reshape(keys, stride)[:, at : at + used * self.limbs]
         specials = int(head[fields.LISTS_AT]) + fields.SPECIAL_KEYS * used
         inexact = index.lists[specials + MOST_SPECIAL : specials + MOST_SPECIAL + int(head[fields.INEXACT])].tolist()
         coefficients = self._numbers(self.t[FREE : FREE + used * self.size], self.size)

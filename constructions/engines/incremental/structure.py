@@ -6,6 +6,7 @@ present query is negative, or one may be left over as the linear preference. A w
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,13 @@ class Keys:
         """How many keys there are."""
         return len(self.registers)
 
+    def common(self, register: int) -> int:
+        """A key with the value of all keys but MOST_EXCEPTIONS, if there is one: then most of any twice as many and one have it."""
+        places = np.linspace(0, self.number - 1, min(self.number, 2 * MOST_EXCEPTIONS + 1)).astype(np.int64)
+        values = [value.tobytes() for value in self.registers[places, register]]
+        ((value, _),) = Counter(values).most_common(1)
+        return int(places[values.index(value)])
+
     def differing(self, register: int, key: int) -> list[int]:
         """The keys whose register differs from that of `key`."""
         column = self.registers[:, register]
@@ -68,18 +76,18 @@ class Keys:
 
 def search(keys: Keys) -> Structure | None:
     """A structure of the keys, or None."""
-    middle, length = keys.number // 2, keys.number
-    structure = Structure(middle)
+    length, exceptions = keys.number, dict[int, int]()
     special = set(keys.inexact)
     used = keys.registers.shape[1]
     for register in range(used):
-        differing = keys.differing(register, middle)
+        differing = keys.differing(register, keys.common(register))
         if len(differing) <= MOST_EXCEPTIONS and len(differing) < max(1, length - 1):
-            structure.exceptions[register] = len(differing)
+            exceptions[register] = len(differing)
             special.update(differing)
-    structure.specials = sorted(special)
     if len(special) > MOST_SPECIAL or len(special) == length:
         return None
+    ordinary = next(key for key in range(length) if key not in special)
+    structure = Structure(ordinary, exceptions, sorted(special))
     varying = [i for i in range(used) if i not in structure.exceptions]
     roots = _find_roots(keys, structure, varying)
     left = [i for i in varying if i not in roots and i not in {root for root, _ in roots.values()}]

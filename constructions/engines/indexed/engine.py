@@ -30,6 +30,9 @@ from precision.format import Arithmetic, Rounding
 Observer = Callable[[int, str, Sequence[Column]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all registers."""
 CHUNK = 1 << 17  # positions; enough that numpy's calls cost nothing beside its loops, few enough to stay in the caches
+HEADLESS_CHUNK = (
+    1 << 14
+)  # where there are no keys to sort anew: a recurrence's integers are wide, and fewer of them fit
 
 
 @dataclass
@@ -187,8 +190,10 @@ class Indexed:
         """How many positions to read at a time: all, unless the first few show that each head forgets most of its keys.
 
         Every chunk sorts the keys that are kept, so chunks cost time where all are, and save hardly any memory. Few are enough
-        that sorting the vocabulary costs no more than they do.
+        that sorting the vocabulary costs no more than they do. Without heads, chunks cost nothing.
         """
+        if not any(block.heads for block in self.model.blocks):
+            return min(max(HEADLESS_CHUNK, len(self.model.words)), len(tokens))
         few = max(CHUNK, len(self.model.words))
         if len(tokens) <= 2 * few:
             return len(tokens)

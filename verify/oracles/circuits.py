@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
 from circuits.lanes import pack, unpack
-from precision import Format, fixed_point, round_values
+from precision.format import Format, fixed_point
+from precision.rounding_array import round_values
 
 Codes = NDArray[np.int64]
 BATCH = 1 << 16

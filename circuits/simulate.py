@@ -1,0 +1,287 @@
+"""`python -m constructions.simulate`: a Transformer runs an RNN gate by gate; shows its words, its gates, its weights."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from rich.console import Console
+
+from circuits.circuit import Kind
+from circuits.models import LARGEST_N, SMALL, Rnn
+from circuits.runs import RnnStep, run_rnn
+from circuits.simulation import FINDINGS, SOURCE, Plan, build, gate_word, least_precision
+from constructions.engines import Decoded, no_response
+from constructions.models.construction import Construction, Derived, Example
+from constructions.show import cli, options
+from constructions.show.cli import CommandError, Parser
+from constructions.show.run import Run, run_document, run_model, worked_examples
+from constructions.show.trace import Trace
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, Format
+
+PROG = "python -m constructions.simulate"
+PROMPTS = {"parity": "1 0 1", "shift": "<s> 1 0", "sum": "1 0 1"}
+DEFAULT_RNN = "parity"
+MOST_TOKENS = 1 << 23
+STATEMENT = "A Transformer of four blocks writes every gate of an RNN's steps, and the RNN's own words between them."
+
+EPILOG = """\
+examples:
+  {prog} --rnn parity "1 0 1 1"
+  {prog} --rnn shift --words 3 --trace
+  {prog} --rnn sum --n 4 "1 2" --engine dense --json
+  {prog} --rnn parity --dump-weights parity.safetensors
+
+RNNs:
+{rnns}
+  The prompt is made of its words, with spaces between them: numbers, and what `--rnn NAME --json` lists.
+
+findings, for --printed:
+{findings}
+
+exit codes:
+  0  every gate and every word is that of the RNN
+  1  refuted: one is another; stderr says which
+  2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
+  3  unknown: interrupted
+"""
+
+
+def construction(rnn: Rnn, words: int = 1) -> Construction:
+    """This construction for one RNN; n is the length of the prompt."""
+
+    def plan(n: int) -> Plan:
+        return Plan(rnn, n, words)
+
+    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        fmt = setting.format
+        return (
+            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
+            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            Derived("C", Fraction(setting.n), f"the gates of one step of {rnn.name}"),
+            Derived("G", Fraction(setting.gap), f"a winning score's lead, for {setting.length} positions"),
+            Derived("L", Fraction(setting.length_bound), "power of two above every position"),
+        )
+
+    def setting(n: int, fmt: Format) -> Setting:
+        return Setting(plan(n).gates, plan(n).length, fmt)
+
+    return Construction(
+        name="simulate",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="transformer",
+        variants=("repaired", "printed"),
+        findings=FINDINGS,
+        build=lambda n, findings: build(plan(n), printed=findings),
+        precision="2q + 1, q about log2(32·G·L²·log p): L positions, G = O(log L)",
+        least_precision=lambda n: least_precision(plan(n)),
+        setting=setting,
+        constants=constants,
+        blocks={
+            1: "looks up what the next gate is",
+            2: "reads the operands; computes the gate; finds where the step's word stands",
+            3: "reads the step's word, and the digits so far of the number that the next gate is a digit of",
+            4: "compares the number with its digits; reads the output's digits; writes the next token",
+        },
+        glossary=_glossary(rnn),
+    )
+
+
+def _glossary(rnn: Rnn) -> dict[str, str]:
+    inputs, outputs = rnn.step.inputs, [f"x{name[1:]}" for name in rnn.step.outputs]
+    return {
+        "gate": "the number of the gate whose value this token is, 0 at a word",
+        "value": "the value of this token's gate",
+        "is_gate": "1 at a gate's token",
+        "position": "this token's position, from 1",
+        "one": "1 everywhere",
+        "first": "1 at position 1, else 0",
+        **{f"is_{kind}": f"1 if the next gate is {kind.upper()}" for kind in ("and", "xor", "one")},
+        "is_state": "1 if the next gate is a state bit",
+        "is_input": "1 if the next gate is an input bit",
+        "is_digit": "1 if it is one of a magnitude",
+        "initial": "what the state bit is in the first step",
+        "last": "1 if the RNN's word is next",
+        **{f"{which}": f"the next gate's {which} operand" for which in ("left", "right")},
+        "place": "which bit of its number the next gate is, from 1",
+        "weight": "what the next digit counts",
+        "a": "the value of the left operand",
+        "b": "the value of the right operand",
+        "found": "1 if the left operand has a token",
+        "origin": "where the first gate token stands",
+        "bit": "the value of the next gate, unless it is an input bit",
+        "address": "where the word of this step stands",
+        "number": "the number that the next input bit belongs to",
+        "below": "what its digits so far, and the next one, count",
+        "low": "the digits so far of the number that the next gate is a digit of",
+        **{name: f"the RNN's number {name[2:-1]} of this word" for name in inputs},
+        **{f"in {name}": f"the RNN's number {name[2:-1]} of this step's word" for name in inputs},
+        **{f"pick {name}": f"1 if the next gate is a bit of {name[2:-1]}" for name in inputs},
+        **{f"out {name}": f"twice the code of the output's number {name[2:-1]}" for name in outputs},
+        **{f"sign {name}": f"the sign bit of the output's number {name[2:-1]}" for name in outputs},
+        **{
+            f"low{s}": f"2^{s + 1} times the value {s} tokens back, if it is of the same number"
+            for s in range(rnn.step.precision_bits)
+        },
+    }
+
+
+def expected_tokens(rnn: Rnn, steps: Sequence[RnnStep]) -> list[int]:
+    """What the Transformer should write behind the prompt, by the circuit: gates and words as token numbers."""
+    words = len(rnn.vocabulary)
+    return [
+        token for step in steps for token in (*(words + 2 * g + v for g, v in enumerate(step.values)), step.written)
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _parser(model: Construction) -> Parser:
+    epilog = EPILOG.format(
+        prog=PROG,
+        rnns="\n".join(f"  {name:<8} {SMALL[name].source}: {SMALL[name].statement}" for name in SMALL),
+        findings=options.list_findings([model]),
+    )
+    parser = Parser(PROG, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)
+    add = parser.add_argument
+    add("prompt", nargs="?", metavar="PROMPT", help="the RNN's words, with spaces between them (default: a short one)")
+    add("--rnn", metavar="NAME", choices=tuple(SMALL), default=DEFAULT_RNN, help=f"default: {DEFAULT_RNN}")
+    add("--n", type=cli.whole_number(1, LARGEST_N), help="the bound n of the RNN's numbers (default: 1)")
+    add("--p", type=cli.precision, metavar="P", help="bits of the RNN's numbers (default: the least for n)")
+    add("--words", type=cli.whole_number(1, 1 << 16), default=1, help="how many words the RNN writes (default: 1)")
+    options.add_model(parser, [model], model.model, fits="the gates and the positions")
+    options.add_engine(parser, "indexed", "default: indexed")
+    add("--trace", action="store_true", help="show every gate, its operands and its value as they come")
+    options.add_output(parser, instead=", run nothing")
+    return parser
+
+
+def _command(argv: Sequence[str]) -> int:
+    default = SMALL[DEFAULT_RNN].load(None, 1)
+    args = _parser(construction(default)).parse_args(cli.attach_negative_values(argv, ("--n", "--precision")))
+    options.check(args)
+    if args.json and args.trace:
+        raise CommandError("--json prints one document; leave out --trace, the gates are in it")
+    if args.dump_weights is not None and args.trace:
+        raise CommandError("--trace shows a run; --dump-weights runs nothing")
+    with cli.usage_errors():
+        rnn = SMALL[args.rnn].load(args.p, 1 if args.n is None else args.n, Discipline(args.discipline))
+        prompt = _prompt(rnn, PROMPTS[args.rnn] if args.prompt is None else args.prompt)
+        plan = Plan(rnn, len(prompt), args.words)
+        if plan.length > MOST_TOKENS:
+            raise ValueError(f"this run has {plan.length:,} tokens; at most {MOST_TOKENS:,} are written")
+        about = construction(rnn, args.words)
+        wired = build(
+            plan, args.precision, printed=options.findings(args, about), discipline=Discipline(args.discipline)
+        )
+    steps = run_rnn(rnn, prompt, args.words)
+    if args.dump_weights is not None:
+        options.dump_weights(args, about, wired, _examples(wired, prompt), {"rnn": rnn.name})
+        return cli.HOLDS
+    expected = expected_tokens(rnn, steps)
+    run = _run(args, wired, prompt, expected)
+    _report(args, rnn, wired, plan, run)
+    if run.decoded.produced != expected:
+        place = next(i for i, (a, b) in enumerate(zip(run.decoded.produced, expected, strict=False)) if a != b)
+        step, gate = divmod(place, plan.gates + 1)
+        right = wired.vocabulary[expected[place]]
+        cli.say(f"{PROG}: refuted: token {gate + 1} of step {step + 1} is {run.produced[place]}; the RNN's is {right}")
+        return cli.REFUTED
+    return cli.HOLDS
+
+
+def _run(args: argparse.Namespace, wired: Wired, prompt: Sequence[int], expected: Sequence[int]) -> Run:
+    """Decoding; `indexed` ends with the first token that is not expected."""
+    if args.engine == "indexed":
+        from constructions.engines import indexed
+
+        with cli.progress("running", lambda length: length, len(prompt) + len(expected)) as tick:
+            first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
+        written = [] if followed.written is None else [followed.written]
+        decoded = Decoded([*expected[:first], *written], None)
+        before = tuple(wired.spelled(prompt))
+        return Run(before, tuple(wired.spelled(decoded.produced)), decoded, Trace(wired, (), len(before), ()))
+    return run_model(
+        wired,
+        prompt,
+        set(),
+        len(expected),
+        options.engine(args),
+        guess=expected,
+        respond=no_response,
+        title="running",
+        keep=False,
+    )
+
+
+def _prompt(rnn: Rnn, text: str) -> list[int]:
+    """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
+    known = {word: number for number, word in enumerate(rnn.vocabulary)}
+    words = text.split()
+    if not words:
+        raise ValueError("a prompt has at least one word")
+    for word in words:
+        if word not in known:
+            some = ", ".join(rnn.vocabulary[:12])
+            raise ValueError(f"{word!r} is not a word of {rnn.name} at n = {rnn.n}; it has {some}")
+    return [known[word] for word in words]
+
+
+def _report(args: argparse.Namespace, rnn: Rnn, wired: Wired, plan: Plan, run: Run) -> None:
+    turn = plan.gates + 1
+    words = [run.produced[i] for i in range(turn - 1, len(run.produced), turn)]
+    own = words[plan.prompt - 1 :]
+    if args.json:
+        more = {
+            "rnn": rnn.name,
+            "gates": plan.gates,
+            "words": words,
+            "vocabulary_of_rnn": list(rnn.vocabulary),
+        }
+        document = run_document(args, wired, run.prompt, run.produced[:-1], run.produced[-1], run.decoded, more)
+        cli.write_json(document)
+    elif args.trace:
+        _print_gates(rnn, plan, run, cli.console())
+    else:
+        print(*own)
+        cli.say(f"{len(run.produced):,} tokens: {plan.steps} steps of {plan.gates:,} gates and a word")
+
+
+def _print_gates(rnn: Rnn, plan: Plan, run: Run, console: Console) -> None:
+    """Every token as it came: the step, the gate, its operands with their values, its own value."""
+    circuit, turn = rnn.step.circuit, plan.gates + 1
+    before: dict[int, str] = {}  # gate → its last value
+    for place, token in enumerate(run.produced):
+        step, number = divmod(place, turn)
+        if number == plan.gates:
+            console.print(f"step {step + 1}  word {token}")
+            continue
+        gate = circuit.gates[number]
+        if gate.computes:
+            what = f"{gate.kind.name} {_last(before, gate.left)} {_last(before, gate.right)}"
+        elif gate.kind is Kind.STATE:
+            following = circuit.next_state[gate.left]
+            source = _last(before, following) if step else "at the start"
+            what = f"STATE {circuit.states[gate.left]} {source}"
+        else:
+            what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
+        before[number] = token.partition("=")[2]
+        console.print(f"step {step + 1}  {token:<10} {what}")
+
+
+def _last(before: dict[int, str], gate: int) -> str:
+    return gate_word(gate + 1, int(before[gate])) if before.get(gate, "").isdecimal() else f"{gate + 1}=?"
+
+
+def _examples(wired: Wired, prompt: Sequence[int]) -> Iterator[Example]:
+    yield from worked_examples(wired, [prompt], set(), 40, no_response)
+
+
+CONSTRUCTIONS = (construction(SMALL[DEFAULT_RNN].load(None, 1)),)

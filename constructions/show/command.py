@@ -1,0 +1,113 @@
+"""What the commands of all tasks do alike: wire a model, dump its weights, run it, show the run, judge it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from constructions.models.construction import Construction
+from constructions.models.solver import Request, Run, Solver
+from constructions.show import cli, options
+from constructions.show.cli import CommandError, Parser
+from constructions.show.run import run_document, run_model, trace_of, worked_examples
+from constructions.show.trace import Trace, print_trace, trace_document
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+
+Input = TypeVar("Input")
+Answer = TypeVar("Answer")
+Model = TypeVar("Model", bound=Solver[Any, Any])
+Sentence = Callable[[Mapping[str, Fraction], str], str]
+
+
+@dataclass(frozen=True)
+class Job(Generic[Model, Input]):
+    """What the arguments ask for. given: the input of a run, None if there is none. extra: what the sidecar says besides."""
+
+    args: argparse.Namespace
+    solver: Model
+    n: int
+    given: Input | None
+    extra: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Command(Generic[Model, Input, Answer]):
+    """The command of one task. What it calls may raise CommandError.
+
+    parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
+    examples(job, wired): what to show beside dumped weights. report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
+    signed: the options whose values may begin with a minus. sizes: what a model is wired for, by its n. running: what a run does.
+    unfinished(job, run): what keeps a run that holds up from going on, "" for nothing.
+    """
+
+    prog: str
+    parser: Callable[[str], Parser]
+    job: Callable[[argparse.Namespace], Job[Model, Input]]
+    examples: Callable[[Job[Model, Input], Wired], Iterable[Request]]
+    report: Callable[[Job[Model, Input], Run, Answer, Trace | None], None]
+    keeps: Callable[[argparse.Namespace], bool]
+    signed: tuple[str, ...]
+    running: str
+    sizes: str = "n = {:,}"
+    unfinished: Callable[[Job[Model, Input], Run], str] = lambda job, run: ""
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Runs the command; returns its exit code."""
+        return cli.run_command(self.prog, self._run, argv)
+
+    def _run(self, argv: Sequence[str]) -> int:
+        args = self.parser(self.prog).parse_args(cli.attach_negative_values(argv, self.signed))
+        job = self.job(args)
+        solver, given = job.solver, job.given
+        with cli.progress(f"wiring {self.sizes.format(job.n)}"), cli.usage_errors():
+            printed, discipline = options.findings(args, solver.construction), Discipline(args.discipline)
+            wired = solver.build(job.n, args.precision, printed=printed, discipline=discipline)
+        if args.dump_weights is not None:
+            examples = worked_examples(self.examples(job, wired))
+            options.dump_weights(args, solver.construction, wired, examples, job.extra, run=given is not None)
+        if given is None:
+            return cli.HOLDS
+        run = run_model(solver.request(wired, given), args.engine, self.running, keep=self.keeps(args))
+        options.say_engine(args, run.decoded)
+        answer = solver.read(run)
+        self.report(job, run, answer, trace_of(run) if self.keeps(args) else None)
+        if complaint := solver.judge(given, run, answer):
+            cli.say(f"{self.prog}: refuted: {complaint}")
+            return cli.REFUTED
+        if why := self.unfinished(job, run):
+            raise CommandError(why)
+        return cli.HOLDS
+
+
+def show_answer(
+    job: Job[Model, Input],
+    run: Run,
+    chain: Sequence[str],
+    answer: str | None,
+    trace: Trace | None,
+    sentence: Sentence = lambda values, produced: "",
+    prompt_registers: Sequence[str] = (),
+) -> None:
+    """A run on stdout: the trace, if it is asked for, the chain of thought and the answer; all of it as JSON, if that is."""
+    about = job.solver.construction
+    if job.args.json:
+        document = run_document(run, about.model, chain, answer)
+        if trace is not None:
+            document["trace"] = trace_document(trace, sentence)
+        cli.write_json(document)
+        return
+    if trace is not None:
+        print_trace(trace, cli.console(), sentence, blocks_of(about, run.request.wired), prompt_registers)
+        print()
+    if chain:
+        print(*chain)
+    print(answer or "no verdict")
+
+
+def blocks_of(construction: Construction, wired: Wired) -> Mapping[int, str]:
+    """What each block does; nothing if there are other blocks, as printed."""
+    return construction.blocks if len(wired.blocks) == len(construction.blocks) else {}

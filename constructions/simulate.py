@@ -1,0 +1,14 @@
+"""`python -m constructions.simulate`: Theorem 4.8. A door: the construction is in `circuits`, which this package may not need."""
+
+from __future__ import annotations
+
+import sys
+
+from circuits.simulate import CONSTRUCTIONS as FOUND
+from circuits.simulate import main
+
+CONSTRUCTIONS = FOUND
+
+
+if __name__ == "__main__":
+    sys.exit(main())

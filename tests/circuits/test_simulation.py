@@ -1,0 +1,198 @@
+"""The Transformer that runs an RNN: every gate and every word, by several engines; what is printed fails; sizes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from circuits.models import SMALL, Rnn, find_models
+from circuits.runs import run_rnn
+from circuits.simulate import construction, expected_tokens, main
+from circuits.simulation import FINDINGS, Plan, build, least_precision
+from constructions.engines import decode_by_reference, find_engine, indexed
+from constructions.wiring.wired import Wired
+from precision import Discipline
+
+
+def load(name: str, n: int = 1, discipline: Discipline = Discipline.FUSED) -> Rnn:
+    return SMALL[name].load(None, n, discipline)
+
+
+def simulation(rnn: Rnn, prompt: list[int], words: int, **how: object) -> tuple[Wired, list[int]]:
+    """The Transformer, and what it should write."""
+    return build(Plan(rnn, len(prompt), words), **how), expected_tokens(rnn, run_rnn(rnn, prompt, words))  # type: ignore[arg-type]
+
+
+def first_mismatch(wired: Wired, prompt: list[int], expected: list[int]) -> int | None:
+    place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected)
+    assert followed.columns.dense == 0
+    return place
+
+
+@pytest.mark.parametrize("prompt", [p for k in (1, 2, 3) for p in itertools.product((0, 1), repeat=k)])
+def test_parity_of_every_short_prompt(prompt: tuple[int, ...]) -> None:
+    rnn, bits = load("parity"), list(prompt)
+    steps = run_rnn(rnn, bits, 2)
+    assert [rnn.vocabulary[step.written] for step in steps] == [
+        "odd" if sum(bits[: a + 1]) % 2 else "even" for a in range(len(bits) + 1)
+    ]
+    wired, expected = simulation(rnn, bits, 2)
+    assert first_mismatch(wired, bits, expected) is None
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+@pytest.mark.parametrize(("name", "n", "text"), [("shift", 1, "<s> 1 0 1"), ("sum", 1, "1 <s> 1"), ("sum", 2, "1 1")])
+def test_words_are_those_of_the_reference_engine(name: str, n: int, text: str, discipline: Discipline) -> None:
+    rnn = load(name, n, discipline)
+    assert rnn.wired is not None
+    prompt = rnn.wired.tokens(text.split())
+    decoded = decode_by_reference(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), 5).produced
+    assert [step.written for step in run_rnn(rnn, prompt, 5)][len(prompt) - 1 :] == decoded
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "text"), [("shift", 1, "<s> 1 0"), ("shift", 1, "1 0 1 1 0 0 1 0 1 1"), ("sum", 1, "1 0")]
+)
+def test_linear_rnns(name: str, n: int, text: str) -> None:
+    """Ten words take positions beyond the largest number of R_7, 7.875."""
+    rnn = load(name, n)
+    prompt = [rnn.vocabulary.index(word) for word in text.split()]
+    wired, expected = simulation(rnn, prompt, 2)
+    assert first_mismatch(wired, prompt, expected) is None
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+def test_engines_agree(discipline: Discipline) -> None:
+    """On a whole run, or its beginning; both disciplines."""
+    rnn = load("parity", discipline=discipline)
+    wired, expected = simulation(rnn, [1, 0], 1, discipline=discipline)
+    for name, limit in (("indexed", len(expected)), ("dense", 40), ("reference", 24)):
+        found = find_engine(name)(wired.model, wired.arithmetic, [1, 0], set(), limit, guess=expected[:limit])
+        assert found.produced == expected[:limit], name
+
+
+def test_flipped_gates_are_noticed() -> None:
+    """The same gates with one other value are not what the Transformer writes."""
+    rnn = load("parity")
+    wired, expected = simulation(rnn, [1, 0], 1)
+    words = len(rnn.vocabulary)
+    for place in (0, 7, 100, 331, 340):
+        wrong = list(expected)
+        wrong[place] = words + ((wrong[place] - words) ^ 1)
+        assert first_mismatch(wired, [1, 0], wrong) == place
+
+
+@pytest.mark.parametrize("finding", [finding.id for finding in FINDINGS])
+def test_what_is_printed_fails(finding: str) -> None:
+    rnn = load("parity")
+    wired, expected = simulation(rnn, [1, 1], 1, printed=(finding,))
+    place, _ = indexed.first_mismatch(wired.model, wired.arithmetic, [1, 1], expected)
+    assert place is not None
+    assert (place > 332) == (finding == "gate-number")  # the table from positions is right in the first step
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_sizes(name: str) -> None:
+    """Four blocks; parameters linear in the gates: of each gate, one unit of the table; C + 1 tokens a step."""
+    rnn = load(name)
+    plan = Plan(rnn, 2, 3)
+    model = build(plan).model
+    gates = len(rnn.step.circuit.gates)
+    assert len(model.blocks) == 4
+    table = len(model.blocks[0].feed_forward.gate)
+    assert table <= gates + 3 + 4
+    rest = sum(
+        array.size
+        for block in model.blocks
+        for head in block.heads
+        for array in (head.query, head.key, head.value, head.out)
+    )
+    units = sum(len(block.feed_forward.gate) for block in model.blocks[1:])
+    assert model.parameters == rest + (3 * model.width + 2) * (table + units) + 4 * model.width
+    assert plan.length == 2 + (gates + 1) * 4
+
+
+def test_precision_grows_with_the_logarithm_of_the_positions() -> None:
+    rnn = load("parity")
+    bits = [least_precision(Plan(rnn, 1 << k, 1)) for k in range(1, 12)]
+    steps = np.diff(bits)
+    assert (steps >= 0).all()
+    assert (steps <= 12).all()
+
+
+def test_what_cannot_be_simulated() -> None:
+    with pytest.raises(ValueError, match="at least 1, not 0 and 1"):
+        Plan(load("parity"), 0, 1)
+    least = least_precision(Plan(load("parity"), 1, 1))
+    with pytest.raises(ValueError, match=f"333 gates|332 gates and 334 positions; the least certified p is {least}"):
+        build(Plan(load("parity"), 1, 1), least - 2)
+    with pytest.raises(ValueError, match="unknown finding 'other'"):
+        build(Plan(load("parity"), 1, 1), printed=("other",))
+    with pytest.raises(ValueError, match="needs at least one word"):
+        run_rnn(load("parity"), [], 1)
+
+
+def test_every_register_has_a_meaning() -> None:
+    rnn = load("shift")
+    about = construction(rnn)
+    assert [name for name in build(Plan(rnn, 2, 1)).registers if not about.meaning(name)] == []
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "1 0 1", "--words", "2")
+    assert (code, out) == (0, "even even\n")
+    assert "4 steps of 332 gates and a word" in err
+
+
+def test_command_with_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--rnn", "parity", "1", "--json", "--engine", "dense")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["construction"], document["rnn"], document["answer"]) == ("simulate", "parity", "odd")
+    assert len(document["chain_of_thought"]) == document["gates"] == 332
+
+
+def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "1 0", "--trace")
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) == 666
+    assert lines[4].split() == ["step", "1", "5=1", "STATE", "h.5", "at", "the", "start"]
+    assert lines[6].split() == ["step", "1", "7=1", "INPUT", "x[1].2"]
+    assert lines[-1].split() == ["step", "2", "word", "odd"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "message"),
+    [
+        (("1 1", "--printed", "gate-number"), 1, "refuted: token 2 of step 2 is 2=0; the RNN's is 2=1"),
+        (("1 2",), 2, "'2' is not a word of parity"),
+        (("",), 2, "a prompt has at least one word"),
+        (("--rnn", "recall"), 2, "invalid choice: 'recall'"),
+        (("1", "--precision", "21"), 2, "the least certified p is 63"),
+        (("1", "--words", "60000"), 2, "at most 8,388,608 are written"),
+        (("1", "--json", "--trace"), 2, "--json prints one document"),
+    ],
+)
+def test_command_says_what_is_wrong(
+    argv: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, _, err = run(capsys, *argv)
+    assert found == code
+    assert message in err
+
+
+def test_it_is_listed() -> None:
+    from constructions.models.registry import find_constructions
+
+    assert ("simulate", "transformer") in {(item.name, item.model) for item in find_constructions()}
+    assert set(SMALL) < set(find_models())

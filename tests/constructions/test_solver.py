@@ -1,0 +1,51 @@
+"""Every model of every task as a `Solver`: what it writes holds up, and what it does not write is complained of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from constructions import counting, index, ngram, recall
+from constructions.engines import find_engine
+from constructions.istree.graphs import Graph
+from constructions.istree.models import MODELS as TREES
+from constructions.models.registry import find_constructions
+from constructions.models.solver import Solver
+from constructions.turing.models import MODELS as MACHINES
+
+RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
+CASES: list[tuple[Solver[Any, Any], int, Any]] = [
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (2, 4)))) for model in TREES.values()),
+    *((model, 4, Graph(4, ((1, 2), (2, 3), (3, 1)))) for model in TREES.values()),
+    *((retriever, 12, retriever.task.parse(retriever.task.example)) for retriever in RETRIEVERS),
+    *((model, 7, 7) for model in MACHINES.values()),
+    *((replace(MACHINES[name], cells=3), 7, 7) for name in ("cot", "hybrid")),
+]
+
+
+def fitting(solver: Solver[Any, Any], given: Any) -> Solver[Any, Any]:
+    """The retriever for queries as long as this one."""
+    return replace(solver, query_length=len(given.query)) if solver in RETRIEVERS else solver  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("engine", ["reference", "indexed"])
+@pytest.mark.parametrize(("solver", "n", "given"), CASES)
+def test_a_run_holds_up_and_a_changed_one_does_not(solver: Solver[Any, Any], n: int, given: Any, engine: str) -> None:
+    solver = fitting(solver, given)
+    request = solver.request(solver.build(n), given)
+    run = request.run(find_engine(engine))
+    assert run.produced[:] == list(request.wired.spelled(request.guess))
+    assert run.words[:] == [*run.prompt, *run.produced]
+    assert solver.judge(given, run, solver.read(run)) == ""
+
+    last = run.tokens.copy()
+    last[-1] = (last[-1] + 1) % len(request.wired.vocabulary)
+    wrong = replace(run, tokens=last)
+    assert solver.judge(given, wrong, solver.read(wrong)) != ""
+
+
+def test_every_construction_is_a_solver() -> None:
+    solvers = {(s.construction.name, s.construction.model) for s, *_ in CASES}
+    assert solvers == {(c.name, c.model) for c in find_constructions()}

@@ -1,0 +1,36 @@
+"""What incremental decoding keeps of the tokens that have gone in."""
+
+from __future__ import annotations
+
+import importlib.util
+import tracemalloc
+
+import pytest
+
+from constructions.turing import hybrid
+from constructions.turing.library import find
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+
+
+def test_growing_takes_hardly_more_memory_than_what_is_kept() -> None:
+    """Nothing is there twice while it grows, and the store of all registers has no idle room to speak of."""
+    from constructions.engines.incremental.machine import CompiledMachine
+    from constructions.engines.incremental.observed import Columns
+
+    beaver, task = find("bb5").machine, {"steps": 1500, "tape": "", "cells": 200}
+    wired = hybrid.build(beaver, **task)
+    tokens = wired.tokens([*hybrid.prompt(beaver, **task), *hybrid.expected_sequence(beaver, **task)])
+    machine = CompiledMachine(wired.model, wired.arithmetic, Columns(), None)
+    tracemalloc.start()
+    try:
+        for at in range(0, len(tokens), 100):
+            machine.feed(tokens[at : at + 100])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    kept = sum(array.nbytes for array in machine.index)
+    assert machine.length == len(tokens) > 7000
+    assert peak < 1.05 * kept
+    row = sum(len(plan.used) + plan.score_width + plan.value_width for plan in machine.plans) * machine.limbs * 8
+    assert machine.length * row <= machine.index.store.nbytes < 1.1 * machine.length * row

@@ -1,0 +1,173 @@
+"""A.2 in gates, and one step of an RNN as a circuit: exact on all inputs, small, and numbered as Theorem 4.8 has it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from circuits.circuit import Kind
+from circuits.equivalence import find_difference
+from circuits.models import SMALL, Rnn, find_models
+from circuits.obvious import obvious
+from circuits.operations import OPERATIONS
+from circuits.runs import embedded
+from constructions.engines.reference import ReferenceEngine
+from precision.format import Discipline, fixed_point
+from verify.framework.check import Check
+from verify.framework.claim import Counterexample, claim
+from verify.oracles.circuits import computed, exhaustive_difference, expected
+
+EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
+SAT_OF_PRODUCTS = 7
+DRAWN = 1 << 16
+DEPTH = 4  # words that are read one after the other, every sequence of them
+
+
+@dataclass(frozen=True)
+class Made:
+    """An operation at p."""
+
+    operation: str
+    p: int
+
+
+def made(precisions: tuple[int, ...]) -> list[Made]:
+    """Every operation at these precisions, the smallest first."""
+    return [Made(name, p) for p in precisions for name in OPERATIONS]
+
+
+@claim(
+    "A.2/circuits",
+    source="appendix A.2",
+    statement="negate, compare, add, ReLU (p ≤ 33), multiply (p ≤ 11, some more) are circuits, bit for bit; −0 is never written.",
+)
+def test_operations(check: Check) -> None:
+    def all_inputs(case: Made) -> Counterexample | None:
+        found = exhaustive_difference(case.operation, OPERATIONS[case.operation].circuit(case.p), case.p)
+        return None if found is None else Counterexample(codes=found)
+
+    def as_obvious(case: Made) -> Counterexample | None:
+        found = find_difference(OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p))
+        return None if found is None else Counterexample(difference=str(found))
+
+    check.certified(made(EVERY_INPUT), all_inputs, range="run on every input, p = 5, 7, 9, 11", precision="p ≤ 11")
+    by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
+    text = f"equal to another form by SAT, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
+    check.certified(by_sat, as_obvious, range=text, precision="p ≤ 33")
+    text = f"random products, {DRAWN:,} in each case, half of them of small numbers"
+    check.sampled(products(), drawn_products, range=text, precision="13 ≤ p ≤ 27", max_examples=16)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """So many random pairs over R_p."""
+
+    p: int
+    seed: int
+
+
+def products() -> st.SearchStrategy[Drawn]:
+    """Pairs at a p that is too large for all of them."""
+    return st.builds(Drawn, st.sampled_from([13, 17, 21, 27]), st.integers(0, 2**32 - 1))
+
+
+def drawn_products(case: Drawn) -> Counterexample | None:
+    """Random products against precision/."""
+    rng = np.random.default_rng(case.seed)
+    shifts = rng.integers(0, case.p, DRAWN) * rng.integers(0, 2, DRAWN)
+    a, b = (rng.integers(0, 1 << case.p, DRAWN) >> shifts for _ in "ab")
+    found = computed(OPERATIONS["multiply"].circuit(case.p), case.p, a, b)
+    wrong = np.flatnonzero(found != expected("multiply", fixed_point(case.p), a, b))
+    return None if not len(wrong) else Counterexample(a=int(a[wrong[0]]), b=int(b[wrong[0]]), got=int(found[wrong[0]]))
+
+
+@claim(
+    "A.2/circuits-size",
+    source="appendix A.2",
+    statement="They have 2p, 6p, 12p − 4, 6p² − 12p + 10 and p − 1 gates, AND and XOR, less than the obvious circuits.",
+)
+def test_sizes(check: Check) -> None:
+    def counted(case: Made) -> Counterexample | None:
+        operation = OPERATIONS[case.operation]
+        gates, plain = operation.circuit(case.p).operations, obvious(case.operation, case.p).operations
+        if gates == operation.gates(case.p) < plain:
+            return None
+        return Counterexample(gates=gates, formula=operation.gates(case.p), obvious=plain)
+
+    check.certified(made(BY_SAT), counted, range="counted for odd p ≤ 33", precision="p ≤ 33")
+
+
+@dataclass(frozen=True)
+class Read:
+    """An RNN at its least p for n, and the words that it reads one after the other."""
+
+    rnn: str
+    n: int
+    discipline: Discipline
+    words: tuple[int, ...]
+
+
+def as_engine(case: Read) -> Counterexample | None:
+    """Whether the circuit's output is the reference engine's, after every word."""
+    rnn = load(case)
+    assert rnn.wired is not None
+    engine = ReferenceEngine(rnn.wired.model, rnn.wired.arithmetic)
+    state = [0] * len(rnn.step.states)
+    columns = [i for i in range(rnn.wired.model.width) if rnn.wired.model.unembed[:, i].any()]
+    for place, word in enumerate(case.words, start=1):
+        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        registers = engine.append(word).registers[-1]
+        if output != [registers[i] for i in columns]:
+            return Counterexample(word=place, expected=[registers[i] for i in columns], got=output)
+    return None
+
+
+def load(case: Read) -> Rnn:
+    """The RNN of a case."""
+    return find_models()[case.rnn].load(None, case.n, case.discipline)
+
+
+def every_sequence() -> Iterator[Read]:
+    """All words, one after the other, of the small linear RNNs at n = 1."""
+    for length, name, discipline in itertools.product(range(1, DEPTH + 1), ("shift", "sum"), Discipline):
+        words = range(len(SMALL[name].load(None, 1).vocabulary))
+        yield from (Read(name, 1, discipline, sequence) for sequence in itertools.product(words, repeat=length))
+
+
+@st.composite
+def reads(draw: st.DrawFn) -> Read:
+    """Up to six words of any Linear RNN of the project."""
+    name = draw(st.sampled_from([name for name in find_models() if name not in ("parity", "turing", "istree")]))
+    n, discipline = draw(st.integers(1, 2)), draw(st.sampled_from(Discipline))
+    last = len(load(Read(name, n, discipline, ())).vocabulary) - 1
+    return Read(name, n, discipline, tuple(draw(st.lists(st.integers(0, last), min_size=1, max_size=6))))
+
+
+@claim(
+    "4.8/step",
+    source="Theorem 4.8, definitions 3.3 to 3.5",
+    statement="A Linear RNN's step is a circuit: the first pΛ gates its state, the last pΛ the next one, the output before them.",
+)
+def test_step(check: Check) -> None:
+    def numbered(name: str) -> Counterexample | None:
+        step = SMALL[name].load(None, 1).step
+        gates, state = step.circuit.gates, len(step.circuit.states)
+        ends = (*step.circuit.outputs, *step.circuit.next_state)
+        first, last = [gate[:2] for gate in gates[:state]], tuple(range(len(gates) - len(ends), len(gates)))
+        in_order = first == [(Kind.STATE, i) for i in range(state)] and ends == last
+        return None if in_order else Counterexample(ends=ends)
+
+    check.certified(list(SMALL), numbered, range="the numbering of shift, sum and parity")
+    check.exhaustive(
+        every_sequence(),
+        as_engine,
+        range=f"outputs after 1 to {DEPTH} words, shift and sum, n = 1, both disciplines",
+        size=lambda case: case.n,
+        precision="least p",
+    )
+    text = "outputs of recall, index, counting, ngram and a Turing machine, up to six words"
+    check.sampled(reads(), as_engine, range=text, size=lambda case: case.n, precision="least p", max_examples=30)

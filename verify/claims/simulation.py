@@ -1,0 +1,206 @@
+"""Theorem 4.8: a Transformer that simulates an RNN gate by gate."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from circuits.models import SMALL, Rnn
+from circuits.runs import run_rnn
+from circuits.simulate import expected_tokens
+from circuits.simulation import FINDINGS, Plan, build, least_precision
+from constructions.engines import find_engine, indexed
+from constructions.wiring.finding import Finding
+from constructions.wiring.wired import Wired
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+
+BEGINNING = {"reference": 24, "dense": 240}  # tokens that an engine decodes in seconds
+LONGEST = 5  # of parity's prompts, every one of them
+SOURCE = "Theorem 4.8"
+
+
+@dataclass(frozen=True)
+class Task:
+    """An RNN, the words of its prompt, and how many it writes."""
+
+    rnn: str
+    n: int
+    prompt: tuple[int, ...]
+    words: int
+
+
+@cache
+def load(name: str, n: int) -> Rnn:
+    """The RNN at its least p."""
+    return SMALL[name].load(None, n)
+
+
+@cache
+def transformer(name: str, n: int, prompt: int, words: int, printed: tuple[str, ...] = ()) -> Wired:
+    """The weights for prompts of this length."""
+    return build(Plan(load(name, n), prompt, words), printed=printed)
+
+
+def expected(task: Task) -> list[int]:
+    """Every gate and every word, by the circuit itself."""
+    rnn = load(task.rnn, task.n)
+    return expected_tokens(rnn, run_rnn(rnn, task.prompt, task.words))
+
+
+def differs(task: Task, printed: tuple[str, ...] = ()) -> Counterexample | None:
+    """The first token that is not the RNN's, by `indexed`."""
+    wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words, printed), expected(task)
+    place, followed = indexed.first_mismatch(wired.model, wired.arithmetic, task.prompt, wanted)
+    if place is None or followed.written is None:
+        return None
+    step, gate = divmod(place, Plan(load(task.rnn, task.n), len(task.prompt), task.words).gates + 1)
+    right = wired.vocabulary[wanted[place]]
+    return Counterexample(step=step + 1, token=gate + 1, expected=right, written=wired.vocabulary[followed.written])
+
+
+def every_parity() -> Iterator[Task]:
+    """All prompts of parity."""
+    for length in range(1, LONGEST + 1):
+        yield from (Task("parity", 1, bits, 2) for bits in itertools.product((0, 1), repeat=length))
+
+
+def every_short() -> Iterator[Task]:
+    """All prompts of up to two words of the shift register and the sum at n = 1."""
+    for name, length in itertools.product(("shift", "sum"), (1, 2)):
+        words = range(len(load(name, 1).vocabulary))
+        yield from (Task(name, 1, prompt, 2) for prompt in itertools.product(words, repeat=length))
+
+
+LONG = (
+    Task("shift", 1, (0, 1, 2, 1, 1, 0, 0, 1, 0, 1, 1), 2),
+    Task("sum", 3, (1, 0, 2), 3),
+    Task("parity", 1, (1, 0, 1, 1, 1, 0, 1, 0) * 40, 3),
+)
+
+
+@claim(
+    "4.8/repaired",
+    source=SOURCE,
+    statement="A Transformer of four blocks writes every gate of a shift register, a running sum and PARITY, and their words.",
+)
+def test_simulation(check: Check, engine: str) -> None:
+    def right(task: Task) -> Counterexample | None:
+        return differs(task)
+
+    def begins_right(task: Task) -> Counterexample | None:
+        wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
+        wanted = wanted[: BEGINNING.get(check.engine, len(wanted))]
+        decode = find_engine(check.engine)
+        found = decode(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), guess=wanted).produced
+        return None if found == wanted else Counterexample(expected=wanted, written=found)
+
+    text = f"parity: every prompt of up to {LONGEST} bits, by indexed"
+    check.exhaustive(every_parity(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    text = "shift register and sum: every prompt of up to two words at n = 1, by indexed"
+    check.exhaustive(every_short(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    text = "longer prompts, to 320 words and 107,000 tokens, by indexed"
+    check.chosen(LONG, right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
+    text = f"{tokens} of three runs, by {engine}"
+    check.chosen((Task("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+
+
+@claims(
+    "finding",
+    [
+        (Claim(f"4.8/{finding.id}", SOURCE, finding.printed, "printed", expected=Verdict.REFUTED), finding)
+        for finding in FINDINGS
+    ],
+)
+def test_printed(check: Check, finding: Finding) -> None:
+    def right(task: Task) -> Counterexample | None:
+        return differs(task, (finding.id,))
+
+    text = f"parity: every prompt of up to {LONGEST} bits, all else repaired, by indexed"
+    check.exhaustive(every_parity(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+
+
+@dataclass(frozen=True)
+class Size:
+    """An RNN at n, prompts of this many words."""
+
+    rnn: str
+    n: int
+    prompt: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step over R_p."""
+
+    rnn: str
+    p: int
+
+
+SIZES = [Size(name, n, prompt) for name in SMALL for n in (1, 3) for prompt in (1, 8, 64)]
+
+
+@claim(
+    "4.8/size",
+    source=SOURCE,
+    statement="Four blocks; at most (3w + 2)·(C + 40 + 5d) + 4·w·h·(k + 2) parameters, linear in the gates C; C + 1 tokens a step.",
+)
+def test_size(check: Check) -> None:
+    """w: width, 5d + 40 + p at most; d: numbers of a word; h: heads, d + p + 4; k: components of a score."""
+
+    def within(size: Size) -> Counterexample | None:
+        plan = Plan(load(size.rnn, size.n), size.prompt, 2)
+        model = build(plan).model
+        d, p, w = len(plan.numbers), plan.digits + 1, model.width
+        heads = d + p + 4
+        bound = (3 * w + 2) * (plan.gates + 40 + 5 * d) + 4 * w * heads * 8
+        if w > 5 * d + 40 + p or model.parameters > bound or len(model.blocks) != 4:
+            return Counterexample(width=w, parameters=model.parameters, bound=bound, blocks=len(model.blocks))
+        steps = run_rnn(plan.rnn, [0] * size.prompt, 2)
+        tokens = len(expected_tokens(plan.rnn, steps))
+        return None if tokens == (plan.gates + 1) * (size.prompt + 1) else Counterexample(tokens=tokens)
+
+    text = "shift, sum, parity at n = 1, 3; prompts of 1, 8, 64 words"
+    check.certified(SIZES, within, range=text, size=lambda size: size.prompt, precision="least p")
+
+
+@claim(
+    "4.8/precision",
+    source=SOURCE,
+    statement="O(log n) bits: at most 4·log2(L) + 2·log2(log2(L)) + 30 for L tokens of shift, sum and parity at n = 1.",
+)
+def test_precision(check: Check) -> None:
+    def within(size: Size) -> Counterexample | None:
+        plan = Plan(load(size.rnn, size.n), size.prompt, 1)
+        least, length = least_precision(plan), math.log2(plan.length)
+        bound = 4 * length + 2 * math.log2(length) + 30
+        return None if least <= bound else Counterexample(least=least, bound=bound)
+
+    sizes = [Size(name, 1, 1 << e) for name in SMALL for e in range(17)]
+    text = "shift, sum, parity at n = 1; prompts of 1, 2, 4 … 2^16 words"
+    check.certified(sizes, within, range=text, size=lambda size: size.prompt)
+
+
+GATES = {  # of a step at n = 1 over R_p, twice
+    "shift": lambda p: 229 * p - 25,
+    "sum": lambda p: 281 * p - 29,
+    "parity": lambda p: 12 * p * p + 68 * p + 24,
+}
+
+
+@claim(
+    "4.8/growth",
+    source=SOURCE,
+    statement="C against p, at n = 1: (229p − 25)/2 gates for shift, (281p − 29)/2 for sum, 6p² + 34p + 12 for parity.",
+)
+def test_growth(check: Check) -> None:
+    def counted(step: Step) -> Counterexample | None:
+        gates, formula = len(SMALL[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
+        return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
+
+    steps = [Step(name, p) for name in SMALL for p in range(7, 41, 2)]
+    check.certified(steps, counted, range="counted for odd p in 7 … 39", precision="7 ≤ p ≤ 39")

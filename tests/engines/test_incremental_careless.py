@@ -98,7 +98,7 @@ MUTANTS: Mapping[str, Careless] = {
         "for register in (ix.heads[h, ROOT],):",
     ),
     "any group in the table is the right one": Careless(
-        "adversarial 152", "index", "                same = False\n                break", "                break"
+        "many_groups", "index", "                same = False\n                break", "                break"
     ),
     "new keys come last in their group": Careless(
         "late_squares_that_are_wrong",
@@ -216,7 +216,7 @@ MUTANTS: Mapping[str, Careless] = {
         "structured 13", "certificate", "number == 1 and equal(ix.shares, share, vec, one, limbs)", "number == 1"
     ),
     "matching keys attract": Careless(
-        "adversarial 45", "certificate", "if t[s_at + size - 1] >> TOP != ONE or find_wish", "if find_wish"
+        "matches_that_repel", "certificate", "if t[s_at + size - 1] >> TOP != ONE or find_wish", "if find_wish"
     ),
     "the preferred attracts": Careless(
         "a_query_that_flees",
@@ -319,8 +319,8 @@ MUTANTS: Mapping[str, Careless] = {
     "growing forgets the keys": Careless(
         "beyond_the_second_nearest",
         "machine",
-        "            self.index.store[target : target + count] = old.store[source : source + count]\n",
-        "",
+        "// STORE_GROWTH), refcheck=False)\n",
+        "// STORE_GROWTH), refcheck=False)\n            store[:] = 0\n",
     ),
 }
 

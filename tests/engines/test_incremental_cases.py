@@ -69,7 +69,7 @@ def many_groups() -> Case:
 def a_preference_that_outweighs_a_match(sign: int) -> Case:
     """What matches has preference 0, what does not 100."""
     rows = [{**pair("y", 0), "x": 0, "payload": 1}, {**pair("y", 1), "x": 100 * sign}, {**pair("y", 1), "x": -sign}]
-    return searching(R33, rows, [*near("y", 0, 40), (reg("x"), sign)], [0, 2, 0, 2, 0, 1, 0, 0, 2, 0], "payload")
+    return searching(R33, rows, [*near("y", 0, 40), (reg("x"), sign)], [*[0, 2] * 8, 0, 1, 0, 0, 2, 0], "payload")
 
 
 def a_special_key_beside_better_ones() -> Case:
@@ -104,6 +104,14 @@ def a_query_that_flees() -> Case:
     rows += [{**row, "mood": -1} for row in rows]
     components = [(reg("x_squared"), -64 * reg("mood")), (reg("x"), 2 * 64 * 3 * reg("mood"))]
     return searching(R33, rows, components, [*range(8), *range(8), 11, 12, 3, 8], "payload")
+
+
+def matches_that_repel() -> Case:
+    """The same; −1 looks like a match then, and the special key leads it by far, but 5 is further."""
+    rows = [{**pair("y", y), "mood": mood, "payload": y} for mood in (1, -1) for y in (-1, 0, 1, 2, 5)]
+    rows.append({**pair("y", -1), "mood": 1, "special": 1, "payload": 9})
+    components = [(reg("y_squared"), -64 * reg("mood")), (reg("y"), 2 * 64 * reg("mood")), (reg("special"), 400)]
+    return searching(R33, rows, components, [*[0, 3, 1, 4, 2] * 6, 10, 0, 3, 6, 7, 2], "payload")
 
 
 def a_weight_beyond_the_largest() -> Case:
@@ -228,6 +236,7 @@ CASES: Mapping[str, Callable[[], Case]] = {
             a_special_key_beside_better_ones,
             squares_a_quantum_off,
             a_query_that_flees,
+            matches_that_repel,
             a_weight_beyond_the_largest,
             *VOCABULARIES,
         )

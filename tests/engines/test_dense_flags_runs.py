@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_constructions_have_the_same_flags():
             wired = construction.build(3, printed)
             words = len(wired.model.words)
             texts = [[(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4))]
-            assert_same_flags(wired.model, wired.arithmetic, texts)
+            assert_same_flags(replace(wired.model, longest=None), wired.arithmetic, texts)
             recurrent += any(block.recurrence is not None for block in wired.model.blocks)
     assert recurrent >= 8
 

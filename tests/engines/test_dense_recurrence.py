@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -156,7 +157,7 @@ def test_constructions_with_a_recurrence_agree():
         texts = [
             [(7 * i * i + 3 * i * s + s) % words for i in range(length)] for s, length in ((0, 9), (1, 4), (2, 13))
         ]
-        assert_same(wired.model, wired.arithmetic, texts)
+        assert_same(replace(wired.model, longest=None), wired.arithmetic, texts)
         agreed += any(block.recurrence is not None for block in wired.model.blocks)
     assert agreed >= 8
 

@@ -317,7 +317,7 @@ MUTANTS: Mapping[str, Careless] = {
         "beyond_the_second_nearest",
         "machine",
         "            store.resize(max(tokens * row, len(store) + len(store) // STORE_GROWTH), refcheck=False)\n",
-        "            self.index = self.index._replace(store=np.zeros(2 * tokens * row, np.uint64))\n",
+        "            self.index = self.index._replace(store=np.zeros(tokens * row, np.uint64))\n",
     ),
 }
 

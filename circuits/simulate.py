@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
+import numpy as np
 from rich.console import Console
 
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, SMALL, Rnn
 from circuits.runs import RnnStep, run_rnn
 from circuits.simulation import FINDINGS, SOURCE, Plan, build, gate_word, least_precision
-from constructions.engines import Decoded, no_response
-from constructions.models.construction import Construction, Derived, Example
+from constructions.models.construction import Construction, Derived
+from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.run import Run, run_document, run_model, worked_examples
+from constructions.show.command import Command, Job
+from constructions.show.run import run_document
 from constructions.show.trace import Trace
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
@@ -138,18 +142,79 @@ def expected_tokens(rnn: Rnn, steps: Sequence[RnnStep]) -> list[int]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Simulator:
+    """The Transformer that runs one RNN on prompts of so many words; the RNN then writes so many. See `Solver`."""
+
+    rnn: Rnn
+    words: int = 1
+
+    @cached_property
+    def construction(self) -> Construction:
+        """Its n is the length of the prompt."""
+        return construction(self.rnn, self.words)
+
+    def build(
+        self,
+        n: int,
+        precision_bits: int | None = None,
+        *,
+        printed: Iterable[str] = (),
+        discipline: Discipline = Discipline.FUSED,
+    ) -> Wired:
+        """The wired model for prompts of n words. Raises ValueError."""
+        return build(Plan(self.rnn, n, self.words), precision_bits, printed=printed, discipline=discipline)
+
+    def request(self, wired: Wired, given: Sequence[int]) -> Request:
+        """given: the prompt, as numbers of the RNN's words."""
+        expected = self.expected(given)
+        return Request(wired, given, set(), len(expected), np.array(expected))
+
+    def expected(self, given: Sequence[int]) -> list[int]:
+        """What stands behind the prompt, by the circuit."""
+        return expected_tokens(self.rnn, run_rnn(self.rnn, given, self.words))
+
+    def read(self, run: Run) -> list[str]:
+        """The RNN's word of each step."""
+        turn = len(self.rnn.step.circuit.gates) + 1
+        return [run.produced[i] for i in range(turn - 1, len(run.produced), turn)]
+
+    def judge(self, given: Sequence[int], run: Run, answer: Sequence[str]) -> str:
+        """The first token that is another one, if there is one."""
+        expected = self.expected(given)
+        written = run.tokens.tolist()
+        if written == expected:
+            return ""
+        place = next((i for i, (a, b) in enumerate(zip(written, expected, strict=False)) if a != b), len(written))
+        step, gate = divmod(place, len(self.rnn.step.circuit.gates) + 1)
+        found = run.produced[place] if place < len(written) else "missing"
+        right = run.request.wired.vocabulary[expected[place]]
+        return f"token {gate + 1} of step {step + 1} is {found}; the RNN's is {right}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    return cli.run_command(PROG, _command, argv)
+    command = Command[Simulator, Sequence[int], list[str]](
+        PROG,
+        _parser,
+        _job,
+        examples=lambda job, wired: [job.solver.request(wired, _prompt(job.solver.rnn, _text(job.args)))],
+        report=_report,
+        keeps=lambda args: False,
+        signed=("--n", "--precision"),
+        running="running",
+    )
+    return command.main(argv)
 
 
-def _parser(model: Construction) -> Parser:
+def _parser(prog: str) -> Parser:
+    model = construction(SMALL[DEFAULT_RNN].load(None, 1))
     epilog = EPILOG.format(
-        prog=PROG,
+        prog=prog,
         rnns="\n".join(f"  {name:<8} {SMALL[name].source}: {SMALL[name].statement}" for name in SMALL),
         findings=options.list_findings([model]),
     )
-    parser = Parser(PROG, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)
+    parser = Parser(prog, "Runs an RNN by a Transformer that writes every gate of its steps.", epilog)
     add = parser.add_argument
     add("prompt", nargs="?", metavar="PROMPT", help="the RNN's words, with spaces between them (default: a short one)")
     add("--rnn", metavar="NAME", choices=tuple(SMALL), default=DEFAULT_RNN, help=f"default: {DEFAULT_RNN}")
@@ -157,15 +222,13 @@ def _parser(model: Construction) -> Parser:
     add("--p", type=cli.precision, metavar="P", help="bits of the RNN's numbers (default: the least for n)")
     add("--words", type=cli.whole_number(1, 1 << 16), default=1, help="how many words the RNN writes (default: 1)")
     options.add_model(parser, [model], model.model, fits="the gates and the positions")
-    options.add_engine(parser, "indexed", "default: indexed")
+    options.add_engine(parser)
     add("--trace", action="store_true", help="show every gate, its operands and its value as they come")
     options.add_output(parser, instead=", run nothing")
     return parser
 
 
-def _command(argv: Sequence[str]) -> int:
-    default = SMALL[DEFAULT_RNN].load(None, 1)
-    args = _parser(construction(default)).parse_args(cli.attach_negative_values(argv, ("--n", "--precision")))
+def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
     options.check(args)
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
@@ -173,52 +236,16 @@ def _command(argv: Sequence[str]) -> int:
         raise CommandError("--trace shows a run; --dump-weights runs nothing")
     with cli.usage_errors():
         rnn = SMALL[args.rnn].load(args.p, 1 if args.n is None else args.n, Discipline(args.discipline))
-        prompt = _prompt(rnn, PROMPTS[args.rnn] if args.prompt is None else args.prompt)
-        plan = Plan(rnn, len(prompt), args.words)
-        if plan.length > MOST_TOKENS:
-            raise ValueError(f"this run has {plan.length:,} tokens; at most {MOST_TOKENS:,} are written")
-        about = construction(rnn, args.words)
-        wired = build(
-            plan, args.precision, printed=options.findings(args, about), discipline=Discipline(args.discipline)
-        )
-    steps = run_rnn(rnn, prompt, args.words)
-    if args.dump_weights is not None:
-        options.dump_weights(args, about, wired, _examples(wired, prompt), {"rnn": rnn.name})
-        return cli.HOLDS
-    expected = expected_tokens(rnn, steps)
-    run = _run(args, wired, prompt, expected)
-    _report(args, rnn, wired, plan, run)
-    if run.decoded.produced != expected:
-        place = next(i for i, (a, b) in enumerate(zip(run.decoded.produced, expected, strict=False)) if a != b)
-        step, gate = divmod(place, plan.gates + 1)
-        right = wired.vocabulary[expected[place]]
-        cli.say(f"{PROG}: refuted: token {gate + 1} of step {step + 1} is {run.produced[place]}; the RNN's is {right}")
-        return cli.REFUTED
-    return cli.HOLDS
+        prompt = _prompt(rnn, _text(args))
+        length = Plan(rnn, len(prompt), args.words).length
+        if length > MOST_TOKENS:
+            raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
+    given = prompt if args.dump_weights is None else None
+    return Job(args, Simulator(rnn, args.words), len(prompt), given, {"rnn": rnn.name})
 
 
-def _run(args: argparse.Namespace, wired: Wired, prompt: Sequence[int], expected: Sequence[int]) -> Run:
-    """Decoding; `indexed` ends with the first token that is not expected."""
-    if args.engine == "indexed":
-        from constructions.engines import indexed
-
-        with cli.progress("running", lambda length: length, len(prompt) + len(expected)) as tick:
-            first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, expected, tick=tick)
-        written = [] if followed.written is None else [followed.written]
-        decoded = Decoded([*expected[:first], *written], None)
-        before = tuple(wired.spelled(prompt))
-        return Run(before, tuple(wired.spelled(decoded.produced)), decoded, Trace(wired, (), len(before), ()))
-    return run_model(
-        wired,
-        prompt,
-        set(),
-        len(expected),
-        options.engine(args),
-        guess=expected,
-        respond=no_response,
-        title="running",
-        keep=False,
-    )
+def _text(args: argparse.Namespace) -> str:
+    return PROMPTS[args.rnn] if args.prompt is None else str(args.prompt)
 
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:
@@ -234,33 +261,27 @@ def _prompt(rnn: Rnn, text: str) -> list[int]:
     return [known[word] for word in words]
 
 
-def _report(args: argparse.Namespace, rnn: Rnn, wired: Wired, plan: Plan, run: Run) -> None:
-    turn = plan.gates + 1
-    words = [run.produced[i] for i in range(turn - 1, len(run.produced), turn)]
-    own = words[plan.prompt - 1 :]
-    if args.json:
-        more = {
-            "rnn": rnn.name,
-            "gates": plan.gates,
-            "words": words,
-            "vocabulary_of_rnn": list(rnn.vocabulary),
-        }
-        document = run_document(args, wired, run.prompt, run.produced[:-1], run.produced[-1], run.decoded, more)
-        cli.write_json(document)
-    elif args.trace:
-        _print_gates(rnn, plan, run, cli.console())
+def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
+    rnn, gates = job.solver.rnn, len(job.solver.rnn.step.circuit.gates)
+    if job.args.json:
+        more = {"rnn": rnn.name, "gates": gates, "words": answer, "vocabulary_of_rnn": list(rnn.vocabulary)}
+        *chain, last = run.produced
+        cli.write_json(run_document(run, job.solver.construction.model, chain, last, more))
+    elif job.args.trace:
+        _print_gates(rnn, run, cli.console())
     else:
-        print(*own)
-        cli.say(f"{len(run.produced):,} tokens: {plan.steps} steps of {plan.gates:,} gates and a word")
+        print(*answer[len(run.prompt) - 1 :])
+        steps = -(-len(run.produced) // (gates + 1))
+        cli.say(f"{len(run.produced):,} tokens: {steps} steps of {gates:,} gates and a word")
 
 
-def _print_gates(rnn: Rnn, plan: Plan, run: Run, console: Console) -> None:
+def _print_gates(rnn: Rnn, run: Run, console: Console) -> None:
     """Every token as it came: the step, the gate, its operands with their values, its own value."""
-    circuit, turn = rnn.step.circuit, plan.gates + 1
+    circuit = rnn.step.circuit
     before: dict[int, str] = {}  # gate → its last value
     for place, token in enumerate(run.produced):
-        step, number = divmod(place, turn)
-        if number == plan.gates:
+        step, number = divmod(place, len(circuit.gates) + 1)
+        if number == len(circuit.gates):
             console.print(f"step {step + 1}  word {token}")
             continue
         gate = circuit.gates[number]
@@ -278,10 +299,6 @@ def _print_gates(rnn: Rnn, plan: Plan, run: Run, console: Console) -> None:
 
 def _last(before: dict[int, str], gate: int) -> str:
     return gate_word(gate + 1, int(before[gate])) if before.get(gate, "").isdecimal() else f"{gate + 1}=?"
-
-
-def _examples(wired: Wired, prompt: Sequence[int]) -> Iterator[Example]:
-    yield from worked_examples(wired, [prompt], set(), 40, no_response)
 
 
 CONSTRUCTIONS = (construction(SMALL[DEFAULT_RNN].load(None, 1)),)

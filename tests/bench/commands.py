@@ -1,7 +1,7 @@
 """Cost of the commands that people type, from start to exit: `python -m tests.bench.commands [--n-max N] [--write DIR]`.
 
 Each run is a process of its own, with the engine that the command chooses, and inputs come from files. A figure is the median of
-three runs, or one run if it takes long. Growth is that of processor time in tokens, those of the input and all that are written,
+some runs, or one run if it takes long. Growth is that of processor time in tokens, those of the input and all that are written,
 between the two largest sizes; start-up is part of it.
 """
 
@@ -30,7 +30,7 @@ from verify.inputs.large_graphs import LargeGraph
 
 BEGIN, END = "<!-- commands: begin -->", "<!-- commands: end -->"
 SIZES = (100, 1000, 10_000, 100_000)
-RUNS, LONG = 3, 20.0  # runs of a figure, and the seconds of processor time from which one is enough
+LONG = 20.0  # seconds of processor time from which one run is enough
 SUPERVISOR = Path(__file__).with_name("process.py")
 
 
@@ -162,10 +162,10 @@ COMMANDS = (
 )
 
 
-def measure(command: Command, n: int) -> Figure | None:
-    """The median of a few processes; None if one fails."""
+def measure(command: Command, n: int, runs: int) -> Figure | None:
+    """The median of so many processes; None if one fails."""
     found: list[Figure] = []
-    while len(found) < RUNS and (not found or found[0].processor < LONG):
+    while len(found) < runs and (not found or found[0].processor < LONG):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "input"
             path.write_text(command.text(n), encoding="utf-8")
@@ -183,7 +183,7 @@ Figures = dict[Command, dict[int, Figure]]
 
 
 def growth(command: Command, figures: dict[int, Figure]) -> float | None:
-    """The exponent of tokens in processor time between the two largest sizes; None if there is one."""
+    """The exponent of tokens in processor time between the two largest sizes; None if there is one size."""
     *_, low, high = [None, *sorted(figures)]
     if low is None:
         return None
@@ -191,11 +191,12 @@ def growth(command: Command, figures: dict[int, Figure]) -> float | None:
     return math.log(seconds) / math.log(command.tokens(high) / command.tokens(low))
 
 
-def report(results: Figures) -> str:
+def report(results: Figures, runs: int) -> str:
     """The figures as Markdown."""
     sizes = sorted({n for by_n in results.values() for n in by_n})
     lines = [
-        f"{this_machine()} Seconds from start to exit (of processor time, peak memory). t: tokens, read and written, or n.",
+        f"{this_machine()} Runs of a figure: {runs}, or 1 from {LONG:.0f} seconds of processor time on. Seconds from start to exit "
+        "(of processor time, peak memory). t: tokens, read and written, or n.",
         "",
         "| `python -m …` | " + " | ".join(f"n = {n:,}" for n in sizes) + " | largest t | last decade |",
         "|---|" + "---|" * (len(sizes) + 2),
@@ -214,6 +215,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0 if all went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.commands", description=__doc__)
     parser.add_argument("--n-max", type=int, default=10_000, help="largest n (default: 10000)")
+    parser.add_argument("--runs", type=int, default=3, help="of each figure, which is their median (default: 3)")
     parser.add_argument("--only", default="", help="commands whose name has this in it")
     parser.add_argument("--write", type=Path, help="a folder whose benchmarks.md is rewritten")
     options = parser.parse_args(argv)
@@ -224,11 +226,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         for n in SIZES:
             if n <= min(command.largest, options.n_max):
                 print(f"{command.name} at n = {n:,} …", file=sys.stderr, flush=True)
-                if figure := measure(command, n):
+                if figure := measure(command, n, options.runs):
                     results.setdefault(command, {})[n] = figure
         if options.write:  # after each command: the whole takes an hour
-            write(options.write, report(results), BEGIN, END)
-    print(report(results))
+            write(options.write, report(results, options.runs), BEGIN, END)
+    print(report(results, options.runs))
     return 0
 
 

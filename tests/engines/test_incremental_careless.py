@@ -319,8 +319,8 @@ MUTANTS: Mapping[str, Careless] = {
     "growing forgets the keys": Careless(
         "beyond_the_second_nearest",
         "machine",
-        "// STORE_GROWTH), refcheck=False)\n",
-        "// STORE_GROWTH), refcheck=False)\n            store[:] = 0\n",
+        "            store.resize(max(tokens * row, len(store) + len(store) // STORE_GROWTH), refcheck=False)\n",
+        "            self.index = self.index._replace(store=np.zeros(tokens * row, np.uint64))\n",
     ),
 }
 

@@ -20,6 +20,7 @@ from precision.format import Discipline, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.oracles.circuits import computed, exhaustive_difference, expected
+from verify.oracles.counts import sequences
 
 EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
 SAT_OF_PRODUCTS = 7
@@ -165,6 +166,7 @@ def test_step(check: Check) -> None:
     check.exhaustive(
         every_sequence(),
         as_engine,
+        count=2 * len(Discipline) * (sequences(DEPTH, 3) - 1),
         range=f"outputs after 1 to {DEPTH} words, shift and sum, n = 1, both disciplines",
         size=lambda case: case.n,
         precision="least p",

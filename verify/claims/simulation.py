@@ -17,6 +17,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.oracles.counts import sequences
 
 BEGINNING = {"reference": 24, "dense": 240}  # tokens that an engine decodes in seconds
 LONGEST = 5  # of parity's prompts, every one of them
@@ -75,11 +76,18 @@ def every_short() -> Iterator[Task]:
         yield from (Task(name, 1, prompt, 2) for prompt in itertools.product(words, repeat=length))
 
 
+PARITIES = sequences(LONGEST, 2) - 1  # without the empty one
+SHORT = 2 * (sequences(2, 3) - 1)
 LONG = (
     Task("shift", 1, (0, 1, 2, 1, 1, 0, 0, 1, 0, 1, 1), 2),
     Task("sum", 3, (1, 0, 2), 3),
     Task("parity", 1, (1, 0, 1, 1, 1, 0, 1, 0) * 40, 3),
 )
+
+
+def words_of(task: Task) -> int:
+    """The length of its prompt."""
+    return len(task.prompt)
 
 
 @claim(
@@ -99,11 +107,25 @@ def test_simulation(check: Check, engine: str) -> None:
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
     text = f"parity: every prompt of up to {LONGEST} bits, by indexed"
-    check.exhaustive(every_parity(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    check.exhaustive(
+        every_parity(),
+        right,
+        count=sequences(LONGEST, 2) - 1,
+        range=text,
+        size=lambda task: len(task.prompt),
+        precision="least p",
+    )
     text = "shift register and sum: every prompt of up to two words at n = 1, by indexed"
-    check.exhaustive(every_short(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    check.exhaustive(
+        every_short(),
+        right,
+        count=2 * (sequences(2, 3) - 1),
+        range=text,
+        size=lambda task: len(task.prompt),
+        precision="least p",
+    )
     text = "longer prompts, to 320 words and 107,000 tokens, by indexed"
-    check.chosen(LONG, right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
     check.chosen((Task("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
@@ -121,7 +143,14 @@ def test_printed(check: Check, finding: Finding) -> None:
         return differs(task, (finding.id,))
 
     text = f"parity: every prompt of up to {LONGEST} bits, all else repaired, by indexed"
-    check.exhaustive(every_parity(), right, range=text, size=lambda task: len(task.prompt), precision="least p")
+    check.exhaustive(
+        every_parity(),
+        right,
+        count=sequences(LONGEST, 2) - 1,
+        range=text,
+        size=lambda task: len(task.prompt),
+        precision="least p",
+    )
 
 
 @dataclass(frozen=True)

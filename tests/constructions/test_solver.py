@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from circuits.models import SMALL
+from circuits.simulate import Simulator
 from constructions import counting, index, ngram, recall
 from constructions.engines import find_engine
 from constructions.istree.graphs import Graph
@@ -22,6 +24,7 @@ CASES: list[tuple[Solver[Any, Any], int, Any]] = [
     *((retriever, 12, retriever.task.parse(retriever.task.example)) for retriever in RETRIEVERS),
     *((model, 7, 7) for model in MACHINES.values()),
     *((replace(MACHINES[name], cells=3), 7, 7) for name in ("cot", "hybrid")),
+    (Simulator(SMALL["parity"].load(None, 1)), 1, (1,)),
 ]
 
 

@@ -5,6 +5,7 @@ Each property draws from a seed of its own, its name. Before that it tries again
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from verify.framework.fuzz import is_property, kept_examples
 from verify.framework.sampling import no_constants_of_the_source
 
 pytest_plugins = "pytester"
+
+# A shell ignores interrupts in what it starts in the background, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "repeatable",

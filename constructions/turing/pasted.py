@@ -153,7 +153,7 @@ def _states(keys: Iterable[tuple[str, str]], following: Iterable[str]) -> tuple[
     named, reached = dict.fromkeys(state for state, _ in keys), dict.fromkeys(following)
     everywhere = named.pop(ANY, ANY) is None  # rules of any state, which a state to halt in does not take
     if everywhere:
-        named.update({state: None for state in reached if state != ANY and not _halts(state)})
+        named.update({state: None for state in (START, *reached) if state != ANY and not _halts(state)})
     live = sorted(named, key=lambda state: state != START)
     halting = [state for state in reached if state not in named and state != ANY]
     if not live or len(live) + len(halting) > len(LETTERS) or len(live) > MOST_STATES:

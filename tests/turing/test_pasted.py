@@ -120,6 +120,7 @@ def test_a_simulators_table_runs_as_in_the_simulator(data: st.DataObject) -> Non
     try:
         found = read_machine(text)
         word_read = found.tape(word)
+        found.machine.word(word_read)
     except MachineError:
         return  # a symbol of the word that the table never speaks of
     start = "0" if any(entry[0] == "0" for entry in table) or "*" in {e[0] for e in table} else table[0][0]
@@ -132,6 +133,11 @@ def test_a_simulators_table_runs_as_in_the_simulator(data: st.DataObject) -> Non
     ours = {place + end.first: digit for place, digit in enumerate(end.tape)}
     back = {digit: symbol for symbol, digit in (found.symbols or {d: d for d in "01"}).items()}
     assert "".join(back[ours.get(cell, "0")] for cell in range(-limit, limit + 1)) == tape
+
+
+def test_rules_of_any_state_are_rules_of_the_first_one() -> None:
+    found = read_machine("q7 * 1 r q7\n* * 1 l q7")
+    assert simulate(found.machine, "", 1).head == -1  # in state 0, where the simulator starts, and not in q7
 
 
 def test_a_table_with_an_arrow_is_the_old_one() -> None:

@@ -140,14 +140,14 @@ def gates() -> Command:
     def argv(n: int, path: Path) -> Sequence[str]:
         return ("circuits", "add", "--p", str(n + 1), "--aiger", f"{path}.aag", "--dot", f"{path}.dot")
 
-    return Command("circuits add --p n --aiger FILE --dot FILE", argv)
+    return Command("circuits add --p n --aiger FILE --dot FILE", argv, largest=1000)
 
 
 COMMANDS = (
     walks("transformer"),
     walks("transformer", "--json"),
-    walks("transformer", "--trace", largest=1000),
-    walks("transformer", "--html", largest=1000),
+    walks("transformer", "--trace", largest=100),
+    walks("transformer", "--html", largest=100),
     walks("hybrid", largest=10_000),
     walks("hybrid", "--trace", largest=100),
     walks("rag", largest=1000),

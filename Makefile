@@ -8,7 +8,7 @@ verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
 
 test: .venv/ready
-	$(BIN)/python -m pytest tests -q -n 2
+	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark"
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
 MINUTES ?= 10

@@ -175,7 +175,9 @@ class Retriever:
             )
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))
-        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=plan.setting.length)
+        # A finding alone may take more tokens than none or all of them, which the constants are derived for.
+        longest = max(plan.setting.length, n + 2 + asked + self.steps(asked, chosen) - 1)
+        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=longest)
         return Wired(
             construction=self.task.name,
             source=self.source,

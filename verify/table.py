@@ -81,6 +81,11 @@ def is_cost(id: str) -> bool:
     return id.replace("-", "/").rpartition("/")[2] in COSTS
 
 
+def is_rounding(id: str) -> bool:
+    """Whether a claim is about rounding alone: that a model does what it would do without, whatever that is."""
+    return id.replace("-", "/").rpartition("/")[2] == "rounding"
+
+
 def is_lower_bound(id: str) -> bool:
     """Whether a claim is about what recurrent models must remember."""
     return id.partition("/")[2].startswith("lower-")
@@ -181,12 +186,15 @@ class Cell:
 
     @property
     def evidence(self) -> list[str]:
-        """Of the claims about answers, each kind with the largest size that it met."""
+        """Of the claims about answers, and of those about rounding, each kind with the largest size that it met."""
         sizes: dict[str, int] = {}
-        for evidence in (e for row in self.rows if not is_cost(row.claim.id) for e in row.evidence):
-            size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
-            sizes[evidence.kind] = max(size, sizes.get(evidence.kind, 0))
-        return [kind + (f" to {sizes[kind]:,}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
+        for row in (row for row in self.rows if not is_cost(row.claim.id)):
+            about = "rounding " if is_rounding(row.claim.id) else ""
+            for evidence in row.evidence:
+                size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
+                sizes[about + evidence.kind] = max(size, sizes.get(about + evidence.kind, 0))
+        kinds = [*EVIDENCE, *(f"rounding {kind}" for kind in EVIDENCE)]
+        return [kind + (f" to {sizes[kind]:,}" if sizes[kind] else "") for kind in kinds if kind in sizes]
 
     def lines(self, *, every_claim: bool) -> list[str]:
         """Below the verdict. every_claim: names each claim that the cell rests on, not only the first."""

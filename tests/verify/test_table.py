@@ -158,6 +158,13 @@ def test_every_engine_counts() -> None:
     assert verdicts([*everything().values(), by_another])["IsTree", HYBRID] == "refuted"
 
 
+def test_what_is_certified_of_rounding_says_so(show: Any) -> None:
+    sound = replace(row("4.6/index-rounding"), evidence=(Certified("all", "", 3, 56_789, False),))
+    _, text = show([*everything().values(), sound])
+    assert "rounding certified to" in " ".join(text.split())
+    assert text.count("56,789") == 1
+
+
 def test_a_lower_bound_is_not_a_claim_about_weights() -> None:
     rows = {**everything(), "4.7/lower-istree": row("4.7/lower-istree", Verdict.REFUTED)}
     found = verdicts(rows)

@@ -259,21 +259,6 @@ def test_a_run_without_end_in_a_small_space() -> None:
     assert list(run.columns.saturations) == [f"embedding[{position}]"]
 
 
-def test_a_long_run_is_read_in_pieces() -> None:
-    """There is no head to index the past for, so the time for a token does not grow with the run."""
-    code, cells = "1RB0RB_0LA1LA", 2
-    wired = model(code, cells)
-    prompt, behind = (wired.tokens(words) for words in history_of(code, "", 10_000, cells))
-    assert indexed.Indexed(wired.model, wired.arithmetic).chunk(np.array(behind)) < len(behind)
-    lengths: list[int] = []
-    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind, tick=lengths.append)
-    assert (wrong, run.columns.dense_logits) == (None, 0)
-    assert len(lengths) > 1
-    behind[-2] = wired.token["_"]
-    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind)
-    assert (wrong, run.columns.dense_logits) == (len(behind) - 2, 0)
-
-
 def test_p_depends_on_the_space_alone() -> None:
     for named in LIBRARY:
         least = [cot.least_precision(named.machine, steps=s, tape="", cells=13) for s in (0, 1, 10**6)]

@@ -55,10 +55,10 @@ def test_operations(check: Check) -> None:
         found = find_difference(OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p))
         return None if found is None else Counterexample(difference=str(found))
 
-    check.certified(made(EVERY_INPUT), all_inputs, range="run on every input, p = 5, 7, 9, 11", precision="p ≤ 11")
+    check.chosen(made(EVERY_INPUT), all_inputs, range="run on every input, p = 5, 7, 9, 11", precision="p ≤ 11")
     by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
     text = f"equal to another form by SAT, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
-    check.certified(by_sat, as_obvious, range=text, precision="p ≤ 33")
+    check.chosen(by_sat, as_obvious, range=text, precision="p ≤ 33")
     text = f"random products, {DRAWN:,} in each case, half of them of small numbers"
     check.sampled(products(), drawn_products, range=text, precision="13 ≤ p ≤ 27", max_examples=16)
 
@@ -99,7 +99,7 @@ def test_sizes(check: Check) -> None:
             return None
         return Counterexample(gates=gates, formula=operation.gates(case.p), obvious=plain)
 
-    check.certified(made(BY_SAT), counted, range="counted for odd p ≤ 33", precision="p ≤ 33")
+    check.chosen(made(BY_SAT), counted, range="counted for odd p ≤ 33", precision="p ≤ 33")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def test_step(check: Check) -> None:
         in_order = first == [(Kind.STATE, i) for i in range(state)] and ends == last
         return None if in_order else Counterexample(ends=ends)
 
-    check.certified(list(SMALL), numbered, range="the numbering of shift, sum and parity")
+    check.chosen(list(SMALL), numbered, range="the numbering of shift, sum and parity")
     check.exhaustive(
         every_sequence(),
         as_engine,

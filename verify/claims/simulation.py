@@ -194,7 +194,7 @@ def test_size(check: Check) -> None:
         return None if tokens == (plan.gates + 1) * (size.prompt + 1) else Counterexample(tokens=tokens)
 
     text = "shift, sum, parity at n = 1, 3; prompts of 1, 8, 64 words"
-    check.certified(SIZES, within, range=text, size=lambda size: size.prompt, precision="least p")
+    check.chosen(SIZES, within, range=text, size=lambda size: size.prompt, precision="least p")
 
 
 @claim(
@@ -211,7 +211,7 @@ def test_precision(check: Check) -> None:
 
     sizes = [Size(name, 1, 1 << e) for name in SMALL for e in range(17)]
     text = "shift, sum, parity at n = 1; prompts of 1, 2, 4 … 2^16 words"
-    check.certified(sizes, within, range=text, size=lambda size: size.prompt)
+    check.chosen(sizes, within, range=text, size=lambda size: size.prompt)
 
 
 GATES = {  # of a step at n = 1 over R_p, twice
@@ -232,4 +232,4 @@ def test_growth(check: Check) -> None:
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
     steps = [Step(name, p) for name in SMALL for p in range(7, 41, 2)]
-    check.certified(steps, counted, range="counted for odd p in 7 … 39", precision="7 ≤ p ≤ 39")
+    check.chosen(steps, counted, range="counted for odd p in 7 … 39", precision="7 ≤ p ≤ 39")

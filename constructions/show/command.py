@@ -13,7 +13,8 @@ from constructions.models.solver import Request, Run, Solver
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
-from constructions.show.trace import Trace, print_trace, trace_document
+from constructions.show.trace import Trace
+from constructions.show.trace_text import print_trace, trace_document
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 

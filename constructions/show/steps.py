@@ -1,29 +1,32 @@
-"""What each token of a run left behind, for the trace: registers from the indexed engine, attention patterns when asked for.
+"""What each token of a run left behind, for the trace: registers and attention patterns from the indexed engine.
 
-The registers of every sublayer are those that `indexed` ran on, and all engines have the same. A pattern is what the reference
-engine has by definition: all scores of a column, exactly, rounded, and their correctly rounded softmax; here the scores of one
-column are numpy operations on Python integers, and nobody pays for columns that are not shown.
+The registers of every sublayer are those that `indexed` ran on, and all engines have the same. A softmax column that it certified
+is read off its winners, who share 1 alike. Any other is what the reference engine has by definition: all scores of the column,
+exactly, rounded, and their correctly rounded softmax. Nobody pays for columns that are not shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constructions.engines.indexed.column import Column
-from constructions.layers import AttentionHead, Matrix, Transformer
+from constructions.engines.indexed.head import Attended
+from constructions.engines.indexed.nearest import Winners
+from constructions.engines.weights import HeadWeights, Row, Weights
+from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
-from precision.rounding import round_fraction
 from precision.softmax import softmax
+from precision.winners import winners_share
 
 Integers = NDArray[Any]  # Python integers
 Pattern = tuple[tuple[int, int], ...]
+Stream = Sequence[Sequence[int]]  # each register at all positions, in quanta
 
 
 class Step(Protocol):
@@ -44,77 +47,120 @@ def observed_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[
     from constructions.engines import indexed
 
     exponent = arithmetic.format.quantum_exponent
-    sublayers: list[Integers] = []
+    streams: list[Stream] = []
+    heads: list[list[_Head]] = [[] for _ in model.blocks]
+    held: dict[int, tuple[Column, list[int]]] = {}  # sublayers share the columns of registers that they leave alone
 
     def keep(block: int, sublayer: str, columns: Sequence[Column]) -> None:
-        sublayers.append(np.array([column.to_quanta(exponent) for column in columns], object).T)
+        for column in columns:
+            if id(column) not in held:
+                held[id(column)] = column, column.to_quanta(exponent)
+        streams.append([held[id(column)][1] for column in columns])
 
-    found = indexed.run(model, arithmetic, tokens, observe=keep)
-    heads = [
-        [_Head.of(head, arithmetic, before) for head in block.heads]
-        for block, before in zip(model.blocks, sublayers[::2], strict=False)
-    ]
-    return [_Step(sublayers, heads, place, int(token)) for place, token in enumerate(found.next_tokens)]
+    weights = Weights(model, arithmetic).blocks
+
+    def keep_head(block: int, number: int, found: Attended) -> None:
+        heads[block - 1].append(_Head(weights[block - 1].heads[number], arithmetic, streams[-1], found))
+
+    run = indexed.run(model, arithmetic, tokens, observe=keep, observe_head=keep_head)
+    return [_Step(streams, heads, place, int(token)) for place, token in enumerate(run.next_tokens)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Step:
     """place: the position from 0. heads: by block."""
 
-    sublayers: Sequence[Integers]
+    streams: Sequence[Stream]
     heads: Sequence[Sequence[_Head]]
     place: int
     next_token: int
 
     @property
     def registers(self) -> Sequence[Sequence[int]]:
-        return [table[self.place] for table in self.sublayers]
+        return _Rows(self.streams, self.place)
 
     @cached_property
     def attention(self) -> Sequence[Sequence[Pattern]]:
         return [[head.pattern(self.place) for head in block] for block in self.heads]
 
 
+class _Rows(Sequence[Sequence[int]]):
+    """The registers at one place, a row for each sublayer, made when it is asked for."""
+
+    def __init__(self, streams: Sequence[Stream], place: int) -> None:
+        self.streams, self.place = streams, place
+
+    def __len__(self) -> int:
+        return len(self.streams)
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sequence[int]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return [register[self.place] for register in self.streams[index]]
+
+
 @dataclass(frozen=True, eq=False)
 class _Head:
-    """Keys and queries of all positions in quanta. Shapes: (positions, score width)."""
+    """One head: its weights, the registers before it, and whom the engine found to win."""
 
-    keys: Integers
-    queries: Integers
+    weights: HeadWeights
     arithmetic: Arithmetic
-
-    @staticmethod
-    def of(head: AttentionHead, arithmetic: Arithmetic, before: Integers) -> _Head:
-        return _Head(_rows(head.key, before, arithmetic), _rows(head.query, before, arithmetic), arithmetic)
+    before: Stream
+    found: Attended
 
     def pattern(self, place: int) -> Pattern:
         """(position from 1, weight) where the weight is not 0."""
-        factors = [(j, q) for j, q in enumerate(self.queries[place]) if q]
-        scores = _dot(self.keys[: place + 1], factors, self.arithmetic)
-        weights = softmax(scores.tolist(), self.arithmetic).weights
-        return tuple((k, weight) for k, weight in enumerate(weights, start=1) if weight)
+        if self.found.certified[place] and self.found.winners is not None:
+            winners = _winners(self.found.winners, place)
+            share = winners_share(len(winners), self.arithmetic, losers=len(winners) <= place)
+            return tuple((k + 1, share) for k in winners) if share else ()
+        wishes = [_dot([[register[place]] for register in self.before], row, self.arithmetic) for row in self._queries]
+        factors = [(j, int(wish[0])) for j, wish in enumerate(wishes) if wish[0]]
+        scores = _dot([row[: place + 1] for row in self._keys], factors, self.arithmetic, place + 1)
+        shares = softmax(scores.tolist(), self.arithmetic).weights
+        return tuple((k, weight) for k, weight in enumerate(shares, start=1) if weight)
+
+    @property
+    def _queries(self) -> Sequence[Sequence[tuple[int, int]]]:
+        return [_factors(row) for row in self.weights.query]
+
+    @cached_property
+    def _keys(self) -> Sequence[Integers]:
+        """The key rows at all positions."""
+        return [_dot(self.before, _factors(row), self.arithmetic) for row in self.weights.key]
 
 
-def _rows(matrix: Matrix, vectors: Integers, arithmetic: Arithmetic) -> Integers:
-    """Every row of a matrix on every vector. Shapes: (rows, d), (positions, d) → (positions, rows)."""
-    rows = [
-        [(int(j), round_fraction(Fraction(float(row[j])), arithmetic.format).quanta) for j in np.flatnonzero(row)]
-        for row in matrix
-    ]
-    return np.array([_dot(vectors, row, arithmetic) for row in rows], object).reshape(len(rows), len(vectors)).T
+def _winners(winners: Winners, query: int) -> list[int]:
+    """All keys that win for one query, in order."""
+    ordinary = winners.order[winners.low[query] : winners.high[query]]
+    special = winners.special[winners.special_wins[:, query]]
+    return sorted([*ordinary.tolist(), *special.tolist(), *range(int(winners.tie[query]))])
 
 
-def _dot(vectors: Integers, factors: Sequence[tuple[int, int]], arithmetic: Arithmetic) -> Integers:
-    """Σ vector[j]·factor over the factors (j, factor), rounded once, or after every product and sum."""
+def _factors(row: Row) -> list[tuple[int, int]]:
+    return [(j, weight.quanta) for j, weight in row]
+
+
+def _dot(
+    columns: Sequence[Sequence[int] | Integers],
+    factors: Sequence[tuple[int, int]],
+    arithmetic: Arithmetic,
+    length: int | None = None,
+) -> Integers:
+    """Σ column[j]·factor over the factors (j, factor), rounded once, or after every product and sum. length: of the columns."""
     shift = -arithmetic.format.quantum_exponent
-    result = np.full(len(vectors), 0, object)
-    if arithmetic.discipline is Discipline.FUSED:
-        for j, factor in factors:
-            result = result + vectors[:, j] * factor
-        return _rounded(result, shift, arithmetic)
+    result = np.full(len(columns[0]) if length is None else length, 0, object)
     for j, factor in factors:
-        result = _rounded(result + _rounded(vectors[:, j] * factor, shift, arithmetic), 0, arithmetic)
-    return result
+        product = np.array(columns[j], object) * factor
+        if arithmetic.discipline is Discipline.FUSED:
+            result = result + product
+        else:
+            result = _rounded(result + _rounded(product, shift, arithmetic), 0, arithmetic)
+    return _rounded(result, shift, arithmetic) if arithmetic.discipline is Discipline.FUSED else result
 
 
 def _rounded(values: Integers, shift: int, arithmetic: Arithmetic) -> Integers:

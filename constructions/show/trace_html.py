@@ -11,7 +11,8 @@ from string import Template
 from typing import Protocol
 
 from constructions.models.construction import Construction
-from constructions.show.trace import Trace, show_attended, show_because, show_value, show_values
+from constructions.show.trace import Trace
+from constructions.show.trace_text import show_attended, show_because, show_value, show_values
 
 PAGE = Path(__file__).with_name("trace_page.html")
 FOCUS = ("current", "previous", "father", "next")

@@ -65,3 +65,19 @@ def test_another_rounding_is_refused() -> None:
     arithmetic = Arithmetic(fixed_point(33), rounding=Rounding.TOWARD_ZERO)
     with pytest.raises(ValueError, match="rounded to the nearest"):
         observed_steps(wired.model, arithmetic, [0])
+
+
+def test_a_certified_column_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = parse_edges(EDGES)
+    wired = transformer.build(8)
+    found = observed_steps(wired.model, wired.arithmetic, [*PAPER.prompt(graph), *expected_answer(graph, PAPER)])
+
+    def refuse(*_: object) -> object:
+        raise AssertionError("a whole column")
+
+    monkeypatch.setattr("constructions.show.steps.softmax", refuse)
+    assert {len(block) for step in found for block in step.attention} == {0, 1, 2}
+    printed = transformer.build(8, printed=("score-range",))
+    uncertified = observed_steps(printed.model, printed.arithmetic, PAPER.prompt(graph))
+    with pytest.raises(AssertionError, match="a whole column"):
+        [step.attention for step in uncertified]

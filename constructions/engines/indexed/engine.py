@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from constructions.engines.indexed.column import Array, Column, combine, from_floats, multiply, positive_part
-from constructions.engines.indexed.head import Head, Joined, KeysForgotten, Memory
+from constructions.engines.indexed.head import Attended, Head, Joined, KeysForgotten, Memory
 from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.output_head import OutputHead
 from constructions.engines.indexed.scan import states
@@ -29,6 +29,8 @@ from precision.format import Arithmetic, Rounding
 
 Observer = Callable[[int, str, Sequence[Column]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all registers."""
+HeadObserver = Callable[[int, int, Attended], None]
+"""Called after each head with its block and its number there, from 0, and what it did."""
 CHUNK = 1 << 17  # positions; enough that numpy's calls cost nothing beside its loops, few enough to stay in the caches
 HEADLESS_CHUNK = (
     1 << 14
@@ -94,6 +96,7 @@ def run(
     tokens: Sequence[int],
     *,
     observe: Observer | None = None,
+    observe_head: HeadObserver | None = None,
     beyond: bool = False,
 ) -> IndexedRun:
     """Runs the model on a whole sequence.
@@ -103,7 +106,7 @@ def run(
     that does not hold 1.
     """
     engine = Indexed(model, arithmetic, beyond=beyond)
-    return engine.advance(engine.start, tokens, observe=observe, remember=False)[1]
+    return engine.advance(engine.start, tokens, observe=observe, observe_head=observe_head, remember=False)[1]
 
 
 def first_mismatch(
@@ -170,6 +173,7 @@ class Indexed:
         tokens: Sequence[int] | Array,
         *,
         observe: Observer | None = None,
+        observe_head: HeadObserver | None = None,
         remember: bool = True,
         forget: bool = False,
     ) -> tuple[State, IndexedRun]:
@@ -183,7 +187,11 @@ class Indexed:
         size = len(self.model.words)
         if len(array) == 0 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= size:
             raise IndexError(f"a sequence needs at least one token, all of them integers from 0 to {size - 1}")
-        chunk = _Chunk(self, state, array, observe or (lambda block, sublayer, registers: None))
+        observers = (
+            observe or (lambda block, sublayer, registers: None),
+            observe_head or (lambda block, head, found: None),
+        )
+        chunk = _Chunk(self, state, array, *observers)
         return chunk.advance(remember, forget)
 
     def chunk(self, tokens: Array) -> int:
@@ -244,12 +252,14 @@ class Indexed:
 class _Chunk:
     """One pass over the model."""
 
-    def __init__(self, engine: Indexed, state: State, tokens: Array, observe: Observer) -> None:
+    def __init__(
+        self, engine: Indexed, state: State, tokens: Array, observe: Observer, observe_head: HeadObserver
+    ) -> None:
         self.engine, self.model, self.arithmetic = engine, engine.model, engine.arithmetic
         self.before, self.tokens, self.length = state, tokens, len(tokens)
         self.operators = Operators(engine.arithmetic)
         self.columns = Columns(saturations=self.operators.saturations)
-        self.observe = observe
+        self.observe, self.observe_head = observe, observe_head
         self.stream: list[Column] = []
 
     def advance(self, remember: bool, forget: bool) -> tuple[State, IndexedRun]:
@@ -296,6 +306,7 @@ class _Chunk:
             found = Head(self.operators, head, site).attend(
                 memory, self.stream, joined, remember=remember, forget=forget
             )
+            self.observe_head(number, index, found)
             outputs += found.outputs
             after.append(found.memory)
             certified = int(np.count_nonzero(found.certified))

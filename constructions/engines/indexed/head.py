@@ -61,11 +61,15 @@ class Memory:
 
 
 class Attended(NamedTuple):
-    """What a head read, a column for each of its value rows; which of the chunk's softmax columns were certified."""
+    """What a head read, a column for each of its value rows; which of the chunk's softmax columns were certified.
+
+    winners: who won these, their places counted among the keys that are kept; None if nobody was searched.
+    """
 
     outputs: list[Column]
     certified: Array
     memory: Memory
+    winners: Winners | None
 
 
 Joined = dict[tuple[int, int], tuple[Column, Column, Column]]
@@ -134,13 +138,13 @@ class Head:
                 )
             outputs = self._by_definition(certified, kept, query, key, value, outputs)
         if not remember:
-            return Attended(outputs, certified, Memory())
+            return Attended(outputs, certified, Memory(), winners)
         after = self._memory(memory, length, keys, ranges)
         if forget and winners is not None and winners.preference is not None:
             root, square = (self.scored[i] for i in winners.preference)
             last = {i: c.take(np.array([length - 1])) for i, c in zip(self.scored, coefficients, strict=True)}
             after = self._forget(after, root, square, last, lead)
-        return Attended(outputs, certified, after)
+        return Attended(outputs, certified, after, winners)
 
     # The keys
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from circuits.models import LARGEST_N, SMALL, Rnn
 from circuits.runs import RnnStep, run_rnn
 from circuits.simulation import FINDINGS, SOURCE, Plan, build, gate_word, least_precision
 from constructions.models.construction import Construction, Derived
+from constructions.models.door import Door, Said
 from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -192,13 +193,75 @@ class Simulator:
         return f"token {gate + 1} of step {step + 1} is {found}; the RNN's is {right}"
 
 
+def _solver(
+    model: str,
+    discipline: Discipline,
+    *,
+    rnn: str = DEFAULT_RNN,
+    n: int = 1,
+    rnn_p: int | None = None,
+    words: int = 1,
+    length: int | None = None,
+) -> tuple[Simulator, int | None]:
+    """n, rnn_p: of the RNN's numbers. words: how many it writes. length: of the prompts."""
+    if rnn not in SMALL:
+        raise ValueError(f"there is no RNN {rnn!r}; there are {', '.join(SMALL)}")
+    return Simulator(SMALL[rnn].load(rnn_p, n, discipline), words), length
+
+
+def _read(solver: Simulator, given: object, n: int | None) -> list[int]:
+    if given is None:
+        given = PROMPTS[solver.rnn.name]
+    if not isinstance(given, str):
+        given = " ".join(map(str, given)) if isinstance(given, Iterable) else str(given)
+    prompt = _prompt(solver.rnn, given)
+    if n is not None and len(prompt) != n:
+        raise ValueError(f"the prompt has {len(prompt)} words; this model is wired for {n}")
+    return prompt
+
+
+def _fitting(solver: Simulator, prompt: Sequence[int]) -> tuple[Simulator, int]:
+    """Raises ValueError if the run would be too long."""
+    length = Plan(solver.rnn, len(prompt), solver.words).length
+    if length > MOST_TOKENS:
+        raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
+    return solver, len(prompt)
+
+
+def _examples(solver: Simulator, wired: Wired, given: Sequence[int] | None = None) -> Iterator[Request]:
+    """A prompt, by default the beginning of the usual one over and over."""
+    usual = _prompt(solver.rnn, PROMPTS[solver.rnn.name])
+    words = [usual[i % len(usual)] for i in range(wired.n)] if given is None else given
+    yield solver.request(wired, words)
+
+
+def _said(solver: Simulator, run: Run, answer: Sequence[str]) -> Said:
+    *chain, last = run.produced
+    rnn = solver.rnn
+    more = {"rnn": rnn.name, "gates": len(rnn.step.circuit.gates), "words": answer}
+    return Said(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
+
+
+DOOR = Door[Simulator, Sequence[int], list[str]](
+    name="simulate",
+    models=("transformer",),
+    solver=_solver,
+    options=("rnn", "n", "rnn_p", "words", "length"),
+    read=_read,
+    fitting=_fitting,
+    examples=_examples,
+    said=_said,
+    about=lambda solver: {"rnn": solver.rnn.name},
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     command = Command[Simulator, Sequence[int], list[str]](
         PROG,
+        DOOR,
         _parser,
         _job,
-        examples=lambda job, wired: [job.solver.request(wired, _prompt(job.solver.rnn, _text(job.args)))],
         report=_report,
         keeps=lambda args: False,
         signed=("--n", "--precision"),
@@ -237,11 +300,9 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
     with cli.usage_errors():
         rnn = SMALL[args.rnn].load(args.p, 1 if args.n is None else args.n, Discipline(args.discipline))
         prompt = _prompt(rnn, _text(args))
-        length = Plan(rnn, len(prompt), args.words).length
-        if length > MOST_TOKENS:
-            raise ValueError(f"this run has {length:,} tokens; at most {MOST_TOKENS:,} are written")
+        _fitting(Simulator(rnn, args.words), prompt)
     given = prompt if args.dump_weights is None else None
-    return Job(args, Simulator(rnn, args.words), len(prompt), given, {"rnn": rnn.name})
+    return Job(args, Simulator(rnn, args.words), len(prompt), given, shown=prompt)
 
 
 def _text(args: argparse.Namespace) -> str:
@@ -264,9 +325,8 @@ def _prompt(rnn: Rnn, text: str) -> list[int]:
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:
     rnn, gates = job.solver.rnn, len(job.solver.rnn.step.circuit.gates)
     if job.args.json:
-        more = {"rnn": rnn.name, "gates": gates, "words": answer, "vocabulary_of_rnn": list(rnn.vocabulary)}
-        *chain, last = run.produced
-        cli.write_json(run_document(run, job.solver.construction.model, chain, last, more))
+        has = _said(job.solver, run, answer)
+        cli.write_json(run_document(run, job.solver.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         _print_gates(rnn, run, cli.console())
     else:

@@ -1,9 +1,26 @@
-"""Weights of Transformers and RNNs, wired by hand, and the engines and commands that run them."""
+"""Weights of Transformers and RNNs, wired by hand, and the engines and commands that run them.
+
+`constructions.load` wires one in Python. What it needs is imported when it is called: commands start with this package.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import TracebackType
+
+__version__ = "0.1.0"
+__all__ = ["LoadedModel", "Result", "load"]  # of api.py, declared in __init__.pyi
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("constructions.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:

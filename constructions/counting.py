@@ -50,6 +50,7 @@ from constructions.retrieval.attention import (
     spelled_out_key_precision,
     spelled_out_position_precision,
 )
+from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_else
@@ -229,6 +230,7 @@ HYBRID = replace(
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
+DOOR = door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

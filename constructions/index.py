@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from constructions.parts.heads.copy import position_square_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
+from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import Question, Task
@@ -133,6 +134,7 @@ HYBRID = replace(
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
+DOOR = door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from constructions.retrieval.attention import (
     spelled_out_key_precision,
     spelled_out_position_precision,
 )
+from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import Quote, Script, rag
 from constructions.retrieval.retriever import TIED_HEAD, Plan, Retriever
 from constructions.retrieval.task import FAILED, Question, Task, nothing_else
@@ -156,6 +157,7 @@ HYBRID = replace(
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
+DOOR = door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

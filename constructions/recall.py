@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 
 from constructions import ngram
+from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import rag
 from constructions.retrieval.task import FAILED, Question
 
@@ -75,6 +76,7 @@ HYBRID = replace(
 )
 RETRIEVERS = (TRANSFORMER, RAG, HYBRID)
 CONSTRUCTIONS = tuple(retriever.construction for retriever in RETRIEVERS)
+DOOR = door_of(RETRIEVERS)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from circuits.simulate import CONSTRUCTIONS as FOUND
+from circuits.simulate import DOOR as THE_DOOR
 from circuits.simulate import main
 
-CONSTRUCTIONS = FOUND
+CONSTRUCTIONS, DOOR = FOUND, THE_DOOR
 
 
 if __name__ == "__main__":

@@ -5,26 +5,23 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
-from constructions.models.solver import Request, Run
+from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, blocks_of, show_answer
 from constructions.show.options import LARGEST_N
 from constructions.show.trace import Trace
 from constructions.show.trace_html import html_page
-from constructions.wiring.wired import Wired
 
 DEFAULT_N = 8  # of a dump without a graph
 EDGE_LIST = "an edge list, one `u v` a line,"
-EXAMPLE_N = 12  # vertices of a worked example that does not have all
-MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
 _LONG = re.compile(r"[0-9]{10,}")
 
 DESCRIPTION = """\
@@ -101,25 +98,7 @@ def _job(args: argparse.Namespace) -> Job[Model, Graph]:
     _check(args)
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
-    return Job(args, MODELS[args.model, args.tokens], n, graph, {"layout": args.tokens, "model": args.model})
-
-
-def _examples(job: Job[Model, Graph], wired: Wired) -> Iterator[Request]:
-    """A tree, or a part of the graph that is one where a run over all n vertices is too long; and a graph with a cycle."""
-    model, n = job.solver, wired.n
-    size = min(n, EXAMPLE_N)
-    most = MOST_SEARCHED if model.searches else MOST_WALKED
-    whole = n == size or (3 * n + model.limit(n) <= most and not wired.printed)  # as printed, it may go on for ever
-    graphs = [Graph(n, tuple(_tree(n)))] if whole else []
-    if n >= 4:  # three of the first vertices are a cycle; as many edges as a tree has, where the model counts them
-        rest = size if model.searches else n
-        graphs.append(Graph(n, ((1, 2), (3, 2), (1, 3), *((max(1, v // 2), v) for v in range(4, rest)))))
-    if not whole and n >= size + 3:  # a tree on the first vertices, a cycle on the others
-        others = range(size + 1, n)
-        cycle = [] if model.searches else [*((v, v + 1) for v in others), (n, size + 1)]
-        graphs.append(Graph(n, (*_tree(size), *cycle)))
-    for graph in graphs:
-        yield replace(model.request(wired, graph), limit=model.limit(size if wired.printed else n))
+    return Job(args, MODELS[args.model, args.tokens], n, graph)
 
 
 def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
@@ -186,11 +165,6 @@ def _graph(args: argparse.Namespace) -> Graph | None:
     return graph
 
 
-def _tree(n: int) -> list[tuple[int, int]]:
-    """A tree in which a vertex has up to two children, its edges this way and that."""
-    return [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, n + 1)]
-
-
 def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
@@ -200,9 +174,9 @@ def _write(path: Path, data: bytes) -> None:
 
 COMMAND = Command(
     "python -m constructions.istree",
+    DOOR,
     _parser,
     _job,
-    _examples,
     _report,
     keeps=lambda args: args.trace or args.html is not None,
     signed=("--edges", "--n", "--precision"),

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from constructions.models.solver import Request
+from constructions.retrieval.door import door_of
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
-from constructions.wiring.wired import Wired
 
 DEFAULT_N = 12  # of a dump without a question
-EXAMPLE_LENGTH = 40  # of the sequence in the longest worked example
 
 EPILOG = """\
 examples:
@@ -53,9 +51,9 @@ def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> 
     """Runs the command of one task, solved by each of these models; returns its exit code."""
     command = Command[Retriever, Question, str](
         f"python -m constructions.{retrievers[0].task.name}",
+        door_of(retrievers),
         partial(_parser, retrievers),
         partial(_job, {retriever.model: retriever for retriever in retrievers}),
-        _examples,
         lambda job, run, answer, trace: show_answer(job, run, run.produced[:-1], answer, trace),
         keeps=lambda args: args.trace,
         signed=("--n", "--precision"),
@@ -112,16 +110,7 @@ def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retri
     n = args.n or (DEFAULT_N if question is None else question.least_n)
     if question is not None:
         retriever = replace(retriever, query_length=len(question.query))
-    return Job(args, retriever, n, question, {"model": args.model, "query_length": retriever.query_length})
-
-
-def _examples(job: Job[Retriever, Question], wired: Wired) -> Iterator[Request]:
-    """Questions that fit this n and length of query; numbers all over 1 … n are in the last."""
-    retriever, n = job.solver, wired.n
-    length = retriever.query_length
-    samples = [q for q in retriever.task.samples if len(q.query) == length and q.least_n <= n]
-    samples += [q for q in (_spread(retriever, length, n), job.given) if q is not None and q not in samples]
-    return (retriever.request(wired, sample) for sample in samples)
+    return Job(args, retriever, n, question)
 
 
 def _prompt_last(argv: Sequence[str]) -> list[str]:
@@ -158,16 +147,3 @@ def _question(retriever: Retriever, args: argparse.Namespace) -> Question:
     if len(question.sequence) > limit:
         raise CommandError(f"the sequence has {len(question.sequence)} tokens, more than {limit}, {what}")
     return question
-
-
-def _spread(retriever: Retriever, query_length: int, n: int) -> Question | None:
-    """A question about numbers all over 1 … n whose query stands in the sequence, but not in front; None if n is too small."""
-    sequence = tuple(1 + i * i * n // EXAMPLE_LENGTH**2 for i in range(min(n, EXAMPLE_LENGTH)))
-    start = len(sequence) // 2
-    query = sequence[start : start + query_length]
-    if retriever.task.name == "index":
-        query = (start + 1,)
-    elif retriever.task.zero:
-        query = (*query[:1], 0)
-    question = Question(sequence, query)
-    return question if len(query) == query_length and not retriever.task.wrong(question) else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from constructions.models.construction import Construction
-from constructions.models.solver import Request, Run, Solver
+from constructions.models.door import Door
+from constructions.models.solver import Run, Solver
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
@@ -26,29 +27,29 @@ Sentence = Callable[[Mapping[str, Fraction], str], str]
 
 @dataclass(frozen=True)
 class Job(Generic[Model, Input]):
-    """What the arguments ask for. given: the input of a run, None if there is none. extra: what the sidecar says besides."""
+    """What the arguments ask for. given: the input of a run, None if there is none. shown: one that examples are to be of."""
 
     args: argparse.Namespace
     solver: Model
     n: int
     given: Input | None
-    extra: Mapping[str, object]
+    shown: Input | None = None
 
 
 @dataclass(frozen=True)
 class Command(Generic[Model, Input, Answer]):
-    """The command of one task. What it calls may raise CommandError.
+    """The command of one task, at its door. What it calls may raise CommandError.
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
-    examples(job, wired): what to show beside dumped weights. report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
+    report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
     signed: the options whose values may begin with a minus. sizes: what a model is wired for, by its n. running: what a run does.
     unfinished(job, run): what keeps a run that holds up from going on, "" for nothing.
     """
 
     prog: str
+    door: Door[Model, Input, Answer]
     parser: Callable[[str], Parser]
     job: Callable[[argparse.Namespace], Job[Model, Input]]
-    examples: Callable[[Job[Model, Input], Wired], Iterable[Request]]
     report: Callable[[Job[Model, Input], Run, Answer, Trace | None], None]
     keeps: Callable[[argparse.Namespace], bool]
     signed: tuple[str, ...]
@@ -68,8 +69,9 @@ class Command(Generic[Model, Input, Answer]):
             printed, discipline = options.findings(args, solver.construction), Discipline(args.discipline)
             wired = solver.build(job.n, args.precision, printed=printed, discipline=discipline)
         if args.dump_weights is not None:
-            examples = worked_examples(self.examples(job, wired))
-            options.dump_weights(args, solver.construction, wired, examples, job.extra, run=given is not None)
+            examples = worked_examples(self.door.examples(solver, wired, job.given if job.shown is None else job.shown))
+            about = self.door.about(solver)
+            options.dump_weights(args, solver.construction, wired, examples, about, run=given is not None)
         if given is None:
             return cli.HOLDS
         run = run_model(solver.request(wired, given), args.engine, self.running, keep=self.keeps(args))

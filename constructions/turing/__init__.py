@@ -6,7 +6,11 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """`CONSTRUCTIONS`, made when somebody asks for it: who wants a machine need not wait for weights."""
+    """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a machine need not wait for weights."""
+    if name == "DOOR":
+        from constructions.turing.door import DOOR
+
+        return DOOR
     if name != "CONSTRUCTIONS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from constructions.turing.models import MODELS

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from constructions.models.solver import Request, Run
+from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
 from constructions.show.trace import Trace
-from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.door import DEFAULT_STEPS, DOOR, is_named, named_machine, require_machine, said
+from constructions.turing.library import LIBRARY
+from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, TuringModel
-from constructions.turing.pasted import looks_like_a_machine, read_machine
+from constructions.turing.pasted import read_machine
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
-from constructions.turing.tape_models import HALT
-from constructions.wiring.wired import Wired
 
-DEFAULT_STEPS = 1000
 MOST_WORDS = 2000  # that are printed for people
-EXAMPLE_WORDS = 250  # of a run, as a worked example beside the weights
 
 EPILOG = """\
 examples:
@@ -96,31 +91,14 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     machine, tape = _machine(args)
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = args.steps if args.dump_weights is None else None
-    return Job(args, model, args.steps, given, {"model": args.model, "machine": str(machine), "tape": tape})
-
-
-def _examples(job: Job[TuringModel, int], wired: Wired) -> Iterator[Request]:
-    """How a repaired run begins."""
-    if not wired.printed:
-        request = job.solver.request(wired, min(job.n, EXAMPLE_WORDS))  # no step has less than a word
-        guess = request.guess[:EXAMPLE_WORDS]
-        yield replace(request, guess=guess, limit=len(guess))
+    return Job(args, model, args.steps, given)
 
 
 def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: Trace | None) -> None:
     model, produced = job.solver, run.produced
     if job.args.json:
-        stopped = {
-            "halted": answer.halted,
-            "steps": answer.steps,
-            "state": answer.state,
-            "head": answer.head,
-            "nonblank": answer.nonblank,
-            "tape": answer.tape,
-        }
-        halted = produced[-1:] == [HALT]  # by itself
-        chain = produced[: len(produced) - halted]
-        cli.write_json(run_document(run, job.args.model, chain, HALT if halted else None, stopped))
+        has = said(model, run, answer)
+        cli.write_json(run_document(run, job.args.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
         print_steps(cli.console(), model.machine.word(model.tape), model.read_steps(run.words), answer)
     else:
@@ -152,21 +130,11 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     """The machine and its word. Raises CommandError."""
     text, tape = str(args.machine), args.tape
     with cli.usage_errors():
-        if text in {named.name for named in LIBRARY}:
-            named = find(text)
-            named.machine.word(tape or "")
-            if tape is not None and not re.fullmatch(named.accepts, tape):
-                raise CommandError(
-                    f"--tape {tape!r}: {text} wants {named.wants}; on any other tape its rules run as --machine {named.machine}"
-                )
-            return named.machine, named.example if tape is None else tape
+        if is_named(text):
+            return named_machine(text, tape)
         is_file = text == "-" or _is_file(text)
-        if not is_file and not looks_like_a_machine(text):
-            names = ", ".join(named.name for named in LIBRARY)
-            raise CommandError(
-                f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
-                " rules are written as in 1RB1LB_1LA1RZ"
-            )
+        if not is_file:
+            require_machine(text)
         found = read_machine(cli.read_text(text, "a machine") if is_file else text)
         tape = found.tape(tape or "")
         found.machine.word(tape)
@@ -184,9 +152,9 @@ def _is_file(text: str) -> bool:
 
 COMMAND = Command(
     "python -m constructions.turing",
+    DOOR,
     _parser,
     _job,
-    _examples,
     _report,
     keeps=lambda args: False,  # what is traced is the words alone
     signed=("--steps", "--precision", "--tape", "--machine"),

@@ -1,0 +1,6 @@
+from constructions.api import LoadedModel as LoadedModel
+from constructions.api import Result as Result
+from constructions.api import load as load
+
+__version__: str
+__all__ = ["LoadedModel", "Result", "load"]

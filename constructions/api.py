@@ -1,0 +1,267 @@
+"""The constructions from Python: wire a model, run it by any engine, look at its registers by name.
+
+import constructions
+
+model = constructions.load("istree", n=4)
+result = model.run([(1, 2), (2, 3), (3, 4)])
+result.answer, result.chain_of_thought, result["father"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constructions.engines import find_engine
+from constructions.models.door import Door, Said, find_door
+from constructions.models.solver import Run
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+
+VARIANTS = ("repaired", "printed")
+MOST_SHOWN = 24  # tokens of a result in a notebook
+
+
+def load(
+    name: str,
+    model: str | None = None,
+    *,
+    variant: str = "repaired",
+    findings: Iterable[str] = (),
+    p: int | None = None,
+    sequential: bool = False,
+    **options: Any,
+) -> LoadedModel:
+    """A construction, by the name that `python -m constructions` lists.
+
+    model: transformer, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant, --printed,
+    --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval; machine, tape,
+    steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is wired anew for
+    each input. Raises ValueError, with one line, for what there is not.
+    """
+    door = find_door(name)
+    discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
+    solver, n = door.open(model, discipline, options)
+    if variant not in VARIANTS:
+        raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
+    chosen = (findings,) if isinstance(findings, str) else tuple(findings)
+    if variant == "printed":
+        if chosen:
+            raise ValueError("findings are for the repaired variant; the printed one has all of them")
+        chosen = tuple(finding.id for finding in solver.construction.findings)
+    loaded = LoadedModel(door, solver, n, chosen, p, discipline)
+    if n is not None:
+        _ = loaded.wired  # what is wrong with n or p is said here
+    return loaded
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model of a construction: what it is wired for, and the weights. n: None if each input says it."""
+
+    door: Door[Any, Any, Any]
+    solver: Any
+    n: int | None
+    findings: tuple[str, ...]
+    precision_bits: int | None
+    discipline: Discipline
+
+    @cached_property
+    def wired(self) -> Wired:
+        """The weights with their names. Raises ValueError without n, and for an n or p that they cannot be wired for."""
+        if self.n is None:
+            raise ValueError(f"{self.door.name} was loaded without a size; only `run` knows one, from its input")
+        wired: Wired = self.solver.build(self.n, self.precision_bits, printed=self.findings, discipline=self.discipline)
+        return wired
+
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """The names of the residual stream's coordinates."""
+        return self.wired.registers
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What each register holds, in words."""
+        return {name: self.solver.construction.meaning(name) for name in self.registers}
+
+    def run(self, given: object = None, *, engine: str = "auto") -> Result:
+        """Runs the model on an input: what the command takes as text, a list of edges, (sequence, query), a number of steps.
+
+        Raises ValueError for what is no input, or beyond n; SearchError for a search that cannot be carried out.
+        """
+        question = self.door.read(self.solver, given, self.n)
+        fitted = self
+        if self.n is None:
+            solver, n = self.door.fitting(self.solver, question)
+            fitted = LoadedModel(self.door, solver, n, self.findings, self.precision_bits, self.discipline)
+        run = fitted.solver.request(fitted.wired, question).run(find_engine(engine))
+        answer = fitted.solver.read(run)
+        said = self.door.said(fitted.solver, run, answer)
+        return Result(fitted, run, said, fitted.solver.judge(question, run, answer))
+
+    def __repr__(self) -> str:
+        about = ", ".join(f"{key}={value!r}" for key, value in self._about().items())
+        return f"<{self.door.name} {about}>"
+
+    def _about(self) -> dict[str, object]:
+        found: dict[str, object] = {"model": self.solver.construction.model, **self.door.about(self.solver)}
+        if self.findings:
+            found["findings"] = ", ".join(self.findings)
+        if self.n is not None:
+            wired = self.wired
+            found |= {"n": self.n, "p": wired.arithmetic.format.significand_bits + 1}
+            found |= {"blocks": len(wired.model.blocks), "registers": wired.model.width}
+        return found
+
+    def _repr_html_(self) -> str:
+        construction = self.solver.construction
+        rows = _rows((key, str(value)) for key, value in self._about().items())
+        return f"<b>{escape(self.door.name)}</b>, {escape(construction.source)}: {escape(construction.statement)}{rows}"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One run. `result["father"]` is a register behind the last block, exactly, at each token that was read.
+
+    complaint: what is wrong with what the model wrote, "" if it holds up. The fields of the command's --json are attributes,
+    those of one construction alone among them, such as `result.halted` of a Turing machine.
+    """
+
+    loaded: LoadedModel
+    run: Run
+    said: Said
+    complaint: str
+
+    @property
+    def answer(self) -> str | None:
+        """The last word, such as YES; None if the model gave none."""
+        return self.said.answer
+
+    @property
+    def chain_of_thought(self) -> list[str]:
+        """What stands between the input and the answer."""
+        return list(self.said.chain_of_thought)
+
+    @property
+    def input(self) -> list[str]:
+        """The tokens of the prompt."""
+        return list(self.run.prompt)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The whole sequence: the prompt, and all that follows."""
+        return list(self.run.words)
+
+    @property
+    def engine(self) -> str:
+        """Which engine ran the weights."""
+        return self.run.decoded.engine
+
+    @cached_property
+    def document(self) -> dict[str, object]:
+        """What the command prints with --json. The flags may take the engine another run."""
+        from constructions.show.run import run_document
+
+        model = self.loaded.solver.construction.model
+        return run_document(self.run, model, self.chain_of_thought, self.answer, self.said.more)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self.said.more:
+            return self.said.more[name]
+        if name in self.document:
+            return self.document[name]
+        raise AttributeError(f"a result of {self.loaded.door.name} has no {name!r}")
+
+    # What the tokens left behind
+
+    def register(self, name: str, block: int | None = None) -> tuple[Fraction, ...]:
+        """A register at each token that was read (all but the last that was written), behind a block, 0 for the embedding.
+
+        block: from 1, by default the last. Raises KeyError for a name and IndexError for a block that there is not.
+        """
+        quantum = self._wired.arithmetic.format.quantum
+        return tuple(int(value) * quantum for value in self._quanta(name, block))
+
+    def array(self, name: str, block: int | None = None) -> NDArray[np.float64]:
+        """The same in float64, to the nearest where that is not exact."""
+        return np.array([float(value) for value in self.register(name, block)])
+
+    def __getitem__(self, name: str) -> tuple[Fraction, ...]:
+        return self.register(name)
+
+    def heads(self) -> list[tuple[int, str]]:
+        """Each head as its block, from 1, and its name."""
+        return [(number, head.name) for number, plan in enumerate(self._wired.blocks, start=1) for head in plan.heads]
+
+    def attention(self, block: int, head: int | str = 0) -> NDArray[np.float64]:
+        """The weights of a head, a row for each token that asks, a column for each that is read; the head by number or name.
+
+        Raises IndexError or KeyError for one that there is not.
+        """
+        if not 1 <= block <= len(self._wired.blocks):
+            raise IndexError(f"there is no block {block}; there are blocks 1 … {len(self._wired.blocks)}")
+        names = [found.name for found in self._wired.blocks[block - 1].heads]
+        if head not in names and head not in range(len(names)):
+            raise KeyError(f"block {block} has no head {head!r}; it has {', '.join(names) or 'none'}")
+        place = names.index(head) if isinstance(head, str) else head
+        quantum, length = self._wired.arithmetic.format.quantum, len(self._steps)
+        result = np.zeros((length, length))
+        for row, step in enumerate(self._steps):
+            for position, weight in step.attention[block - 1][place]:
+                result[row, position - 1] = float(weight * quantum)
+        return result
+
+    @property
+    def _wired(self) -> Wired:
+        return self.run.request.wired
+
+    @cached_property
+    def _steps(self) -> Sequence[Any]:
+        from constructions.show.steps import observed_steps
+
+        wired = self._wired
+        read = [*self.run.request.prompt, *self.run.tokens[:-1].tolist()]
+        return self.run.decoded.steps or observed_steps(wired.model, wired.arithmetic, read)
+
+    def _quanta(self, name: str, block: int | None) -> Iterable[int]:
+        if name not in self._wired.registers:
+            raise KeyError(f"there is no register {name!r}; there are {', '.join(self._wired.registers)}")
+        blocks = len(self._wired.blocks)
+        if block is not None and not 0 <= block <= blocks:
+            raise IndexError(f"there is no block {block}; there are blocks 1 … {blocks}, and 0 for the embedding")
+        place, sublayer = self._wired.registers.index(name), 2 * (blocks if block is None else block)
+        return (step.registers[sublayer][place] for step in self._steps)
+
+    def __repr__(self) -> str:
+        wrong = f", refuted: {self.complaint}" if self.complaint else ""
+        return f"<{self.loaded.door.name}: {_shortened(self.chain_of_thought)} {self.answer}{wrong}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("input", _shortened(self.input)),
+            ("chain of thought", _shortened(self.chain_of_thought)),
+            ("answer", str(self.answer)),
+            ("engine", self.engine),
+            *([("refuted", self.complaint)] if self.complaint else []),
+            *((key, str(value)) for key, value in self.said.more.items()),
+        ]
+        return f"<b>{escape(repr(self.loaded))}</b>{_rows(rows)}"
+
+
+def _shortened(words: Sequence[str]) -> str:
+    more = len(words) - MOST_SHOWN
+    return " ".join(words[:MOST_SHOWN]) + (f" … {more} more" if more > 0 else "")
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in rows)
+    return f"<table>{cells}</table>"

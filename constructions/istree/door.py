@@ -1,0 +1,86 @@
+"""The way to IsTree for callers: its options, the graphs that they write, the worked examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from constructions.istree.graphs import Graph, parse_edges
+from constructions.istree.models import MODELS, Answer, Model
+from constructions.models.door import Door, Said
+from constructions.models.solver import Request, Run
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+
+EXAMPLE_N = 12  # vertices of a worked example that does not have all
+MOST_WALKED, MOST_SEARCHED = 60_000, 4_000  # tokens of a worked example that has all; with searches in it
+
+
+def _solver(
+    model: str, discipline: Discipline, *, n: int | None = None, tokens: str = "paper"
+) -> tuple[Model, int | None]:
+    if (model, tokens) not in MODELS:
+        known = " or ".join(layout for name, layout in MODELS if name == model)
+        raise ValueError(f"the model {model} reads the token layout {known}, not {tokens}")
+    return MODELS[model, tokens], n
+
+
+def _read(solver: Model, given: object, n: int | None) -> Graph:
+    if isinstance(given, Graph):
+        return given
+    if isinstance(given, str):
+        return parse_edges(given, n)
+    if not isinstance(given, Iterable):
+        raise ValueError(f'a graph is a list of edges such as (1, 2), or text as "1-2,2-3", not {given!r}')
+    edges = []
+    for pair in given:
+        ends = tuple(pair) if isinstance(pair, Iterable) else (pair,)
+        if len(ends) != 2:
+            raise ValueError(f"an edge is a pair of vertices such as (1, 2), not {pair!r}")
+        edges.append((ends[0], ends[1]))
+    largest = max((v for edge in edges for v in edge if isinstance(v, int)), default=1)
+    return Graph(largest if n is None else n, tuple(edges))
+
+
+def examples(model: Model, wired: Wired, given: Graph | None = None) -> Iterator[Request]:
+    """A tree, or a part of the graph that is one where a run over all n vertices is too long; and a graph with a cycle."""
+    n = wired.n
+    size = min(n, EXAMPLE_N)
+    most = MOST_SEARCHED if model.searches else MOST_WALKED
+    whole = n == size or (3 * n + model.limit(n) <= most and not wired.printed)  # as printed, it may go on for ever
+    graphs = [Graph(n, tuple(_tree(n)))] if whole else []
+    if n >= 4:  # three of the first vertices are a cycle; as many edges as a tree has, where the model counts them
+        rest = size if model.searches else n
+        graphs.append(Graph(n, ((1, 2), (3, 2), (1, 3), *((max(1, v // 2), v) for v in range(4, rest)))))
+    if not whole and n >= size + 3:  # a tree on the first vertices, a cycle on the others
+        others = range(size + 1, n)
+        cycle = [] if model.searches else [*((v, v + 1) for v in others), (n, size + 1)]
+        graphs.append(Graph(n, (*_tree(size), *cycle)))
+    for graph in graphs:
+        yield replace(model.request(wired, graph), limit=model.limit(size if wired.printed else n))
+
+
+def _tree(n: int) -> list[tuple[int, int]]:
+    """A tree in which a vertex has up to two children, its edges this way and that."""
+    return [(max(1, v // 2), v) if v % 3 else (v, max(1, v // 2)) for v in range(2, n + 1)]
+
+
+def _said(model: Model, run: Run, answer: Answer) -> Said:
+    return Said(*answer)
+
+
+def _about(model: Model) -> Mapping[str, object]:
+    return {"layout": model.layout.name, "model": model.construction.model}
+
+
+DOOR = Door[Model, Graph, Answer](
+    name="istree",
+    models=tuple(dict.fromkeys(model for model, _ in MODELS)),
+    solver=_solver,
+    options=("n", "tokens"),
+    read=_read,
+    fitting=lambda model, graph: (model, graph.n),
+    examples=examples,
+    said=_said,
+    about=_about,
+)

@@ -1,0 +1,81 @@
+"""How callers come to a construction, the command and Python alike: from options to a solver, from what they write to an input.
+
+Each `python -m constructions.NAME` has a door, `DOOR` in that module or package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from constructions.models.solver import Request, Run, Solver
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+
+Model = TypeVar("Model", bound=Solver[Any, Any])
+Input = TypeVar("Input")
+Answer = TypeVar("Answer")
+
+
+class NoConstruction(ValueError):
+    """No construction has this name, or no model; the message is one line that lists those that there are."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run said. more: what only this construction says of its runs, as in its JSON."""
+
+    chain_of_thought: Sequence[str]
+    answer: str | None
+    more: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Door(Generic[Model, Input, Answer]):
+    """One construction. What it calls raises ValueError, with one line, for what it cannot take.
+
+    models: the names of its models, the usual one first. solver(model, discipline, **options): the solver, and the n that it is to
+    be wired for, None if that is left to the input. options: the keywords that `solver` takes.
+    read(solver, given, n): the input that a caller means, a text as the command takes it for one; None means the usual one.
+    fitting(solver, input): the solver for inputs like this one, and the least n for it.
+    examples(solver, wired, input): inputs to show beside the weights; input: one that was asked about, or None.
+    said(solver, run, answer): what a run said. about(solver): what tells it from other solvers of this construction.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    solver: Callable[..., tuple[Model, int | None]]
+    options: tuple[str, ...]
+    read: Callable[[Model, object, int | None], Input]
+    fitting: Callable[[Model, Input], tuple[Model, int]]
+    examples: Callable[[Model, Wired, Input | None], Iterable[Request]]
+    said: Callable[[Model, Run, Answer], Said]
+    about: Callable[[Model], Mapping[str, object]]
+
+    def open(
+        self, model: str | None, discipline: Discipline, options: Mapping[str, object]
+    ) -> tuple[Model, int | None]:
+        """The solver with these options. Raises ValueError for a model or an option that there is none of."""
+        chosen = self.models[0] if model is None else model
+        if chosen not in self.models:
+            raise NoConstruction(f"{self.name} has no model {chosen!r}; it has {', '.join(self.models)}")
+        if unknown := [name for name in options if name not in self.options]:
+            raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
+        return self.solver(chosen, discipline, **options)
+
+
+def find_door(name: str) -> Door[Any, Any, Any]:
+    """The door of a construction, which is imported only now. Raises NoConstruction."""
+    package = __name__.partition(".")[0]
+    module = f"{package}.{name}"
+    if name.isidentifier() and importlib.util.find_spec(module) is not None:
+        door = getattr(importlib.import_module(module), "DOOR", None)
+        if door is not None:
+            return cast("Door[Any, Any, Any]", door)
+    from constructions.models.registry import find_constructions
+
+    known = dict.fromkeys(item.name for item in find_constructions())
+    raise NoConstruction(f"there is no construction {name[:40]!r}; there are {', '.join(known)}")

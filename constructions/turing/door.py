@@ -1,0 +1,124 @@
+"""The way to the Turing machines for callers: machine, tape and steps, what a run said, the worked example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from constructions.models.door import Door, Said
+from constructions.models.solver import Request, Run
+from constructions.turing.library import LIBRARY, find
+from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.models import MODELS, TuringModel
+from constructions.turing.pasted import looks_like_a_machine, read_machine
+from constructions.turing.simulator import Configuration
+from constructions.turing.tape_models import HALT
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
+
+DEFAULT_STEPS = 1000
+EXAMPLE_WORDS = 250  # of a run, as a worked example beside the weights
+
+
+def named_machine(name: str, tape: str | None) -> tuple[Machine, str]:
+    """A machine of the library, and its word: its own example if there is no other. Raises ValueError."""
+    named = find(name)
+    named.machine.word(tape or "")
+    if tape is not None and not re.fullmatch(named.accepts, tape):
+        raise ValueError(
+            f"--tape {tape!r}: {name} wants {named.wants}; on any other tape its rules run as --machine {named.machine}"
+        )
+    return named.machine, named.example if tape is None else tape
+
+
+def is_named(text: str) -> bool:
+    """Whether the library has a machine of this name."""
+    return text in {named.name for named in LIBRARY}
+
+
+def require_machine(text: str) -> None:
+    """Raises ValueError for a text that is neither a name nor the rules of a machine."""
+    if not looks_like_a_machine(text):
+        names = ", ".join(named.name for named in LIBRARY)
+        raise ValueError(
+            f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
+            " rules are written as in 1RB1LB_1LA1RZ"
+        )
+
+
+def _solver(
+    model: str,
+    discipline: Discipline,
+    *,
+    machine: str | Machine | None = None,
+    tape: str | None = None,
+    steps: int = DEFAULT_STEPS,
+    cells: int | None = None,
+) -> tuple[TuringModel, int]:
+    if machine is None:
+        raise ValueError('turing needs a machine, as in machine="1RB1LB_1LA1RZ"')
+    if isinstance(machine, Machine):
+        rules, word = machine, tape or ""
+        rules.word(word)
+    elif is_named(machine):
+        rules, word = named_machine(machine, tape)
+    else:
+        require_machine(machine)
+        pasted = read_machine(machine)
+        rules, word = pasted.machine, pasted.tape(tape or "")
+        rules.word(word)
+    if cells is not None and model == "rag":
+        raise ValueError("cells is for the models cot and hybrid; rag has all cells that its steps can reach")
+    return replace(MODELS[model], machine=rules, tape=word, cells=cells), steps
+
+
+def _read(model: TuringModel, given: object, n: int | None) -> int:
+    steps = n if given is None else given
+    if not isinstance(steps, int) or steps < 0:
+        raise ValueError(
+            f"a run is asked for by its number of steps, not by {given!r}; machine and tape are those loaded"
+        )
+    if n is not None and steps > n:
+        raise ValueError(f"{steps} steps; this model is wired for {n} at most")
+    return steps
+
+
+def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iterator[Request]:
+    """How a repaired run begins."""
+    if not wired.printed:
+        request = model.request(wired, min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
+        guess = request.guess[:EXAMPLE_WORDS]
+        yield replace(request, guess=guess, limit=len(guess))
+
+
+def said(model: TuringModel, run: Run, answer: Configuration) -> Said:
+    """The words, HALT if they end with it, and the configuration that they tell of."""
+    produced = run.produced
+    halted = produced[-1:] == [HALT]  # by itself
+    stopped = {
+        "halted": answer.halted,
+        "steps": answer.steps,
+        "state": answer.state,
+        "head": answer.head,
+        "nonblank": answer.nonblank,
+        "tape": answer.tape,
+    }
+    return Said(produced[: len(produced) - halted], HALT if halted else None, stopped)
+
+
+def _about(model: TuringModel) -> Mapping[str, object]:
+    return {"model": model.construction.model, "machine": str(model.machine), "tape": model.tape}
+
+
+DOOR = Door[TuringModel, int, Configuration](
+    name="turing",
+    models=("hybrid", "rag", "cot"),
+    solver=_solver,
+    options=("machine", "tape", "steps", "cells"),
+    read=_read,
+    fitting=lambda model, steps: (model, steps),
+    examples=examples,
+    said=said,
+    about=_about,
+)

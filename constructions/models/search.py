@@ -18,6 +18,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FrameType
 
 START_SEARCH, END_SEARCH, FAILED = "<StartSearch>", "<EndSearch>", "FAILED"
@@ -48,6 +49,7 @@ def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
     return result
 
 
+@lru_cache(maxsize=8)  # what a model is expected to find, and what it then finds, is mostly the same search
 def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
     """The first group of the first match, None if there is none. Raises SearchError for no pattern, or after the timeout."""
     try:

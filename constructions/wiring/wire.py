@@ -225,13 +225,13 @@ class _Filler:
         self.index = {name: i for i, name in enumerate(registers)}
         self.format = fmt
         self.exact = exact
-        # Integers up to here are elements that float64 holds: most of a vocabulary is made of them.
+        # Integers up to here are elements that float64 holds: most weights are such.
         integers = fmt.is_fixed_point and fmt.quantum_exponent <= 0
         self.plain = min(int(fmt.max_value), 1 << 53) if integers else -1
 
     def number(self, value: Number) -> float:
-        if isinstance(value, int) and abs(value) <= self.plain:
-            return float(value)
+        if value.denominator == 1 and abs(value.numerator) <= self.plain:
+            return float(value.numerator)
         quanta = round_fraction(Fraction(value), self.format).quanta
         element = quanta * self.format.quantum
         if self.exact and element != value:

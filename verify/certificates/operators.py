@@ -6,7 +6,7 @@ Under `fused` a row is one operator; under `sequential` every product and partia
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +17,7 @@ from verify.certificates.model import Row, sparse
 from verify.certificates.polynomial import ZERO, Polynomial, constant, total
 
 UNDECIDED_GATE = (Fraction(0), Fraction(1))
+HIDDEN = -5_000_000  # pseudo registers of what units hold, counted downwards: splits reach them as they do registers
 
 
 def dot(
@@ -73,10 +74,15 @@ def sublayer(weights: FeedForward) -> Sublayer:
     return Sublayer(units, down)
 
 
-def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str], fused: bool) -> Iterator[Kind]:
-    """The kind behind the sublayer, in parts where the sign of a gate asks for it."""
+def feed_forward(
+    kind: Kind, weights: Sublayer, where: str, names: Sequence[str], fused: bool, start: int = 0
+) -> Iterator[Kind]:
+    """The kind behind the sublayer, in parts where the sign of a gate asks for it.
+
+    start: units before it are done, and what they hold stands in the pseudo registers HIDDEN, HIDDEN − 1, …
+    """
     hidden: dict[int, Polynomial] = {}
-    for number, unit in enumerate(weights.units):
+    for number, unit in enumerate(weights.units[start:], start):
         at = f"{where}, unit {number}"
         if fused:  # a gate that stays shut stays so rounded or saturated
             gate = total([*(kind.register(i) * w for i, w in unit.gate), constant(unit.gate_bias)])
@@ -86,19 +92,21 @@ def feed_forward(kind: Kind, weights: Sublayer, where: str, names: Sequence[str]
         sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
-            # The part's registers are those before the sublayer: what was computed above is computed again.
-            parts = kind.parts(gate)
+            whole = kind.with_registers(hidden)
+            parts = whole.parts(gate)
             if len(parts) > 1:
                 for part in parts:
-                    yield from feed_forward(part, weights, where, names, fused)
+                    yield from feed_forward(part, weights, where, names, fused, number)
                 return
             if sign == 0:
                 kind.split(gate, f"{at}, gate")
         if sign > 0:
             kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
-            kind, hidden[number] = kind.settle(gate * up, f"{at}, product")
+            kind, hidden[HIDDEN - number] = kind.settle(gate * up, f"{at}, product")
+    held = {**kind.registers, **hidden}
     for register, row, bias in weights.down:
         at = f"{where}, register {names[register]}"
-        kind, change = dot(kind, [(w, hidden[i]) for i, w in row if i in hidden], bias, at, fused)
+        pairs = [(w, held[HIDDEN - i]) for i, w in row if HIDDEN - i in held]
+        kind, change = dot(kind, pairs, bias, at, fused)
         kind = added(kind, register, change, at)
-    yield kind
+    yield replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})

@@ -91,11 +91,11 @@ def run(
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), Weights(model, arithmetic)
             at_load = weight_flags(model, arithmetic) if flags else None
-            traces = [_nothing(weights, at_load) for _ in sequences]
+            traces: dict[int, _Trace] = {}
             for members in _portions(sequences, _TOKENS[place.type]):
                 portion = _Run(operators, weights, [sequences[i] for i in members], crew, tile, keep_registers, at_load)
-                for i, trace in zip(members, portion.traces(), strict=True):
-                    traces[i] = trace
+                traces.update(zip(members, portion.traces(), strict=True))
+            in_turn = [traces[i] if i in traces else _nothing(weights, at_load) for i in range(len(sequences))]
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise EngineError(_too_large(sequences, device, tile)) from error
     except RuntimeError as error:
@@ -103,10 +103,10 @@ def run(
             raise EngineError(_too_large(sequences, device, tile)) from error
         raise
     return DenseRun(
-        next_tokens=tuple(trace.next_tokens for trace in traces),
-        registers=tuple(tuple(trace.registers) for trace in traces) if keep_registers else None,
-        logits=tuple(trace.logits for trace in traces if trace.logits is not None) if keep_registers else None,
-        flags=tuple(trace.flags for trace in traces if trace.flags is not None) if flags else None,
+        next_tokens=tuple(trace.next_tokens for trace in in_turn),
+        registers=tuple(tuple(trace.registers) for trace in in_turn) if keep_registers else None,
+        logits=tuple(trace.logits for trace in in_turn if trace.logits is not None) if keep_registers else None,
+        flags=tuple(trace.flags for trace in in_turn if trace.flags is not None) if flags else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,3 +168,16 @@ def check_oracles(graph: Graph) -> None:
 def test_families_draw_simple_graphs_of_the_size_asked_for(n: int, data: st.DataObject) -> None:
     graph = data.draw(graphs([n]))
     assert graph.n == n  # Graph itself refuses loops and repeated edges
+
+
+def test_networkx_agrees_on_every_graph_of_up_to_seven_vertices() -> None:
+    """One graph of each of the 1,252 isomorphism classes: a tree or not, and the tour of its first vertex."""
+    atlas = networkx.graph_atlas_g()[1:]
+    assert len(atlas) == 1252
+    for drawn in atlas:
+        theirs = networkx.relabel_nodes(drawn, {v: v + 1 for v in drawn})
+        graph = Graph(len(theirs), tuple(theirs.edges))
+        steps = list(networkx.dfs_labeled_edges(theirs, 1))
+        tour = [v if way == "forward" else u for u, v, way in steps[:-1] if way != "nontree"]
+        assert list(depth_first_tour(graph)) == tour
+        assert is_tree(graph) == networkx.is_tree(theirs)

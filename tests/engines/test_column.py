@@ -10,8 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from constructions.engines.indexed.column import (
-    SMALL,
-    Array,
     Column,
     combine,
     constant,
@@ -19,10 +17,12 @@ from constructions.engines.indexed.column import (
     from_floats,
     multiply,
     normalised,
+    of_integers,
     positive_part,
     rounded,
     zeros,
 )
+from constructions.engines.indexed.mantissas import SMALL, Array, Digits, unique
 from constructions.engines.indexed.nearest import _count_at_most, _look_up, at_most
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
@@ -45,7 +45,7 @@ exponents = st.integers(-70, 70)
 def columns(draw: st.DrawFn) -> Column:
     """Columns as the engine makes them: normal, but some of a part of a longer column, so that the bound is not tight."""
     m = draw(st.lists(mantissas, min_size=LENGTH, max_size=LENGTH))
-    whole = normalised(np.array(m, object), draw(exponents))
+    whole = of_integers(m, draw(exponents))
     if draw(st.booleans()):
         return whole
     return whole.take(np.array(draw(st.lists(st.integers(0, LENGTH - 1), min_size=LENGTH, max_size=LENGTH))))
@@ -61,12 +61,14 @@ def values(column: Column) -> list[Fraction]:
 def assert_sound(column: Column) -> None:
     """The bound holds, and int64 is only used with room for an addition."""
     assert all(abs(int(m)) <= column.bound for m in column.m)
-    assert column.m.dtype == object or (column.m.dtype == np.int64 and column.bound <= SMALL)
-    assert all(isinstance(m, int) for m in column.m.tolist())
+    assert isinstance(column.m, Digits) or (column.m.dtype == np.int64 and column.bound <= SMALL)
+    if isinstance(column.m, Digits):
+        assert all(0 <= int(digit) < 2**30 for row in column.m.rows[:-1] for digit in row)
+        assert all(abs(int(digit)) <= 2**61 for digit in column.m.rows[-1])
 
 
 def column_of(numbers: list[int], e: int = 0) -> Column:
-    return normalised(np.array(numbers, object), e)
+    return of_integers(numbers, e)
 
 
 @given(m=st.lists(mantissas, min_size=0, max_size=5), e=exponents)
@@ -74,13 +76,14 @@ def column_of(numbers: list[int], e: int = 0) -> Column:
 @example([-(2**63), 2**63 - 1], 0)
 @example([2**62 - 1, 0], 0)
 def test_normalised_keeps_values_and_has_one_form(m, e):
-    column = normalised(np.array(m, object), e)
+    column = of_integers(m, e)
     assert values(column) == [x * Fraction(2) ** e for x in m]
     assert_sound(column)
-    assert column.bound == max((abs(int(x)) for x in column.m), default=0)
+    largest = max((abs(int(x)) for x in column.m), default=0)
+    assert largest <= column.bound <= largest + (largest >> 28 if isinstance(column.m, Digits) else 0)
     assert column.is_zero == (not any(m))
     assert column.is_zero or any(int(x) & 1 for x in column.m)
-    assert (column.m.dtype == object) == (column.bound >= SMALL)
+    assert isinstance(column.m, Digits) == (column.bound >= SMALL)
     if all(-(2**63) <= x < 2**63 for x in m):
         narrow = normalised(np.array(m, np.int64), e)
         assert (narrow.e, narrow.m.tolist()) == (column.e, column.m.tolist())
@@ -173,7 +176,7 @@ def roundings(draw: st.DrawFn) -> tuple[Column, Format, Rounding]:
         st.sampled_from((-1, 0, 0, 0, 1)),
     )
     rows = draw(st.lists(halves, min_size=1, max_size=5))
-    column = normalised(np.array([int(x * 2**70) for x in rows], object), fmt.quantum_exponent - 71)
+    column = of_integers([int(x * 2**70) for x in rows], fmt.quantum_exponent - 71)
     other = draw(columns())
     return draw(st.sampled_from((column, other))), fmt, draw(st.sampled_from(tuple(Rounding)[:3]))
 
@@ -203,7 +206,7 @@ def test_comparisons_with_a_number(a, limit):
 
 @given(queries=columns(), keys=columns())
 def test_searches_among_sorted_keys(queries, keys):
-    distinct: Array = np.unique(keys.m)
+    distinct, _ = unique(keys.m)
     table = [int(m) * Fraction(2) ** keys.e for m in distinct]
     place, multiple = _look_up(queries, keys.e, distinct)
     for x, found, fits in zip(values(queries), place.tolist(), multiple.tolist(), strict=True):

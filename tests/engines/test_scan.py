@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import indexed
-from constructions.engines.indexed.column import Column, normalised
+from constructions.engines.indexed.column import Column, normalised, of_integers
 from constructions.engines.indexed.scan import states
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Block, FeedForward, Recurrence, Transformer
@@ -96,7 +96,7 @@ def test_any_integer_factor_is_iterated_while_it_stays_within_the_format(
     for t in range(300):
         inputs.append(-int(factor * h / weight) + t % 5)
         h = factor * h + weight * inputs[-1]
-    column = normalised(np.array(inputs, object), 0)
+    column = of_integers(inputs, 0)
     fmt = fixed_point(65)
     rows = {0: ({0: Fraction(factor)}, {1: Fraction(weight)})}
     found, scanned = states(rows, [column] * 2, 300, Arithmetic(fmt, discipline))

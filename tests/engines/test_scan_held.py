@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from constructions.engines.indexed.column import normalised, zeros
+from constructions.engines.indexed.column import of_integers, zeros
 from constructions.engines.indexed.scan import _delayed, _step_by_step, states
 from precision.format import Arithmetic, Discipline, fixed_point
 
@@ -26,7 +25,7 @@ def test_a_recurrence_goes_on_from_what_it_holds(own, held, precision_bits, disc
     rows = {0: ({0: Fraction(own)}, {2: ONE}), 1: ({0: ONE}, {})}
     for values in ([3, -1, 0, 2], [0, 0, 0], [1], [2**61, -(2**60), 2**61]):
         if max(values) <= fmt.max_value:
-            inputs = normalised(np.array(values, object), 0)
+            inputs = of_integers(values, 0)
             stream, before = [zeros(len(values)), zeros(len(values)), inputs], {0: start, 1: -start}
             found, _ = states(rows, stream, len(values), arithmetic, before)
             expected = _step_by_step(rows, stream, len(values), arithmetic, before)
@@ -39,6 +38,6 @@ def test_a_recurrence_goes_on_from_what_it_holds(own, held, precision_bits, disc
 @pytest.mark.parametrize("held", HELD)
 def test_what_is_delayed_stays_within_its_bound(held):
     """Whether a sum can leave the format is told from bounds."""
-    delayed = _delayed(normalised(np.array([2**40, -(2**44), 3], object), 0), held)
+    delayed = _delayed(of_integers([2**40, -(2**44), 3], 0), held)
     assert delayed.at(0) == held
     assert all(abs(int(m)) <= delayed.bound for m in delayed.m)

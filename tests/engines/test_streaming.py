@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from constructions.engines import indexed
 from constructions.engines.indexed import Columns, Indexed, first_mismatch, forgetting
-from constructions.engines.indexed.column import Column, concatenated, normalised
+from constructions.engines.indexed.column import Column, concatenated, of_integers
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.head import KeysForgotten
 from constructions.istree.transformer import build
@@ -282,7 +282,7 @@ def test_an_answer_may_be_empty_and_its_tokens_are_not_cut():
 
 
 def column(values: Sequence[int], exponent: int = 0) -> Column:
-    return normalised(np.array(values, object), exponent)
+    return of_integers(values, exponent)
 
 
 @given(

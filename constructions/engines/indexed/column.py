@@ -1,32 +1,46 @@
 """Exact dyadic columns: one register at many positions, computed with numpy and never rounded by accident.
 
 A column holds mantissas m and one exponent e, for the values m·2^e. Mantissas are int64 while a bound proves that nothing can
-overflow, and Python integers otherwise, so every operation is exact by construction. Factors of two common to the whole column
-move into the exponent: scores scaled by 2^50 cost no digits.
+overflow, and digits of wide numbers otherwise (mantissas.py), so every operation is exact by construction. Factors of two common to
+the whole column move into the exponent: scores scaled by 2^50 cost no digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.engines.indexed.mantissas import (
+    SMALL,
+    Array,
+    Digits,
+    Mantissas,
+    Total,
+    bit,
+    bound_of,
+    concatenate,
+    from_integers,
+    integers,
+    less,
+    narrowed,
+    shift_right,
+    trailing_zeros,
+    unique,
+    where,
+)
 from precision.format import Arithmetic, Rounding
 from precision.rounding import round_shifted
 
-Array = NDArray[Any]
-SMALL = 1 << 62  # mantissas below this stay in int64, with room for one addition
-
 
 class Column:
-    """Values m·2^e. Shapes: m (positions,), int64 or object. bound: at least every |m|. Columns are never changed in place."""
+    """Values m·2^e. Shapes: m (positions,). bound: at least every |m|. Columns are never changed in place."""
 
     __slots__ = ("bound", "e", "m")
 
-    def __init__(self, m: Array, e: int, bound: int) -> None:
+    def __init__(self, m: Mantissas, e: int, bound: int) -> None:
         self.m, self.e, self.bound = m, e, bound
 
     def __len__(self) -> int:
@@ -45,7 +59,7 @@ class Column:
         """One value."""
         return Fraction(int(self.m[place])) * Fraction(2) ** self.e
 
-    def scaled_to(self, e: int) -> Array:
+    def scaled_to(self, e: int) -> Mantissas:
         """The mantissas for a smaller exponent e."""
         shift = self.e - e
         if self.is_zero:
@@ -54,33 +68,34 @@ class Column:
             raise ValueError(f"a column of exponent {self.e} has no mantissas for exponent {e}")
         if shift == 0:
             return self.m
-        if self.m.dtype != object and self.bound << shift < SMALL:
+        bound = self.bound << shift
+        if bound < SMALL and not isinstance(self.m, Digits):
             shifted: Array = self.m << shift
             return shifted
-        return self.m.astype(object) * (1 << shift)
+        total = Total()
+        total.add(self.m, self.bound, 1 << shift)
+        return total.result(0, bound, len(self))
 
     def to_quanta(self, quantum_exponent: int) -> list[int]:
         """The values as integers in units of 2^quantum_exponent. Raises ValueError if they are no integers then."""
-        return [int(m) for m in self.scaled_to(quantum_exponent)]
+        return self.scaled_to(quantum_exponent).tolist()
 
 
-def normalised(m: Array, e: int) -> Column:
+def normalised(m: Mantissas, e: int) -> Column:
     """A column with its common factors of two in the exponent and the narrowest mantissas."""
-    if len(m) == 0:
-        return Column(np.zeros(0, np.int64), 0, 0)
-    common = int(np.bitwise_or.reduce(m[:: len(m) // 64 + 1]))
-    if not common & 1:  # otherwise these few numbers have no common factor already
-        common = int(np.bitwise_or.reduce(m))
-    if common == 0:
-        return Column(np.zeros(len(m), np.int64), 0, 0)
-    trailing = (common & -common).bit_length() - 1
+    trailing = trailing_zeros(m) if len(m) else -1
+    if trailing < 0:
+        return zeros(len(m))
     if trailing:
-        m = m >> trailing
+        m = shift_right(m, trailing)
         e += trailing
-    bound = max(int(m.max()), -int(m.min()))
-    if m.dtype == object and bound < SMALL:
-        m = m.astype(np.int64)
-    return Column(m, e, bound)
+    m = narrowed(m)
+    return Column(m, e, bound_of(m))
+
+
+def of_integers(numbers: Sequence[int] | Array, e: int) -> Column:
+    """Python integers times 2^e."""
+    return normalised(from_integers(np.array(numbers, object)), e)
 
 
 def zeros(length: int) -> Column:
@@ -91,8 +106,7 @@ def zeros(length: int) -> Column:
 def constant(value: Fraction, length: int) -> Column:
     """A column that holds `value`, a dyadic rational, everywhere."""
     mantissa, e = dyadic(value)
-    dtype = np.int64 if abs(mantissa) < SMALL else object
-    return Column(np.full(length, mantissa, dtype), e, abs(mantissa))
+    return Column(from_integers(np.full(length, mantissa, object)), e, abs(mantissa))
 
 
 def dyadic(value: Fraction) -> tuple[int, int]:
@@ -113,7 +127,7 @@ def concatenated(a: Column, b: Column) -> Column:
     e = min(column.e for column in (a, b) if not column.is_zero)
     parts = [column.m if column.is_zero else column.scaled_to(e) for column in (a, b)]
     bound = max(column.bound << (column.e - e) for column in (a, b) if not column.is_zero)
-    return Column(np.concatenate(parts), e, bound)
+    return Column(concatenate(*parts), e, bound)
 
 
 def classes(columns: Iterable[Column], length: int) -> Array:
@@ -121,7 +135,7 @@ def classes(columns: Iterable[Column], length: int) -> Array:
     found = np.zeros(length, np.int64)
     for column in columns:
         if len(column) and np.any(column.m != column.m[0]):
-            values, value = np.unique(column.m, return_inverse=True)
+            values, value = unique(column.m)
             _, found = np.unique(found * len(values) + value, return_inverse=True)
     return found
 
@@ -143,7 +157,7 @@ def from_floats(values: NDArray[np.float64]) -> Column:
     shift = np.where(mantissa != 0, exponent - 53 + trailing - e, 0)
     if int(shift.max()) + int(np.abs(mantissa).max()).bit_length() <= 62:
         return normalised(mantissa << shift, e)
-    return normalised(mantissa.astype(object) << shift.astype(object), e)
+    return of_integers(mantissa.astype(object) << shift.astype(object), e)
 
 
 def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: int) -> Column:
@@ -157,46 +171,48 @@ def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: 
     total = abs(offset_mantissa) << (offset_e - e) if offset_mantissa else 0
     for (wm, we), column in parts:
         total += (abs(wm) * column.bound) << (we + column.e - e)
-    small = total < SMALL
-    result: Array | None = None
-    for (wm, we), column in parts:
-        factor = wm << (we + column.e - e)
-        m = column.m if small and column.m.dtype != object else column.m.astype(object)
-        term = m if factor == 1 else m * factor
-        result = term if result is None else result + term
     added = offset_mantissa << (offset_e - e) if offset_mantissa else 0
-    if result is None:
+    if not parts:
         return constant(offset, length)
-    if added:
-        result = result + added
-    return normalised(result, e)
+    factors = [wm << (we + column.e - e) for (wm, we), column in parts]
+    if total < SMALL and not any(isinstance(column.m, Digits) for _, column in parts):
+        result: Array | None = None
+        for factor, (_, column) in zip(factors, parts, strict=True):
+            assert not isinstance(column.m, Digits)
+            term = column.m if factor == 1 else column.m * factor
+            result = term if result is None else result + term
+        assert result is not None
+        return normalised(result + added if added else result, e)
+    summed = Total()
+    for factor, (_, column) in zip(factors, parts, strict=True):
+        summed.add(column.m, column.bound, factor)
+    return normalised(summed.result(added, total, length), e)
 
 
 def multiply(a: Column, b: Column) -> Column:
     """The products of two columns, exactly."""
     if a.is_zero or b.is_zero:
         return zeros(len(a))
-    if a.bound * b.bound < SMALL and a.m.dtype != object and b.m.dtype != object:
+    bound = a.bound * b.bound
+    if bound < SMALL and not isinstance(a.m, Digits) and not isinstance(b.m, Digits):
         return normalised(a.m * b.m, a.e + b.e)
-    # Most wide products have a zero factor somewhere; only the others are worth a big-integer multiplication.
-    places = np.flatnonzero((a.m != 0) & (b.m != 0))
-    m = np.zeros(len(a), object)
-    m[places] = a.m[places].astype(object) * b.m[places].astype(object)
-    return normalised(m, a.e + b.e)
+    total = Total()
+    total.add_product(a.m, a.bound, b.m, b.bound)
+    return normalised(total.result(0, bound, len(a)), a.e + b.e)
 
 
 def extremes(a: Column, b: Column) -> tuple[Column, Column]:
     """The smaller and the larger of two columns at each place."""
     e = min(a.e, b.e)
     first, second = a.scaled_to(e), b.scaled_to(e)
-    below = np.asarray(first < second, bool)
-    return normalised(np.where(below, first, second), e), normalised(np.where(below, second, first), e)
+    below = less(first, second)
+    return normalised(where(below, first, second), e), normalised(where(below, second, first), e)
 
 
 def positive_part(a: Column) -> Column:
     """ReLU."""
-    if a.m.dtype == object:
-        return normalised(np.where(a.m > 0, a.m, 0), a.e)
+    if isinstance(a.m, Digits):
+        return normalised(where(a.m > 0, a.m, 0), a.e)
     return normalised(np.maximum(a.m, 0), a.e)
 
 
@@ -208,16 +224,20 @@ def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:
         return a, None
     nearest_even = fmt.is_fixed_point and arithmetic.rounding is Rounding.NEAREST_EVEN
     if nearest_even and shift > 0 and (a.bound >> shift) + 1 <= fmt.max_quanta:
-        m = a.m if shift < 62 else a.m.astype(object)
-        floor = m >> shift
-        rest = m - (floor << shift)
+        # A half, less the least digit unless the integer part is odd: the integer part of the sum is the nearest, ties to even.
         half = 1 << (shift - 1)
-        up = np.asarray((rest > half) | ((rest == half) & (floor & 1 == 1)), bool)
-        return normalised(floor + up, fmt.quantum_exponent), None
-    values = a.m.astype(object)
+        odd = bit(a.m, shift)
+        if a.bound + half < SMALL and not isinstance(a.m, Digits):
+            return normalised((a.m + (odd + (half - 1))) >> shift, fmt.quantum_exponent), None
+        total = Total()
+        total.add(a.m, a.bound, 1)
+        total.add(odd, 1, 1)
+        raised = total.result(half - 1, a.bound + half, len(a))
+        return normalised(shift_right(raised, shift), fmt.quantum_exponent), None
+    values = integers(a.m)
     if shift < 0:
         values = values * (1 << -shift)
-    results = [round_shifted(int(v), max(shift, 0), fmt, arithmetic.rounding) for v in values]
+    results = [round_shifted(v, max(shift, 0), fmt, arithmetic.rounding) for v in values.tolist()]
     saturated = np.flatnonzero(np.array([r.saturated for r in results], bool))
-    column = normalised(np.array([r.quanta for r in results], object), fmt.quantum_exponent)
+    column = of_integers([r.quanta for r in results], fmt.quantum_exponent)
     return column, saturated if len(saturated) else None

@@ -18,8 +18,9 @@ from functools import cached_property
 
 import numpy as np
 
-from constructions.engines.indexed.column import Array, Column, combine, from_floats, multiply, positive_part
+from constructions.engines.indexed.column import Column, combine, from_floats, multiply, positive_part
 from constructions.engines.indexed.head import Attended, Head, Joined, KeysForgotten, Memory
+from constructions.engines.indexed.mantissas import Array, integers
 from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.output_head import OutputHead
 from constructions.engines.indexed.scan import states
@@ -353,7 +354,7 @@ class _Chunk:
         if len(failed):
             e = self.arithmetic.format.quantum_exponent
             size = len(self.model.unembed)
-            table = np.array([row.scaled_to(e) for row in rows], object).reshape(len(rows), size).T
+            table = np.array([integers(row.scaled_to(e)) for row in rows], object).reshape(len(rows), size).T
             for k in failed.tolist():
                 wish = [int(column.m[k]) << (column.e - e) for column in wishes]
                 logits = [self.operators.dot(zip(wish, row, strict=True)) for row in table]

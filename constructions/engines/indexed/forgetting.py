@@ -19,7 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines.indexed.column import Array, Column, classes, combine
+from constructions.engines.indexed.column import Column, classes, combine
+from constructions.engines.indexed.mantissas import Array, Digits, integers
 from constructions.engines.indexed.nearest import at_most
 
 
@@ -57,6 +58,8 @@ def drop(registers: Mapping[int, Column], root: int, square: int) -> tuple[Array
     x, s = registers[root], registers[square]
     e = min(s.e, 2 * x.e)  # where s = x², the quotients below are exact
     xs, squares = x.m, s.scaled_to(e)
+    if isinstance(xs, Digits) or isinstance(squares, Digits):
+        xs, squares = integers(xs), integers(squares)
     rises = xs[later] > xs[earlier]
     earlier, later = earlier[rises], later[rises]
     if len(earlier) == 0:

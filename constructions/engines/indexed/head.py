@@ -18,22 +18,24 @@ from typing import NamedTuple
 import numpy as np
 
 from constructions.engines.indexed.column import (
-    SMALL,
-    Array,
     Column,
     combine,
     concatenated,
     extremes,
+    multiply,
     normalised,
+    of_integers,
     zeros,
 )
 from constructions.engines.indexed.forgetting import Dropped, drop
+from constructions.engines.indexed.mantissas import Array, concatenate, integers, least_and_most, running_sums
 from constructions.engines.indexed.nearest import Winners, at_most, find_winners
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.squares import possible_roots
 from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
 from precision.softmax import softmax
 from precision.winners import vanishing_lead, winners_share
+from precision.winners_array import winners_shares
 
 
 class KeysForgotten(RuntimeError):
@@ -212,7 +214,7 @@ class Head:
     def _is_linear(self, weights: Row, keys: Mapping[int, Column], row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""
         exact = combine([(self.operators.weight(w), keys[i]) for i, w in weights], Fraction(0), len(row))
-        return exact.e == row.e and np.array_equal(exact.m, row.m)
+        return exact.e == row.e and bool(np.all(exact.m == row.m))
 
     def _coefficients(self, query: Sequence[Column], length: int) -> list[Column]:
         """What each of the registers that the key weights read is multiplied with, at each query."""
@@ -245,19 +247,14 @@ class Head:
         )
         if len(mixed) == 0:
             return result
-        total, terms = _sums(value, winners, mixed)
+        total = _sums(value, winners, mixed)
         if not operators.fused:  # each product is rounded
-            certified[mixed[terms > 1]] = False
-        places = np.flatnonzero(total != 0)
-        kinds, kind = np.unique(2 * number[mixed][places] + losers[mixed][places], return_inverse=True)
-        shares = [winners_share(k // 2, arithmetic, losers=bool(k % 2)) for k in kinds.tolist()]
-        products = np.zeros(len(mixed), object)
-        products[places] = total[places].astype(object) * np.array([*shares, 0], object)[kind]
-        sums = operators.round(normalised(products, value.e - operators.fraction_bits), site)
-        low_e = min(sums.e, result.e)
-        merged = result.scaled_to(low_e).astype(object)
-        merged[mixed] = sums.scaled_to(low_e)
-        return normalised(merged, low_e)
+            terms = _sums(Column((value.m != 0).astype(np.int64), 0, 1), winners, mixed)
+            certified[mixed[~at_most(terms, Fraction(1))]] = False
+        kinds, kind = np.unique(np.where(total.m != 0, 2 * number[mixed] + losers[mixed], 2), return_inverse=True)
+        shares = winners_shares(kinds // 2, kinds % 2 == 1, arithmetic)
+        products = multiply(total, of_integers(shares, -operators.fraction_bits).take(kind))
+        return _placed(operators.round(products, site), mixed, result)
 
     def _by_definition(
         self,
@@ -271,8 +268,9 @@ class Head:
         """`outputs` with the softmax columns of the queries that have no certificate computed by definition."""
         e = self.operators.arithmetic.format.quantum_exponent
         failed = np.flatnonzero(~certified)
-        keys = np.array([column.scaled_to(e) for column in key], object).reshape(len(key), kept + len(certified))
-        values = [column.scaled_to(e).astype(object) for column in value]
+        keys = np.array([integers(column.scaled_to(e)) for column in key], object)
+        keys = keys.reshape(len(key), kept + len(certified))
+        values = [integers(column.scaled_to(e)) for column in value]
         results = np.zeros((len(value), len(failed)), object)
         for i, k in enumerate(failed.tolist()):
             wish = [int(column.m[k]) << (column.e - e) for column in query]
@@ -280,18 +278,21 @@ class Head:
             weights = [(h, w) for h, w in enumerate(softmax(scores, self.operators.arithmetic).weights) if w]
             for j, row in enumerate(values):
                 results[j, i] = self.operators.dot((w, row[h]) for h, w in weights)
-        merged = []
-        for j, output in enumerate(outputs):
-            m = output.scaled_to(min(output.e, e)).astype(object)
-            m[failed] = results[j]
-            merged.append(normalised(m, min(output.e, e)))
-        return merged
+        return [_placed(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
+
+
+def _placed(some: Column, places: Array, among: Column) -> Column:
+    """The column with others' values at some places."""
+    index = np.arange(len(among))
+    index[places] = len(among) + np.arange(len(places))
+    both = concatenated(among, some).take(index)
+    return normalised(both.m, both.e)
 
 
 def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
     """The least and the largest number of a column and of what stood before it."""
     unit = Fraction(2) ** column.e
-    low, high = (unit * int(end) for end in (column.m.min(), column.m.max()))
+    low, high = (unit * end for end in least_and_most(column.m))
     for least, most in before:
         low, high = min(low, least), max(high, most)
     return low, high
@@ -310,24 +311,19 @@ def _join(memory: Memory, stream: Sequence[Column], joined: Joined) -> dict[int,
     return found
 
 
-def _sums(value: Column, winners: Winners, queries: Array) -> tuple[Array, Array]:
-    """The sum of the winners' values, in mantissas, and how many of them are not 0."""
-    wide = value.m.dtype == object or value.bound * (len(value) + 1) >= SMALL
-    m = value.m.astype(object) if wide else value.m
-    low, high = winners.low[queries], winners.high[queries]
-    total = _range_sums(m[winners.order], low, high)
-    terms = _range_sums((m[winners.order] != 0).astype(np.int64), low, high)
-    for wins, place in zip(winners.special_wins[:, queries], winners.special, strict=True):
-        total = total + np.where(wins, m[[place]], 0)
-        terms = terms + (wins & bool(m[place] != 0))
+def _sums(value: Column, winners: Winners, queries: Array) -> Column:
+    """The sum of the winners' values."""
+    one = Fraction(1)
+    parts = [(one, _range_sums(value.take(winners.order), winners.low[queries], winners.high[queries]))]
+    for wins, place in zip(winners.special_wins[:, queries], winners.special.tolist(), strict=True):
+        parts.append((value.at(place), Column(wins.astype(np.int64), 0, 1)))
     if np.any(tie := winners.tie[queries]):
-        total = total + _range_sums(m, np.zeros_like(tie), tie)
-        terms = terms + _range_sums((m != 0).astype(np.int64), np.zeros_like(tie), tie)
-    return total, terms
+        parts.append((one, _range_sums(value, np.zeros_like(tie), tie)))
+    return combine(parts, Fraction(0), len(queries))
 
 
-def _range_sums(values: Array, low: Array, high: Array) -> Array:
+def _range_sums(values: Column, low: Array, high: Array) -> Column:
     """Σ values[low:high] for each range."""
-    cumulative = np.concatenate([np.zeros(1, values.dtype), np.cumsum(values)])
-    sums: Array = cumulative[high] - cumulative[low]
-    return sums
+    sums = concatenate(np.zeros(1, np.int64), running_sums(values.m, values.bound))
+    cumulative = Column(sums, values.e, values.bound * len(values))
+    return combine([(Fraction(1), cumulative.take(high)), (Fraction(-1), cumulative.take(low))], Fraction(0), len(low))

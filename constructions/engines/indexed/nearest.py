@@ -26,7 +26,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.indexed.column import Array, Column, combine, dyadic, multiply, normalised, zeros
+from constructions.engines.indexed.column import Column, combine, dyadic, multiply, normalised, zeros
+from constructions.engines.indexed.mantissas import (
+    Array,
+    Mantissas,
+    bound_of,
+    count_below,
+    divisible,
+    less,
+    shift_right,
+    unique,
+    where,
+)
 from constructions.engines.indexed.squares import (
     MOST_SPECIAL,
     Dimension,
@@ -157,7 +168,7 @@ def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible:
     representable = np.ones(len(visible), bool)
     for d in matching:
         keys = d.keys.take(ordinary)
-        values, inverse = np.unique(keys.m, return_inverse=True)
+        values, inverse = unique(keys.m)
         number, multiple = _look_up(d.queries, keys.e, values)
         representable &= multiple
         groups = groups * len(values) + inverse
@@ -167,7 +178,8 @@ def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible:
         wanted = np.where((wanted >= 0) & (present[place] == wanted), place, -1)
     by_group = np.argsort(groups, kind="stable")
     order, group = ordinary[by_group], groups[by_group]
-    start = np.searchsorted(group, wanted, side="left")
+    starts = np.append(_beginnings(group), len(group))
+    start = starts[wanted]
     # Positions rise within a group, so what a query sees of it is a prefix.
     stop = np.searchsorted(group * (length + 1) + order, wanted * (length + 1) + visible, side="left")
     found = wanted >= 0
@@ -175,23 +187,16 @@ def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible:
     return _Groups(order, group, wanted, start, stop, representable)
 
 
-def _look_up(queries: Column, e: int, values: Array) -> tuple[Array, Array]:
+def _look_up(queries: Column, e: int, values: Mantissas) -> tuple[Array, Array]:
     """The place of each query in the sorted `values` of exponent e, −1 if absent; and whether it is a multiple of 2^e."""
-    if queries.is_zero:
-        mantissas, ok = queries.m, np.ones(len(queries), bool)
-    elif queries.e >= e:
-        mantissas, ok = queries.scaled_to(e), np.ones(len(queries), bool)
+    fits = np.ones(len(queries), bool)
+    if queries.is_zero or queries.e >= e:
+        wanted = queries.scaled_to(e)
     else:
-        shift = e - queries.e
-        step = 1 << shift
-        m = queries.m if shift < 62 and queries.m.dtype != object else queries.m.astype(object)
-        ok = np.asarray(m % step == 0, bool)
-        mantissas = m >> shift if shift < 62 or m.dtype == object else m * 0
-    if mantissas.dtype == object and values.dtype != object:
-        limit = int(max(abs(int(values[0])), abs(int(values[-1])))) + 1
-        mantissas = np.array([int(m) if -limit <= m <= limit else limit for m in mantissas], np.int64)
-    place = np.minimum(np.searchsorted(values, mantissas), len(values) - 1)
-    return np.where(ok & (values[place] == mantissas), place, -1), ok
+        wanted = shift_right(queries.m, e - queries.e)
+        fits = divisible(queries.m, e - queries.e)
+    place = np.minimum(count_below(values, wanted), len(values) - 1)
+    return np.where(fits & np.asarray(values[place] == wanted, bool), place, -1), fits
 
 
 def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, Array]] | None:
@@ -202,7 +207,7 @@ def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, A
     """
     group, wanted, start, stop = groups.group, groups.wanted, groups.start, groups.stop
     keys = preference.keys.take(groups.order)
-    values, rank = np.unique(keys.m, return_inverse=True)
+    values, rank = unique(keys.m)
     if not _is_function_of(preference.defect.take(groups.order), rank):
         return None
     below = _count_at_most(values, keys.e, preference.queries)
@@ -215,25 +220,32 @@ def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, A
         rank, goal = len(values) - 1 - rank, len(values) - below
     width = len(values) + 1
     composite = group * width + rank
-    base = wanted * width
-    middle = np.clip(np.searchsorted(composite, base + goal, side="left"), start, stop)
+    middle = np.clip(np.searchsorted(composite, wanted * width + goal, side="left"), start, stop)
+    beginnings = _beginnings(composite)
+    run = np.zeros(len(composite), np.int64)
+    run[beginnings[1:]] = 1
+    run = np.cumsum(run)
+    ends = np.append(beginnings[1:], len(composite))
 
     def run_below(end: Array) -> tuple[Array, Array]:
         exists = end > start
-        last = rank[np.where(exists, end - 1, 0)]
-        begin = np.maximum(np.searchsorted(composite, base + last, side="left"), start)
+        begin = np.maximum(beginnings[run[np.where(exists, end - 1, 0)]], start)
         return np.where(exists, begin, 0), np.where(exists, end, 0)
 
     def run_above(begin: Array) -> tuple[Array, Array]:
         exists = begin < stop
-        first = rank[np.where(exists, begin, 0)]
-        end = np.minimum(np.searchsorted(composite, base + first, side="right"), stop)
+        end = np.minimum(ends[run[np.where(exists, begin, 0)]], stop)
         return np.where(exists, begin, 0), np.where(exists, end, 0)
 
     lower, upper = run_below(middle), run_above(middle)
     lower_2 = run_below(np.where(lower[1] > lower[0], lower[0], start))
     upper_2 = run_above(np.where(upper[1] > upper[0], upper[1], stop))
     return [lower, upper, lower_2, upper_2]
+
+
+def _beginnings(ordered: Array) -> Array:
+    """Where each run of equal numbers begins, the first one included."""
+    return np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
 
 
 def _direction(group: Array, rank: Array) -> int:
@@ -253,15 +265,11 @@ def _is_function_of(column: Column, rank: Array) -> bool:
     return not np.any((ranks[1:] == ranks[:-1]) & (values[1:] != values[:-1]))
 
 
-def _count_at_most(values: Array, e: int, queries: Column) -> Array:
+def _count_at_most(values: Mantissas, e: int, queries: Column) -> Array:
     """How many of the sorted `values` of exponent e are at most each query."""
     low = min(e, queries.e)
-    scaled = Column(values, e, int(max(abs(int(values[0])), abs(int(values[-1]))))).scaled_to(low)
-    wishes = queries.scaled_to(low)
-    if scaled.dtype != object and wishes.dtype != object:
-        return np.searchsorted(scaled, wishes, side="right")
-    distinct, inverse = np.unique(wishes.astype(object), return_inverse=True)
-    return np.searchsorted(scaled.astype(object), distinct, side="right")[inverse]
+    scaled = Column(values, e, bound_of(values)).scaled_to(low)
+    return count_below(scaled, queries.scaled_to(low), equal=True)
 
 
 def _centre(
@@ -332,16 +340,22 @@ def _decide(
     these runs at most by the difference of two defects, twice `_defect_reach`; a lead over the runs is thus one over them.
     """
     e = min(c.score.e for c in candidates)
-    threshold = ceil(needed / Fraction(2) ** e)
-    scores, absent = _stack([c.score.scaled_to(e) for c in candidates], [c.present for c in candidates], threshold)
-    best = scores.max(axis=0)
-    wins = (scores == best) & (best > absent)
-    runner_up = np.where(wins, absent, scores).max(axis=0)
-    some = wins.any(axis=0)
-    certified = some & ((best - runner_up) >= threshold)
+    unit = Fraction(2) ** e
+    bound = max(c.score.bound << (c.score.e - e) if c.score.bound else 0 for c in candidates)
+    scores = [c.score.scaled_to(e) for c in candidates]
+    best, some = scores[0], candidates[0].present
+    for score, (_, present) in zip(scores[1:], candidates[1:], strict=True):
+        best = where(present & (~some | less(best, score)), score, best)
+        some = some | present
+    threshold = ceil(needed / unit)
+    behind = combine([(Fraction(1), Column(best, e, bound))], -threshold * unit, len(some)).scaled_to(e)
+    certified, wins = some, []
+    for score, (_, present) in zip(scores, candidates, strict=True):
+        wins.append(present & np.asarray(score == best, bool))
+        certified = certified & (~present | wins[-1] | ~less(behind, score))
     if outside is not None:
-        certified &= np.asarray(best >= threshold + ceil(outside / Fraction(2) ** e), bool)
-    return certified, wins, normalised(np.where(some, best, 0), e)
+        certified = certified & ~less(best, threshold + ceil(outside / unit))
+    return certified, np.stack(wins), normalised(where(some, best, 0), e)
 
 
 def _within_range(total: Column, lead: Fraction, largest: Fraction) -> Array:
@@ -381,19 +395,4 @@ def at_most(a: Column, limit: Fraction) -> Array:
         return np.ones(len(a), bool)
     if floor < -a.bound:
         return np.zeros(len(a), bool)
-    return np.asarray(a.m <= floor, bool)
-
-
-def _stack(slots: Sequence[Array], present: Sequence[Array], threshold: int) -> tuple[Array, int]:
-    """The slots' scores, and a number that stands for an absent slot: below all scores by more than the threshold.
-
-    Mantissas stay in int64 only where differences cannot overflow either.
-    """
-    bound = max(max(abs(int(slot.max())), abs(int(slot.min()))) for slot in slots)
-    low_end = -2 * (bound + 1) - threshold
-    wide = any(slot.dtype == object for slot in slots) or low_end <= -(1 << 61)
-    rows = [
-        np.where(there, slot.astype(object) if wide else slot, low_end)
-        for slot, there in zip(slots, present, strict=True)
-    ]
-    return np.stack(rows), low_end
+    return ~less(floor, a.m)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.indexed.column import Array, Column, classes, combine, multiply
+from constructions.engines.indexed.column import Column, classes, combine, multiply
+from constructions.engines.indexed.mantissas import Array, less, unique, where
 from constructions.engines.indexed.nearest import at_most, find_winners
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
@@ -25,7 +27,7 @@ class OutputHead:
     """The rows of an output head in parts. rows: its registers over the vocabulary, at least one."""
 
     def __init__(self, rows: Sequence[Column]) -> None:
-        kinds = [row for row in rows if len(np.unique(row.m)) <= FEW_VALUES]
+        kinds = [row for row in rows if len(unique(row.m)[0]) <= FEW_VALUES]
         part = classes(kinds, len(rows[0]))
         self.rows = rows
         self.numbers = [i for i, row in enumerate(rows) if not any(row is kind for kind in kinds)]
@@ -78,12 +80,12 @@ def _race(leader: _Leader, candidate: _Leader, lead: Fraction) -> _Leader:
     """The leader after the best of one more part at each position."""
     e = min(leader.logit.e, candidate.logit.e)
     old, new = leader.logit.scaled_to(e), candidate.logit.scaled_to(e)
-    step = lead / Fraction(2) ** e
-    margin = -(-step.numerator // step.denominator)
-    higher = np.asarray(new > old, bool)
-    apart = np.asarray(np.where(higher, new - old, old - new) >= margin, bool)
-    bound = max(one.logit.bound << (one.logit.e - e) for one in (leader, candidate))
+    higher = less(old, new)
+    one = Fraction(1)
+    gap = combine([(one, candidate.logit), (-one, leader.logit)], Fraction(0), len(higher)).scaled_to(e)
+    margin = ceil(lead / Fraction(2) ** e)
     # Whoever was too close to an earlier leader is as far behind the new one as that leader is.
-    clear = apart & np.where(higher, candidate.clear, leader.clear)
+    clear = np.where(higher, candidate.clear & ~less(gap, margin), leader.clear & ~less(-margin, gap))
     token = np.where(higher, candidate.token, leader.token)
-    return _Leader(token, Column(np.where(higher, new, old), e, bound), clear)
+    bound = max(side.logit.bound << (side.logit.e - e) if side.logit.bound else 0 for side in (leader, candidate))
+    return _Leader(token, Column(where(higher, new, old), e, bound), clear)

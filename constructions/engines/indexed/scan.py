@@ -17,7 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines.indexed.column import SMALL, Array, Column, combine, dyadic, normalised, rounded, zeros
+from constructions.engines.indexed.column import Column, combine, dyadic, of_integers, rounded, zeros
+from constructions.engines.indexed.mantissas import Mantissas, concatenate, from_integers, running_sums
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_shifted
 
@@ -98,8 +99,8 @@ def _scan(
 def _running_sum(inputs: Column, before: Fraction) -> Column:
     """h_t = h_{t−1} + the input at t, exactly."""
     first, m, bound, e = _aligned(before, inputs)
-    wide = abs(first) + bound * len(m) >= SMALL
-    return normalised(np.cumsum(m.astype(object) if wide else m) + first, e)
+    sums = Column(running_sums(m, bound), e, bound * len(m))
+    return combine([(Fraction(1), sums)], first * Fraction(2) ** e, len(m))
 
 
 def _iterated(factor: int, inputs: Column, before: Fraction, largest: Fraction) -> Column | None:
@@ -112,7 +113,7 @@ def _iterated(factor: int, inputs: Column, before: Fraction, largest: Fraction) 
         if not -bound <= value <= bound:
             return None
         values.append(value)
-    return normalised(np.array(values, object), e)
+    return of_integers(values, e)
 
 
 def _delayed(column: Column, before: Fraction) -> Column:
@@ -120,12 +121,10 @@ def _delayed(column: Column, before: Fraction) -> Column:
     if not len(column):
         return column
     first, m, bound, e = _aligned(before, column)
-    wide = m.dtype == object or abs(first) >= SMALL
-    shifted = np.concatenate([np.array([first], object if wide else np.int64), m[:-1]])
-    return Column(shifted, e, max(abs(first), bound))
+    return Column(concatenate(from_integers(np.array([first], object)), m[:-1]), e, max(abs(first), bound))
 
 
-def _aligned(before: Fraction, column: Column) -> tuple[int, Array, int, int]:
+def _aligned(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int]:
     """The mantissa of a dyadic value, those of a column, a bound of these, and the exponent that serves both."""
     mantissa, e = dyadic(before)
     if not mantissa:
@@ -169,4 +168,4 @@ def _step_by_step(
         state = new
         for register, value in new.items():
             history[register].append(value)
-    return {r: normalised(np.array(h, object), fmt.quantum_exponent) if h else zeros(0) for r, h in history.items()}
+    return {r: of_integers(h, fmt.quantum_exponent) if h else zeros(0) for r, h in history.items()}

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines.indexed.column import Array, Column, combine, multiply, normalised, zeros
+from constructions.engines.indexed.column import Column, combine, multiply, normalised, zeros
+from constructions.engines.indexed.mantissas import Array, Mantissas, where
 
 MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
 MOST_EXCEPTIONS = MOST_SPECIAL // 2  # of one register
@@ -52,11 +53,11 @@ def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], 
     return flat, np.array(sorted(special), np.int64)
 
 
-def _common(values: Array) -> object:
+def _common(values: Mantissas) -> int:
     """The value of all but MOST_EXCEPTIONS places, if there is one: then most of any 2·MOST_EXCEPTIONS + 1 places hold it."""
     places = np.linspace(0, len(values) - 1, min(len(values), 2 * MOST_EXCEPTIONS + 1)).astype(np.int64)
     (value, _) = Counter(values[places[::-1]].tolist()).most_common(1)[0]
-    return value
+    return int(value)
 
 
 def complete_squares(
@@ -111,7 +112,7 @@ def _square_defect(root: Column, square: Column, ordinary: Array) -> Column | No
         if places is None:
             rest = np.zeros(len(root), bool)
             rest[ordinary] = True
-            defect = normalised(np.where(rest, defect.m, 0), defect.e)
+            defect = normalised(where(rest, defect.m, 0), defect.e)
         if not defect.is_zero and (
             square.e <= 2 * root.e or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e
         ):

@@ -1,0 +1,73 @@
+"""Wide integers in digits against Python's integers."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from constructions.engines.indexed.mantissas import (
+    Mantissas,
+    concatenate,
+    count_below,
+    divisible,
+    from_integers,
+    integers,
+    least_and_most,
+    less,
+    running_sums,
+    shift_right,
+    unique,
+    where,
+)
+
+close = st.builds(
+    lambda power, step, sign: sign * ((1 << power) + step),
+    st.sampled_from((29, 30, 31, 59, 60, 61, 62, 63, 89, 90, 91, 92, 121, 122, 200)),
+    st.integers(-2, 2),
+    st.sampled_from((-1, 1)),
+)
+numbers = st.lists(close | st.integers(-3, 3) | st.integers(-(2**100), 2**100), min_size=1, max_size=8)
+
+
+def wide(values: list[int]) -> Mantissas:
+    return from_integers(np.array(values, object))
+
+
+@given(numbers, numbers)
+@example([2**62], [2**62 - 1])
+@example([-(2**91) - 1, 2**91], [-(2**91), 1])
+def test_order_and_place(a: list[int], b: list[int]) -> None:
+    assert integers(wide(a)).tolist() == a
+    assert least_and_most(wide(a)) == (min(a), max(a))
+    pairs = list(zip(a, b, strict=False))
+    left, right = wide(a)[: len(pairs)], wide(b)[: len(pairs)]
+    assert less(left, right).tolist() == [x < y for x, y in pairs]
+    assert less(left, b[0]).tolist() == [x < b[0] for x, _ in pairs]
+    assert np.asarray(left == right).tolist() == [x == y for x, y in pairs]
+    assert integers(where(less(left, right), left, right)).tolist() == [min(pair) for pair in pairs]
+    assert integers(concatenate(left, right)).tolist() == a[: len(pairs)] + b[: len(pairs)]
+
+
+@given(numbers, numbers)
+@example([2**90, 2**90 + 1, 2**90 + 1, -(2**90)], [2**90 + 1, 2**90 + 2, -(2**95)])
+@example([2**100 + i for i in range(8)], [2**100 + 5, 2**100 - 1, 2**100 + 9])
+def test_sorting_and_searching(keys: list[int], wishes: list[int]) -> None:
+    values, places = unique(wide(keys))
+    ordered = sorted(set(keys))
+    assert integers(values).tolist() == ordered
+    assert [ordered[place] for place in places.tolist()] == keys
+    assert count_below(values, wide(wishes)).tolist() == [sum(x < w for x in ordered) for w in wishes]
+    assert count_below(values, wide(wishes), equal=True).tolist() == [sum(x <= w for x in ordered) for w in wishes]
+
+
+@given(numbers, st.integers(0, 260))
+@example([2**62, -(2**62)], 62)
+@example([2**61, 2**89, 0], 61)
+def test_shifts_and_sums(values: list[int], places: int) -> None:
+    assert integers(shift_right(wide(values), places)).tolist() == [x >> places for x in values]
+    assert divisible(wide(values), places).tolist() == [x % 2**places == 0 for x in values]
+    bound = max(map(abs, values))
+    assert integers(running_sums(wide(values), bound)).tolist() == list(accumulate(values))

@@ -77,8 +77,14 @@ def add_options(add: Callable[..., object]) -> None:
     add(
         "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
     )
-    add("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
-    add("--update-witnesses", action="store_true", help="store the witnesses that this run finds")
+    add(
+        "--witnesses",
+        type=Path,
+        default=WITNESSES,
+        metavar="PATH",
+        help="the file of stored witnesses; proofs.json stands beside it",
+    )
+    add("--update-witnesses", action="store_true", help="store the witnesses and proofs that this run finds")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -121,13 +127,15 @@ def require_files(option: argparse.Namespace) -> None:
     """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
     if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
         return  # nothing to ask; what this imports would cost every run of the tests
-    from verify.framework import ledger
+    from verify.framework import ledger, proofs
 
     if option.ledger is not None:
         ledger.require_writable(option.ledger, "--ledger")
     if option.update_witnesses or option.witnesses.is_dir():
         ledger.require_writable(option.witnesses, "--witnesses")
+        ledger.require_writable(proofs.beside(option.witnesses), "--witnesses")
     ledger.load_witnesses(option.witnesses)
+    proofs.load(proofs.beside(option.witnesses))
 
 
 def require_fuzz(config: pytest.Config) -> None:
@@ -250,7 +258,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     claim = claim_of(pyfuncitem)
     if claim is None:
         return (yield)
-    from verify.framework.check import Check, Refuted, Undecided
+    from verify.framework.check import Check
+    from verify.framework.seen import Refuted, Undecided
 
     checked = pyfuncitem.funcargs.get("check")
     if not isinstance(checked, Check):
@@ -278,6 +287,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         note, failure = f"{type(error).__name__}: {error}".splitlines()[0], error
     row = checked.row(time.perf_counter() - started, note)
     pyfuncitem.user_properties.append(("claim", json.dumps(row.to_json())))
+    if checked.proofs:
+        pyfuncitem.user_properties.append(("proofs", json.dumps({claim.id: checked.proofs})))
     if failure is not None and row.verdict is Verdict.UNKNOWN:
         raise failure
     if checked.until is not None:

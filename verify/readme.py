@@ -24,7 +24,14 @@ def markdown(rows: Sequence[Row]) -> str:
     for row in sorted(rows, key=sort_key):
         evidence = "<br>".join(f"**{evidence.kind}**: {covered(evidence)}" for evidence in row.evidence)
         witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
-        cells = (row.claim.id, row.claim.statement, row.claim.variant_text, f"**{row.verdict}**", evidence, witness)
+        cells = (
+            row.claim.id,
+            row.claim.statement,
+            row.claim.variant_text,
+            f"**{row.verdict_text}**",
+            evidence,
+            witness,
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + f"\n\n{summary(rows)}\n"
 

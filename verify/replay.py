@@ -1,4 +1,4 @@
-"""`python -m verify.replay CLAIM`: looks at one witness again, and at nothing else."""
+"""`python -m verify.replay CLAIM`: looks at one witness again, or checks stored proofs again, and does nothing else."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ import pytest
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from verify import plugin
+from verify.framework import proofs
 from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, rows_of
 from verify.framework.options import FILES
+from verify.kernel import Rejected, check
 from verify.plugin import REPLAY, WITNESSES, claim_of
 
 PROG = "python -m verify.replay"
@@ -29,8 +31,9 @@ EXAMPLES = """examples:
   python -m verify.replay C.1/printed                     replay the stored witness
   python -m verify.replay C.1/printed --ledger run.json   replay the one that `pytest verify/ --ledger run.json` found
   python -m verify.replay C.1/printed --json              one JSON document on stdout
+  python -m verify.replay C.1/repaired                    check the stored proofs again: the kernel, and no other code
 
-exit status: 0 the claim holds at this case, 1 it is refuted, 2 usage, 3 unknown"""
+exit status: 0 the claim holds at this case, or its proofs are accepted, 1 it is refuted, 2 usage, 3 unknown"""
 
 
 @dataclass
@@ -127,14 +130,46 @@ def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
     return "\n".join(lines)
 
 
-def replay_one(arguments: argparse.Namespace) -> int:
-    """Replays, prints, and returns the exit status."""
-    witness = choose(arguments)
-    if witness is None:
+def check_proofs(arguments: argparse.Namespace) -> int:
+    """Checks the stored proofs of a claim, prints what they show, and returns the exit status."""
+    path = proofs.beside(arguments.witnesses)
+    try:
+        parts = proofs.load(path).get(arguments.claim, {})
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    if arguments.ledger is not None or arguments.witness is not None or not parts:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
         where = arguments.ledger or arguments.witnesses
         cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}")
         return EXIT_CODES[Verdict.UNKNOWN]
+    found = []
+    for part, objects in parts.items():
+        for item in objects:
+            try:
+                check(item["theorem"], item["proof"])
+                note = ""
+            except Rejected as error:
+                note = str(error)
+            found.append({"part": part, "theorem": proofs.stated(item["theorem"]), "accepted": not note, "note": note})
+    accepted = all(item["accepted"] for item in found)
+    if arguments.json:
+        verdict = Verdict.HOLDS if accepted else Verdict.UNKNOWN
+        cli.write_json({"schema": 1, "claim": arguments.claim, "verdict": verdict, "proofs": found})
+    else:
+        for item in found:
+            print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
+            if item["note"]:
+                print(f"  {item['note']}")
+        ends = ("The kernel accepts every proof", "The kernel rejects a proof")
+        print(f"{ends[not accepted]} of {arguments.claim}: {len(found)}, from {path}.")
+    return cli.HOLDS if accepted else cli.UNKNOWN
+
+
+def replay_one(arguments: argparse.Namespace) -> int:
+    """Replays, prints, and returns the exit status."""
+    witness = choose(arguments)
+    if witness is None:
+        return check_proofs(arguments)
     options = [f"--n-max={witness.n_max}", f"--seed={witness.seed}"]
     options += [f"--p-bits={witness.p_bits}"] if witness.p_bits is not None else []
     options += [f"--engine={witness.engine}"] if witness.engine else []
@@ -175,7 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: Sequence[str]) -> int:
-    parser = cli.Parser(PROG, "Look again at the case that refutes a claim.", EXAMPLES)
+    parser = cli.Parser(PROG, "Look again at the case that refutes a claim, or check its proofs again.", EXAMPLES)
     parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
     parser.add_argument("--list", action="store_true", help="list the claims")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

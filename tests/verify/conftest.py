@@ -20,6 +20,12 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 
+LEAF = {"signs": [], "positive": [["1", []]], "sum": [["1", [0, 0]]]}
+SQUARES = (
+    {"for_all": {"x": "real"}, "given": [], "show": "x*x >= 0"},
+    {"compare": "x", "below": LEAF, "equal": LEAF, "above": LEAF},
+)
+
 def below_100(number: int) -> Counterexample | None:
     if number >= 100:
         return Counterexample(bound=100, found=number)
@@ -40,7 +46,7 @@ def test_from(check, low):
 
 @claim("U/repaired", source="Theorem U", statement="Squares are not negative.")
 def test_proof(check):
-    check.proved(lambda: True, by="a sum of squares")
+    check.proved([SQUARES], by="the signs of x", range="all real x")
 """
 
 

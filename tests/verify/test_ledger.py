@@ -170,7 +170,7 @@ def test_an_interrupted_run_is_resumed(paper: Paper) -> None:
     before = {row.claim.id for row in ledger.read(partial)}
     assert before
     assert "Z" not in before
-    paper.write(f'{PAPER}\n{last}check.proved(lambda: True, by="x")\n')
+    paper.write(f'{PAPER}\n{last}check.proved([SQUARES], by="x", range="all x")\n')
     result = paper.run("--resume", str(partial), "--ledger", str(whole))
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] == 1
@@ -203,7 +203,7 @@ def test_a_run_that_dies_leaves_its_rows(paper: Paper) -> None:
     assert len(before) == 5
     part.write_text(part.read_text(encoding="utf-8") + '{"id": "a line that was cut o', encoding="utf-8")
     assert {row.claim.id for row in ledger.read(part)} == before
-    paper.write(f'{PAPER}\n{last}check.proved(lambda: True, by="x")\n')
+    paper.write(f'{PAPER}\n{last}check.proved([SQUARES], by="x", range="all x")\n')
     result = paper.run("--resume", "ledger.json", "--ledger", "ledger.json")
     assert result.parseoutcomes()["deselected"] == 5
     assert {row.claim.id for row in ledger.read(paper.folder / "ledger.json")} == before | {"Z"}

@@ -9,9 +9,10 @@ import pytest
 from tests.verify.conftest import Paper
 from verify.__main__ import main
 from verify.framework import options
-from verify.framework.check import Check, Undecided
+from verify.framework.check import Check
 from verify.framework.claim import Claim
 from verify.framework.options import Options, chosen_engines, matching
+from verify.framework.seen import Undecided
 
 
 @pytest.mark.parametrize(

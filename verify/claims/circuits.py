@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from circuits.circuit import Kind
-from circuits.equivalence import find_difference
+from circuits.circuit import Circuit, Kind
 from circuits.models import SMALL, Rnn, find_models
 from circuits.obvious import obvious
 from circuits.operations import OPERATIONS
@@ -19,7 +18,7 @@ from constructions.engines.reference import ReferenceEngine
 from precision.format import Discipline, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.oracles.circuits import computed, exhaustive_difference, expected
+from verify.oracles.circuits import computed, expected, run_on_every_input
 from verify.oracles.counts import sequences
 
 EVERY_INPUT, BY_SAT = (5, 7, 9, 11), tuple(range(5, 35, 2))
@@ -47,18 +46,26 @@ def made(precisions: tuple[int, ...]) -> list[Made]:
     statement="negate, compare, add, ReLU (p ≤ 33), multiply (p ≤ 11, some more) are circuits, bit for bit; −0 is never written.",
 )
 def test_operations(check: Check) -> None:
+    ran: dict[Made, int] = {}
+
     def all_inputs(case: Made) -> Counterexample | None:
-        found = exhaustive_difference(case.operation, OPERATIONS[case.operation].circuit(case.p), case.p)
+        found, ran[case] = run_on_every_input(case.operation, OPERATIONS[case.operation].circuit(case.p), case.p)
         return None if found is None else Counterexample(codes=found)
 
-    def as_obvious(case: Made) -> Counterexample | None:
-        found = find_difference(OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p))
-        return None if found is None else Counterexample(difference=str(found))
+    def with_obvious(case: Made) -> tuple[Circuit, Circuit]:
+        return OPERATIONS[case.operation].circuit(case.p), obvious(case.operation, case.p)
 
-    check.chosen(made(EVERY_INPUT), all_inputs, range="run on every input, p = 5, 7, 9, 11", precision="p ≤ 11")
+    check.exhaustive(
+        made(EVERY_INPUT),
+        all_inputs,
+        count=sum(2 * 2**p + 3 * 4**p for p in EVERY_INPUT),  # of two operations with one operand, and three with two
+        range="run on every input, p = 5, 7, 9, 11",
+        precision="p ≤ 11",
+        inputs=ran.__getitem__,
+    )
     by_sat = [case for case in made(BY_SAT) if case.operation != "multiply" or case.p <= SAT_OF_PRODUCTS]
     text = f"equal to another form by SAT, odd p ≤ 33, products p ≤ {SAT_OF_PRODUCTS}"
-    check.chosen(by_sat, as_obvious, range=text, precision="p ≤ 33")
+    check.equivalent(by_sat, with_obvious, range=text, precision="p ≤ 33")
     text = f"random products, {DRAWN:,} in each case, half of them of small numbers"
     check.sampled(products(), drawn_products, range=text, precision="13 ≤ p ≤ 27", max_examples=16)
 
@@ -99,7 +106,13 @@ def test_sizes(check: Check) -> None:
             return None
         return Counterexample(gates=gates, formula=operation.gates(case.p), obvious=plain)
 
-    check.chosen(made(BY_SAT), counted, range="counted for odd p ≤ 33", precision="p ≤ 33")
+    check.exhaustive(
+        made(BY_SAT),
+        counted,
+        count=5 * 15,
+        range="counted for each operation and odd p from 5 to 33",
+        precision="p ≤ 33",
+    )
 
 
 @dataclass(frozen=True)

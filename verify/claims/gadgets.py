@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sympy
-
 from constructions.parts.gadgets import indicator, interval, linear_map, lookup, next_fraction, product, threshold
 from constructions.wiring.part import Part
 from precision.format import fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.oracles.counts import all_columns
-from verify.oracles.gadget_identities import IDENTITIES
-from verify.oracles.proofs import never_rounds, nonnegative
+from verify.oracles.gadget_identities import IDENTITIES, identities, indicator_written_out
+from verify.oracles.operator_bounds import never_rounds
 from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
 from verify.runs.probe import Trial, compare, rounded
 
@@ -30,6 +28,7 @@ INTEGER_PARTS: Sequence[Part] = (
 GADGETS: Sequence[Part] = (*INTEGER_PARTS, next_fraction.PART)
 EXHAUSTIVE_TOP = {"C.1": 8, "C.2": 8}  # two free registers; one alone goes up to:
 EXHAUSTIVE_TOP_SINGLE = 64
+BOUNDED_TOP = 256
 
 
 @claims(
@@ -40,9 +39,10 @@ EXHAUSTIVE_TOP_SINGLE = 64
     ],
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
-    identity, range_, cases = IDENTITIES[part.id]
-    check.proved(identity, by=f"every gate has a fixed sign in each case: {cases}", range=range_)
-    sizes = claimed_sizes(check, part, check.sizes())
+    identity = IDENTITIES[part.id]
+    check.proved(identities(part.id), by="the signs of the gates, case by case", range=identity.range)
+    if identity.argued:
+        check.argued(identity.argued)
 
     def rounds_nothing(n: int) -> Counterexample | None:
         return never_rounds(part, n)
@@ -50,10 +50,20 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
 
-    check.certified(
+    text = "no operator rounds or saturates, by its bounds over all inputs"
+    sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
+    check.exhaustive(
         sizes,
         rounds_nothing,
-        range="no operator rounds or saturates, whatever the input",
+        count=len(sizes),
+        range=f"{text}: every n",
+        size=lambda n: n,
+        precision="least p, hence also above",
+    )
+    check.chosen(
+        claimed_sizes(check, part, check.sizes()),
+        rounds_nothing,
+        range=f"{text}: n = 1, 2, 4 …",
         size=lambda n: n,
         precision="least p, hence also above",
     )
@@ -111,18 +121,11 @@ def written_out_indicator(x: Fraction, high: Fraction, low: Fraction) -> Fractio
     variant="printed",
 )
 def test_written_out_indicator(check: Check) -> None:
-    def proof() -> bool:
-        t = nonnegative("t")
-        half, high, low = sympy.Rational(1, 2), sympy.Rational(3, 5), sympy.Rational(2, 5)
-        right = 10 * ((1 + t - half) - (1 + t + half)) + 10
-        left = 10 * ((1 + t - high) - (1 + t + low)) + 10
-        return (
-            sympy.expand(right) == 0
-            and sympy.expand(left) == 0
-            and written_out_indicator(Fraction(0), Fraction(3, 5), Fraction(2, 5)) == 1
-        )
-
-    check.proved(proof, by="every ReLU has a fixed sign for x < B, x = B and x > B", range="all integers x and B")
+    check.proved(
+        [indicator_written_out()],
+        by="the signs of the ReLUs for x < B, x = B and x > B",
+        range="all integers x and B",
+    )
 
 
 @claim(

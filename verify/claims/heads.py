@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import pytest
-from flint import arb, ctx
 
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Contract, Integer, Part, Setting, printed_precision
@@ -17,6 +15,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.oracles.counts import all_columns, columns
+from verify.oracles.fraction_theorems import leakage_vanishes
 from verify.runs.parts import asked, claimed_sizes, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
@@ -291,22 +290,23 @@ def test_two_nearest(check: Check, engine: str) -> None:
     variant="printed",
 )
 def test_leakage(check: Check) -> None:
-    def proof() -> bool:
-        # f(n) = n·log2 e − 2·log2 n − (q + 2) with q ≤ 5·log2 n + 6, printed_precision's rounding up included. f(64) > 0, and
-        # f' = log2 e − 7/(n·ln 2) > 0 there and beyond.
-        with ctx.workprec(128):
-            ln2 = arb(2).log()
-            start = arb(LARGE)
-            value = start / ln2 - 7 * start.log() / ln2 - 8
-            slope = 1 / ln2 - 7 / (start * ln2)
-            return bool(value > 0) and bool(slope > 0)
+    check.proved(
+        leakage_vanishes(LARGE),
+        by=f"e^{LARGE} > 2^50, and e grows faster than ((n + 1)/n)^7",
+        range=f"256·n^7 < e^n, all n ≥ {LARGE}",
+    )
+    check.argued("2^q ≤ 64·n^5 for q ≤ 5·log2 n + 6, so that n²·2^(q + 2) ≤ 256·n^7.")
 
-    check.proved(proof, by=f"a ball at n = {LARGE}, then the derivative", range=f"all n ≥ {LARGE}")
-
-    def printed_precision_is_covered(n: int) -> Counterexample | None:
+    def precision_is_covered(n: int) -> Counterexample | None:
         q = (printed_precision(n) - 1) // 2
-        return None if q <= 5 * math.log2(n) + 6 else Counterexample(q=q)
+        return None if 1 << q <= 64 * n**5 else Counterexample(q=q)
 
-    check.certified(
-        check.sizes(LARGE), printed_precision_is_covered, range="q ≤ 5·log2 n + 6", size=lambda n: n, precision=NAMED
+    check.sizes(LARGE)
+    check.exhaustive(
+        range(LARGE, check.n_max + 1),
+        precision_is_covered,
+        count=check.n_max - LARGE + 1,
+        range=f"2^q ≤ 64·n^5: every n ≥ {LARGE}",
+        size=lambda n: n,
+        precision=NAMED,
     )

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sympy
-
 from constructions.parts.gadgets import next_fraction
-from constructions.parts.heads.match_next import least_lead
-from constructions.wiring.affine import reg
+from constructions.parts.heads.match_next import least_lead, match_next_precision, next_scale
+from constructions.wiring.part import Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Verdict, claim
-from verify.oracles.proofs import Case, nonnegative, positive_from, reproduces
+from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
 EXHAUSTIVE_TOP = 64
 
 
+@dataclass(frozen=True)
+class Place:
+    """m, at the precision for n."""
+
+    n: int
+    m: int
+
+
+def listed(sizes: Sequence[int]) -> str:
+    """For people."""
+    return ", ".join(f"{n:,}" for n in sizes)
+
+
 @claim("C.19/repaired", source=next_fraction.PART.source, statement=next_fraction.PART.statement)
 def test_next_fraction(check: Check, engine: str) -> None:
     part = next_fraction.PART
     check.proved(
-        image_is_nearest_to_the_next,
+        nearest_to_the_next(),
         by="m = k + 4 leaves positive coefficients only; m = 1, 2, 3 by value",
         range="1/(m + 1) is the unit fraction nearest to nxt(1/m), all m, before rounding",
     )
     sizes = claimed_sizes(check, part, check.sizes())
 
-    def stays_nearest(n: int) -> Counterexample | None:
-        fmt = fixed_point(check.p_bits or part.least_precision(n, 1))
+    def stays_nearest(place: Place) -> Counterexample | None:
+        fmt = fixed_point(check.p_bits or part.least_precision(place.n, 1))
         error = fmt.quantum  # half a quantum from rounding 1/m, as nxt is 1-Lipschitz, and half from the product
-        for m in range(1, n + 1):
-            image = next_fraction.next_fraction_value(Fraction(1, m))
-            for value in (image - error, image + error):
-                if not is_nearest(value, m + 1):
-                    return Counterexample(m=m, value=value)
+        image = next_fraction.next_fraction_value(Fraction(1, place.m))
+        for value in (image - error, image + error):
+            if not is_nearest(value, place.m + 1):
+                return Counterexample(value=value)
         return None
 
     def right(trial: Trial) -> Counterexample | None:
@@ -47,11 +57,12 @@ def test_next_fraction(check: Check, engine: str) -> None:
             return Counterexample(m=x.denominator, got=image)
         return compare(part, trial, engine)
 
-    check.certified(
-        sizes,
+    check.exhaustive(
+        (Place(n, m) for n in sizes for m in range(1, n + 1)),
         stays_nearest,
-        range="1/(m + 1), m ≤ n, is the nearest to all within a quantum of nxt(1/m)",
-        size=lambda n: n,
+        count=sum(sizes),  # n of them for each n
+        range=f"1/(m + 1) is the nearest to all within a quantum of nxt(1/m): every m ≤ n, n = {listed(sizes)}",
+        size=lambda place: place.n,
         precision=check.precision_text("least p, hence also above"),
     )
     small = claimed_sizes(check, part, range(1, min(EXHAUSTIVE_TOP, check.n_max) + 1))
@@ -67,22 +78,6 @@ def is_nearest(value: Fraction, m: int) -> bool:
     return above and (m == 1 or 2 * m * (m - 1) * top < (2 * m - 1) * bottom)
 
 
-def image_is_nearest_to_the_next() -> bool:
-    """1/(m + 2) < x − x² < 1/(m + 1) at x = 1/m, the upper end nearer, m ≥ 4; and the gadget is x − x² up to 1/4."""
-    m, below = sympy.Symbol("m"), nonnegative("d")
-    image = 1 / m - 1 / m**2
-    up, down = 1 / (m + 1) - image, image - 1 / (m + 2)
-    x = sympy.Rational(1, 4) - below
-    cases = [Case({"x": x}, x - x**2)]
-    for k in (1, 2, 3):
-        value = next_fraction.next_fraction_value(Fraction(1, k))
-        if not is_nearest(value, k + 1):
-            return False
-        cases.append(Case({"x": sympy.Rational(1, k)}, sympy.Rational(value.numerator, value.denominator)))
-    same = reproduces(next_fraction.next_fraction(reg("x"), "out"), "out", cases)
-    return same and all(positive_from(d, m, 4) for d in (up, down, down - up))
-
-
 @claim(
     "C.19/printed",
     source="Lemma C.19",
@@ -90,23 +85,14 @@ def image_is_nearest_to_the_next() -> bool:
     variant="printed",
 )
 def test_cubic_bound(check: Check) -> None:
-    def proof() -> bool:
-        # The error at 1/m is 1/(m³(m + 1)). The cubic is 1-Lipschitz on [0, 11/40], so rounding x adds at most 2^−(q + 1), which is
-        # below m^−5 as q > 5A·log2 n − 1/2. Both together stay below next(x)³; m = 1, 2, 3 are exact by the constants of nxt.
-        m = sympy.Symbol("m")
-        x = 1 / m
-        error = x - x**2 + x**3 - 1 / (m + 1)
-        z = sympy.Symbol("z")
-        slope = sympy.diff(z - z**2 + z**3, z)
-        lipschitz = (
-            sympy.minimum(slope, z, sympy.Interval(0, sympy.Rational(11, 40))) >= 0
-            and sympy.maximum(slope, z, sympy.Interval(0, sympy.Rational(11, 40))) <= 1
-        )
-        closed = sympy.simplify(error - 1 / (m**3 * (m + 1))) == 0
-        return bool(closed and lipschitz and positive_from(1 / (m + 1) ** 3 - error - 1 / m**5, m, 4))
-
     check.proved(
-        proof, by="the error is 1/(m³(m + 1)); m = k + 4 leaves positive coefficients only", range="all m and n"
+        cubic_error(),
+        by="the error is 1/(m³(m + 1)); m = k + 4 leaves positive coefficients only",
+        range="at every 1/m, m ≥ 4, before rounding, and that the cubic moves no more than its argument below 11/40",
+    )
+    check.argued(
+        "Rounding x adds at most 2^−(q + 1), which is below m^−5 as q > 5A·log2 n − 1/2; both errors together stay below next(x)³."
+        " m = 1, 2, 3 are exact by the constants of nxt."
     )
 
 
@@ -125,22 +111,13 @@ class Width:
     expected=Verdict.REFUTED,
 )
 def test_one_block_is_no_cubic(check: Check) -> None:
-    x, h = sympy.symbols("x h")
-    a, b, c, d = sympy.symbols("a b c d")
-
-    def third_difference(function: Callable[[sympy.Expr], sympy.Expr]) -> sympy.Expr:
-        return sympy.expand(function(x + 3 * h) - 3 * function(x + 2 * h) + 3 * function(x + h) - function(x))
-
-    def proof() -> bool:
-        # Between the zeros of its gates, a unit is 0 or a product of two affine functions.
-        unit = third_difference(lambda z: (a * z + b) * (c * z + d))
-        cubic = third_difference(lambda z: z - z**2 + z**3)
-        return bool(unit == 0 and sympy.expand(cubic - 6 * h**3) == 0)
-
     check.proved(
-        proof,
-        by="third differences: 0 for a sum of products of affine functions, 6h³ for the cubic",
-        range="the argument, for every width",
+        third_differences(),
+        by="third differences: 0 for a product of affine functions, 6h³ for the cubic",
+        range="what a unit computes between the zeros of its gate, and the cubic",
+    )
+    check.argued(
+        "A gate has one zero, so on one of units + 1 equal stretches of (0, 11/40] every unit is such a product."
     )
 
     def some_block_might(width: Width) -> Counterexample | None:
@@ -166,41 +143,30 @@ def test_one_block_is_no_cubic(check: Check) -> None:
 @claim(
     "C.18/least-lead",
     source="Lemma C.18, the lead of the winner in squared distance",
-    statement="The winner's least lead over all counts up to M is that of m = 1 … 5 or m = M, and falls with m from m = 5 on.",
+    statement="The winner's least lead over all counts up to M is that of m = 1 … 5 or m = M, and falls with m from m = 5 on;"
+    " the factor T of the preference makes it at least the gap.",
 )
 def test_least_lead(check: Check) -> None:
-    m = sympy.Symbol("m")
-    target = 1 / m - 1 / m**2
+    check.proved(leads_fall(), by="m = k + 5 leaves positive coefficients only", range="all m ≥ 5")
 
-    def distance(i: sympy.Expr) -> sympy.Expr:
-        return (1 / i - target) ** 2
-
-    def proof() -> bool:
-        lead = distance(m + 2) - distance(m + 1)
-        return all(
-            (
-                positive_from(lead - lead.subs(m, m + 1), m, 5),  # it falls
-                positive_from(lead, m, 5),
-                positive_from(distance(m) - distance(m + 1) - lead, m, 5),  # over the upper neighbour it is larger
-                positive_from(distance(m - 1) - distance(m) - lead, m, 5),  # so it is for 1/m where that is the last
-                # Farther ones are farther away: 1/i falls with i, and the target lies between 1/(m + 2) and 1/(m + 1).
-                positive_from(1 / (m + 1) - target, m, 5),
-                positive_from(target - 1 / (m + 2), m, 5),
-            )
-        )
-
-    check.proved(proof, by="m = k + 5 leaves positive coefficients only", range="all m ≥ 5")
+    def leads(m: int, others: range) -> list[Fraction]:
+        image = next_fraction.next_fraction_value(Fraction(1, m))
+        squares = {i: (Fraction(1, i) - image) ** 2 for i in others}
+        last = [squares[i] - squares[m] for i in others if i < m] if m >= 2 else []
+        return [squares[i] - squares[m + 1] for i in others if i != m + 1] + last
 
     def is_the_least(largest: int) -> Counterexample | None:
-        leads = []
-        for m_ in range(1, largest + 1):
-            image = next_fraction.next_fraction_value(Fraction(1, m_))
-            squares = {i: (Fraction(1, i) - image) ** 2 for i in range(2, m_ + 8)}
-            leads += [squares[i] - squares[m_ + 1] for i in squares if i != m_ + 1]
-            if m_ >= 2:
-                leads += [squares[i] - squares[m_] for i in range(2, m_)]
-        found, stated = min(leads), least_lead(largest)
+        found = min(lead for m in range(1, largest + 1) for lead in leads(m, range(2, m + 8)))
+        stated = least_lead(largest)
         return None if found == stated else Counterexample(expected=found, got=stated)
+
+    def scale_is_enough(n: int) -> Counterexample | None:
+        setting = Setting(n, n, fixed_point(match_next_precision(n, n)))
+        target = Fraction(1, n + 1) - Fraction(1, n + 1) ** 2
+        first, second = ((Fraction(1, i) - target) ** 2 for i in (n + 2, n + 3))
+        lead = min(second - first, *(lead for m in range(1, 6) for lead in leads(m, range(2, m + 8))))
+        scale = next_scale(setting.gap, n)
+        return None if scale * lead >= setting.gap else Counterexample(scale=scale, lead=lead, gap=setting.gap)
 
     check.exhaustive(
         range(1, min(check.n_max, 48) + 1),
@@ -209,3 +175,12 @@ def test_least_lead(check: Check) -> None:
         range="the formula against all m ≤ M",
         size=lambda largest: largest,
     )
+    if check.n_max >= 4:
+        sizes = check.sizes(4)
+        check.chosen(
+            sizes,
+            scale_is_enough,
+            range=f"the factor T, m = n + 1 as the last count: n = {listed(sizes)}",
+            size=lambda n: n,
+            precision="least p",
+        )

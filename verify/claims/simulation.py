@@ -232,4 +232,10 @@ def test_growth(check: Check) -> None:
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
     steps = [Step(name, p) for name in SMALL for p in range(7, 41, 2)]
-    check.chosen(steps, counted, range="counted for odd p in 7 … 39", precision="7 ≤ p ≤ 39")
+    check.exhaustive(
+        steps,
+        counted,
+        count=3 * 17,
+        range="counted for each odd p in 7 … 39, shift, sum, parity",
+        precision="7 ≤ p ≤ 39",
+    )

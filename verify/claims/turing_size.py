@@ -53,7 +53,7 @@ def test_size(check: Check, about: About) -> None:
         return None if shapes(large) == shapes(small) else Counterexample(expected=shapes(small), got=shapes(large))
 
     lengths, unit = ((4, 20, 200), "on 4, 20, 200 cells") if about.in_space else ((10, 1000), "for 10 and 1000 steps")
-    check.certified(
+    check.chosen(
         [Size(b, k, length) for b in (1, 2, 5, 25) for k in (2, 10) for length in lengths],
         as_small,
         range=f"machines of 1, 2, 5, 25 states and 2, 10 symbols, {unit}",
@@ -88,7 +88,7 @@ def test_cost(check: Check, about: About) -> None:
         return None if written - none == expected else Counterexample(expected=expected, written=written - none)
 
     powers = sorted({2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6})
-    check.certified(
+    check.chosen(
         powers, within, range="bits at n = 2^e, 2^e ± 1, 10^6 steps", size=lambda n: n, precision=about.precision
     )
     check.chosen([1, 10, 100, 1000], so_long, range="tokens of 1, 10, 100, 1000 steps", size=lambda n: n)
@@ -120,11 +120,19 @@ def test_cost_in_space(check: Check) -> None:
         tokens = (cells + 1) * done.steps + done.halted
         return None if len(words) == tokens else Counterexample(expected=tokens, written=len(words))
 
-    check.certified(range(3, 400), within, range="bits on 3 … 399 cells", size=lambda m: m, precision=COT.precision)
-    check.certified(
+    check.exhaustive(
+        range(3, 400),
+        within,
+        count=397,
+        range="bits of the five-state champion on 3 … 399 cells",
+        size=lambda m: m,
+        precision=COT.precision,
+    )
+    check.exhaustive(
         [Size(b, k, 1) for b in range(1, 26) for k in range(2, 11)],
         digits,
-        range="β ≤ 1 + log2((B + 3)·k + 3) for machines that halt in up to 2 letters",
+        count=25 * 9,
+        range="β ≤ 1 + log2((B + 3)·k + 3): a machine of each number of states and symbols, up to 25 and 10",
         precision=COT.precision,
     )
     check.chosen([8, 100, 1000, 10_000], so_long, range="tokens of n steps on ⌊log2 n⌋ cells", size=lambda n: n)

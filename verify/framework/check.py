@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import time
+import functools
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import pytest
 
-from verify.framework.cases import case_type, from_json, store, to_json
+from verify.framework.cases import case_type, from_json, store
 from verify.framework.claim import (
+    Argued,
+    Assumed,
     Certified,
     Claim,
     Counterexample,
     Evidence,
     Exhaustive,
+    Json,
     Proved,
     Row,
     Sampled,
     Searched,
+    Solved,
     Verdict,
     Witness,
 )
 from verify.framework.options import Options
+from verify.framework.proofs import digest, stated
+from verify.framework.seen import Predicate, Refuted, Seen, Size, Undecided, has_hash, judged, readable
+from verify.kernel import Rejected
+from verify.kernel import check as check_proof
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from circuits.circuit import Circuit
+    from verify.certificates.building import Subject
+
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 
 T = TypeVar("T")
-Predicate = Callable[[T], Counterexample | None]
-Size = Callable[[T], int] | int | None
-
-
-class Refuted(Exception):
-    """Ends a claim's test: its witness is found."""
-
-
-class Undecided(Exception):
-    """Ends a claim's test without a verdict."""
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Check:
 
     replay: look at this case alone, in the part of the test that found it.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
-    tick: told how many cases a running search has seen.
+    tick: told how many cases a running search has seen. proofs: those that the kernel accepted, by part.
     """
 
     claim: Claim
@@ -59,10 +60,16 @@ class Check:
     replay: Witness | None = None
     until: float | None = None
     tick: Callable[[int], None] = lambda cases: None
-    evidence: list[Evidence] = field(default_factory=list)
     witness: Witness | None = None
     notes: list[str] = field(default_factory=list)
+    proofs: dict[str, list[Json]] = field(default_factory=dict)
+    _evidence: list[Evidence] = field(default_factory=list)
     _parts: set[str] = field(default_factory=set)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What was recorded so far."""
+        return tuple(self._evidence)
 
     @property
     def n_max(self) -> int:
@@ -127,19 +134,47 @@ class Check:
         range: str,
         size: Size[T] = None,
         precision: str = "",
+        inputs: Callable[[T], int] | None = None,
     ) -> None:
         """Every case of `range`, smallest first: the first one that refutes becomes the witness.
 
         count: how many there are, by a formula that shares nothing with what lists them (`verify.oracles.counts`). The claim stays
         undecided if other than so many different cases came.
+        inputs: for a case that stands for many inputs, how many the predicate went through; `count` is then of all of them.
         """
-        self._walk(Exhaustive, cases, predicate, range, size, precision, count)
+        self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs)
 
-    def certified(
-        self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
+    def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "") -> None:
+        """The static checker proves of each model, from its weights, that rounding is sound for all inputs.
+
+        A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
+        """
+        from verify.framework.weights import Weights
+
+        weights = Weights()
+        self._walk(
+            Certified, subjects, weights.judge, range, lambda subject: subject.n, precision, earned=weights.digest
+        )
+
+    def equivalent(
+        self,
+        cases: Iterable[T],
+        circuits: Callable[[T], tuple[Circuit, Circuit]],
+        *,
+        range: str,
+        size: Size[T] = None,
+        precision: str = "",
     ) -> None:
-        """Each case is one (n, p), and the predicate covers all inputs of it by a certificate, not by a sample."""
-        self._walk(Certified, cases, predicate, range, size, precision)
+        """The two circuits of each case are equal on every input, by a SAT solver; an input on which they differ refutes."""
+
+        @functools.wraps(circuits)
+        def differ(case: T) -> Counterexample | None:
+            from circuits.equivalence import find_difference
+
+            found = find_difference(*circuits(case))
+            return None if found is None else Counterexample(difference=str(found))
+
+        self._walk(Solved, cases, differ, range, size, precision)
 
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
@@ -163,7 +198,7 @@ class Check:
             return
         from verify.framework.sampling import TimeIsOver, search
 
-        seen = _Seen(self, predicate, size)
+        seen = Seen(predicate, size, self.tick, self.until)
         seed = zlib.crc32(f"{self.seed} {self.claim.id} {range}".encode())
         try:
             found = search(strategy, seen.judge if self.until is None else seen.tried, max_examples, seed)
@@ -172,16 +207,39 @@ class Check:
         if found is None and not seen.cases:
             return
         if found is None:
-            self.evidence.append(Sampled(range, precision, seen.cases, seen.n_max, stopped=False))
+            self._evidence.append(Sampled(range, precision, seen.cases, seen.n_max, stopped=False))
         else:
             self._refute(Sampled(range, precision, seen.cases, seen.n_max, stopped=True), *found, predicate)
 
-    def proved(self, proof: Callable[[], bool], *, by: str, range: str = "all n", precision: str = "") -> None:
-        """The argument goes through: `proof` carries it out and returns True. False leaves the claim undecided."""
-        if self._begin(range) and self.until is None:
-            if proof() is not True:
-                raise Undecided(f"the proof does not go through: {by}")
-            self.evidence.append(Proved(range, precision, by))
+    def proved(self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "") -> None:
+        """Theorems with their proofs, as `verify.kernel` reads them. One that it rejects leaves the claim undecided.
+
+        by: which argument, for people. range: what the theorems say, all together.
+        """
+        if not self._begin(range) or self.until is not None:
+            return
+        objects: list[Json] = []
+        for theorem, proof in proofs:
+            try:
+                check_proof(theorem, proof)
+            except Rejected as error:
+                raise Undecided(f"the proof does not go through: {by}: {stated(theorem)}: {error}") from error
+            objects.append({"theorem": theorem, "proof": proof})
+        if not objects:
+            raise Undecided(f"no theorem at all: {range}")
+        self.proofs[range] = objects
+        first = stated(objects[0]["theorem"])
+        self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects)))
+
+    def argued(self, argument: str) -> None:
+        """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
+        if self._begin(argument) and self.until is None:
+            self._evidence.append(Argued(argument, ""))
+
+    def assumed(self, assumption: str) -> None:
+        """What the claim rests on and is not shown here, in a sentence. Nothing holds by it alone."""
+        if self._begin(assumption) and self.until is None:
+            self._evidence.append(Assumed(assumption, ""))
 
     def unknown(self, reason: str) -> NoReturn:
         """Nobody has decided this claim here."""
@@ -191,14 +249,15 @@ class Check:
         """What is known at the end. note: why the test ended early, if it did for another reason than a witness."""
         if self.witness is not None:
             verdict = Verdict.REFUTED
-        elif note or not self.evidence:
+        elif note or not any(evidence.checked for evidence in self.evidence):
             verdict = Verdict.UNKNOWN
             missing = "recorded no evidence" if self.replay is None else f"has no part {self.replay.part!r}"
+            missing = "recorded arguments alone, and nothing that was checked" if self.evidence else missing
             note = note or f"the test {missing}"
         else:
             verdict = Verdict.HOLDS
         text = "; ".join(part for part in (note, *self.notes) if part)
-        return Row(self.claim, verdict, tuple(self.evidence), self.witness, self.engine, round(seconds, 3), text)
+        return Row(self.claim, verdict, self.evidence, self.witness, self.engine, round(seconds, 3), text)
 
     def _walk(
         self,
@@ -209,28 +268,33 @@ class Check:
         size: Size[T],
         precision: str,
         count: int | None = None,
+        inputs: Callable[[T], int] | None = None,
+        earned: Callable[[], str] | None = None,
     ) -> None:
         if not self._begin(range):
             self._replay(kind, predicate, range, size, precision)
             return
         if self.until is not None:
             return
-        seen = _Seen(self, predicate, size)
+        seen = Seen(predicate, size, self.tick, self.until)
         different: set[object] = set()
+        covered = 0
         for case in cases:
             if count is not None:
-                different.add(case if _has_hash(case) else repr(case))
+                different.add(case if has_hash(case) else repr(case))
             counterexample = seen.judge(case)
             if counterexample is not None:
                 evidence = kind(range, precision, seen.cases, seen.n_max, stopped=True)
                 self._refute(evidence, case, counterexample, predicate)
+            covered += 1 if inputs is None else inputs(case)
         if not seen.cases:
             raise Undecided(f"no case at all: {range}")
-        if count is not None and not len(different) == seen.cases == count:
-            raise Undecided(
-                f"{seen.cases:,} cases, {len(different):,} of them different, are not all {count:,}: {range}"
-            )
-        self.evidence.append(kind(range, precision, seen.cases, seen.n_max, stopped=False))
+        if count is not None and not (len(different) == seen.cases and covered == count):
+            what = f"{seen.cases:,} cases, {len(different):,} of them different,"
+            what += "" if inputs is None else f" with {covered:,} inputs,"
+            raise Undecided(f"{what} are not all {count:,}: {range}")
+        extra = () if earned is None else (earned(),)
+        self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra))
 
     def _begin(self, range: str) -> bool:
         """Registers a part of the test; True unless a replay goes straight to its case."""
@@ -254,77 +318,16 @@ class Check:
             evidence = kind(range, precision, 1, None, stopped=True)
             if counterexample is not None:
                 self._refute(evidence, case, counterexample, predicate)
-            self.evidence.append(evidence)
+            self._evidence.append(evidence)
 
     def _refute(self, evidence: Evidence, case: T, counterexample: Counterexample, predicate: Predicate[T]) -> NoReturn:
-        shows = {name: _shown(value) for name, value in counterexample.shows.items()}
+        shows = {name: readable(value) for name, value in counterexample.shows.items()}
         options = self.options
         stored = store(case, predicate)
-        self.evidence.append(evidence)
+        self._evidence.append(evidence)
         self.witness = Witness(stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed)
         raise Refuted
 
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
-
-
-class _Seen(Generic[T]):
-    """Counts cases and measures the largest; makes sure that the first one could be stored as a witness."""
-
-    def __init__(self, check: Check, predicate: Predicate[T], size: Size[T]) -> None:
-        self.check, self.predicate, self.size = check, predicate, size
-        self.cases = 0
-        self.n_max: int | None = size if isinstance(size, int) else None
-        self.refuted = False
-
-    def judge(self, case: T) -> Counterexample | None:
-        if not self.cases:
-            store(case, self.predicate)
-        if not self.refuted:  # what a shrinking search tries after its first witness covers nothing new
-            self.cases += 1
-            self.check.tick(self.cases)
-            if callable(self.size):
-                self.n_max = max(self.n_max or 0, self.size(case))
-        counterexample = judged(self.predicate, case)
-        self.refuted = self.refuted or counterexample is not None
-        return counterexample
-
-    def tried(self, case: T) -> Counterexample | None:
-        """The same until the time is over; a crash counts as a counterexample, so that its case is shrunk and kept."""
-        from verify.framework.sampling import TimeIsOver
-
-        if not self.refuted and self.check.until is not None and time.time() >= self.check.until:
-            raise TimeIsOver
-        try:
-            return self.judge(case)
-        except Exception as error:
-            self.refuted = True
-            return Counterexample(raised=f"{type(error).__name__}: {error}")
-
-
-def _has_hash(case: object) -> bool:
-    try:
-        hash(case)
-    except TypeError:
-        return False
-    return True
-
-
-def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
-    """What the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
-    try:
-        result = predicate(case)
-    except Counterexample as counterexample:
-        return counterexample
-    if result is not None and not isinstance(result, Counterexample):
-        raise TypeError(f"a predicate returns None or a Counterexample, not {result!r}")
-    return result
-
-
-def _shown(value: object) -> object:
-    """For the account of a witness: exact where it can be, readable where not."""
-    try:
-        return to_json(value)
-    except TypeError:
-        return str(value)

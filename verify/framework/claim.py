@@ -1,7 +1,8 @@
 """Claims and what a run says about them: verdict, evidence, witness, row; and the marks that tie a claim to its test.
 
 The verdict says whether a claim stands; the evidence says, separately, how that is known. Each kind of evidence is a type
-with fields of its own, so that no label can be set by hand: a sample counts cases and can never say that it proves.
+with fields of its own, and `Check` alone makes it, of what it checked itself: a sample counts cases and can never say that it
+proves.
 """
 
 from __future__ import annotations
@@ -63,19 +64,27 @@ class Evidence:
     """What was covered.
 
     range: in plain words, without the numbers that the run measures itself. precision: for example "p = 33".
+    checked: whether a program found it so. What a person argues or assumes is written down, and nothing holds by it alone.
     """
 
     kind: ClassVar[str]
+    checked: ClassVar[bool] = True
     range: str
     precision: str
 
 
 @dataclass(frozen=True)
 class Proved(Evidence):
-    """For all n, by a symbolic argument that the run went through. by: which argument."""
+    """Theorems whose proofs `verify.kernel` has checked. by: which argument. theorem: the first one, as the kernel read it.
+
+    theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
+    """
 
     kind: ClassVar[str] = "proved"
     by: str
+    theorem: str = ""
+    theorems: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,9 +102,17 @@ class Searched(Evidence):
 
 @dataclass(frozen=True)
 class Certified(Searched):
-    """Each case is one (n, p), and a certificate covers all inputs of it."""
+    """Each case is one model, and a certificate made from its weights covers all inputs. weights: a hash of all their hashes."""
 
     kind: ClassVar[str] = "certified"
+    weights: str = ""
+
+
+@dataclass(frozen=True)
+class Solved(Searched):
+    """Each case is a pair of circuits, equal on every input: a SAT solver finds none on which they differ."""
+
+    kind: ClassVar[str] = "solver"
 
 
 @dataclass(frozen=True)
@@ -112,7 +129,24 @@ class Sampled(Searched):
     kind: ClassVar[str] = "sampled"
 
 
-EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in (Proved, Certified, Exhaustive, Sampled)}
+@dataclass(frozen=True)
+class Argued(Evidence):
+    """A person's argument, which no program has checked."""
+
+    kind: ClassVar[str] = "argued"
+    checked: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Assumed(Evidence):
+    """What the claim rests on and nobody here shows."""
+
+    kind: ClassVar[str] = "assumed"
+    checked: ClassVar[bool] = False
+
+
+KINDS = (Proved, Certified, Solved, Exhaustive, Sampled, Argued, Assumed)
+EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -159,13 +193,20 @@ class Row:
     def __post_init__(self) -> None:
         if (self.verdict is Verdict.REFUTED) != (self.witness is not None):
             raise ValueError(f"{self.claim.id}: a claim is refuted by a witness, and by nothing else")
-        if self.verdict is Verdict.HOLDS and not self.evidence:
-            raise ValueError(f"{self.claim.id}: nothing holds without evidence")
+        if self.verdict is Verdict.HOLDS and not any(evidence.checked for evidence in self.evidence):
+            raise ValueError(f"{self.claim.id}: nothing holds without evidence that was checked")
 
     @property
     def as_expected(self) -> bool:
         """Is the verdict the one that we know of?"""
         return self.verdict is self.claim.expected
+
+    @property
+    def verdict_text(self) -> str:
+        """For people: what holds on samples alone says so."""
+        checked = [evidence for evidence in self.evidence if evidence.checked]
+        on_samples = self.verdict is Verdict.HOLDS and all(isinstance(evidence, Sampled) for evidence in checked)
+        return f"{self.verdict} on samples" if on_samples else str(self.verdict)
 
     def to_json(self) -> dict[str, Json]:
         """Plain JSON; `replay` is the command that meets the witness again."""

@@ -160,6 +160,8 @@ def covered(evidence: Evidence) -> str:
             parts.append(f"{evidence.cases:,} {'case' if evidence.cases == 1 else 'cases'}")
     if isinstance(evidence, Proved):
         parts.append(f"by {evidence.by}")
+        if evidence.theorems:
+            parts.append(f"{evidence.theorems} theorem{'s' * (evidence.theorems > 1)} that the kernel checked")
     if evidence.precision:
         parts.append(evidence.precision)
     return ", ".join(parts)
@@ -187,7 +189,7 @@ def table(rows: Sequence[Row]) -> Table:
     ledger.add_column("statement, range, witness", ratio=1)
     for row in sorted(rows, key=sort_key):
         names = [row.claim.id, row.claim.variant, *([row.engine] if len(engines) > 1 and row.engine else [])]
-        verdict = Text(row.verdict, style=STYLES[row.verdict])
+        verdict = Text(row.verdict_text.replace(" ", "\n", 1), style=STYLES[row.verdict])
         if not row.as_expected:
             verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
         kinds = dict.fromkeys(evidence.kind for evidence in row.evidence)

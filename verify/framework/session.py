@@ -9,8 +9,8 @@ from typing import TextIO
 
 import pytest
 
-from verify.framework import ledger
-from verify.framework.claim import Row
+from verify.framework import ledger, proofs
+from verify.framework.claim import Json, Row
 from verify.framework.options import FILES, Options, matching
 from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
@@ -25,6 +25,7 @@ class Session:
         self.progress: Progress | None = None
         self.stream: TextIO = sys.stderr
         self.rows: list[Row] = []
+        self.proofs: dict[str, dict[str, list[Json]]] = {}
         self.tests: list[str] = []
         self.not_judged: list[ledger.NotJudged] = []
         self.journal: ledger.Journal | None = None
@@ -83,6 +84,7 @@ class Session:
             self.reported[report.nodeid] = report.duration
         rows = ledger.rows_of(report)
         self._keep(rows)
+        self.proofs |= proofs.of_report(report)
         self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
@@ -130,6 +132,7 @@ class Session:
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)
+                proofs.update(proofs.beside(option.witnesses), [row.claim.id for row in self.rows], self.proofs)
         except OSError as error:
             self.trouble.append(f"--witnesses {option.witnesses}: {error.strerror}")
 

@@ -65,9 +65,16 @@ def all_codes(precision_bits: int, operands: int) -> itertools.chain[tuple[Codes
 
 def exhaustive_difference(name: str, circuit: Circuit, precision_bits: int) -> tuple[int, ...] | None:
     """The first codes on which a circuit is not the operation, over all of them."""
+    return run_on_every_input(name, circuit, precision_bits)[0]
+
+
+def run_on_every_input(name: str, circuit: Circuit, precision_bits: int) -> tuple[tuple[int, ...] | None, int]:
+    """The same, and on how many inputs circuit and operation agree before."""
     fmt, operands = fixed_point(precision_bits), 1 if name in ("negate", "relu") else 2
+    ran = 0
     for batch in all_codes(precision_bits, operands):
         wrong = computed(circuit, precision_bits, *batch) != expected(name, fmt, *batch)
         if wrong.any():
-            return tuple(int(x[np.argmax(wrong)]) for x in batch)
-    return None
+            return tuple(int(x[np.argmax(wrong)]) for x in batch), ran
+        ran += len(wrong)
+    return None, ran

@@ -1,81 +1,104 @@
-"""Lemmas C.1 to C.6: the gadgets' identities for all arguments, in exact arithmetic and case by case."""
+"""Lemmas C.1 to C.6: what the gadgets' units add up to, for all arguments, in exact arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-
-import sympy
+from functools import cache
 
 from constructions.parts.gadgets import indicator, interval, linear_map, lookup, product, threshold
 from constructions.wiring.affine import reg
-from verify.oracles.proofs import Case, free, nonnegative, reproduces
+from verify.framework.claim import Json
+from verify.oracles.proofs import Shown, by_cases, text_of, theorem
+
+MARGINS = 64
+SPANS = 16
 
 
-def product_is_right() -> bool:
-    t, y = nonnegative("t"), free("y")
-    gadget = product.product(reg("x"), reg("y"), {"out": 1})
-    return reproduces(gadget, "out", [Case({"x": t, "y": y}, t * y), Case({"x": -t, "y": y}, -t * y)])
+@dataclass(frozen=True)
+class Identity:
+    """range: what the theorems cover. argued: what a person concludes from them, "" if they are all that is said."""
+
+    range: str
+    argued: str = ""
 
 
-def linear_map_is_right() -> bool:
-    x, y = free("x"), free("y")
-    gadget = linear_map.linear_map({"out": 2 * reg("x") - 3 * reg("y")})
-    return reproduces(gadget, "out", [Case({"x": x, "y": y}, 2 * x - 3 * y)])
-
-
-def indicator_is_right() -> bool:
-    t, b, f, zero = nonnegative("t"), free("B"), free("f"), sympy.Integer(0)
-    gadget = indicator.indicator(reg("x") - reg("B"), 0, {"out": 1}, times=reg("f"))
-    cases = [(b - 1 - t, zero), (b, f), (b + 1 + t, zero)]
-    return reproduces(gadget, "out", [Case({"x": x, "B": b, "f": f}, result) for x, result in cases])
-
-
-def lookup_is_right() -> bool:
-    """The output is linear in the table, so tables with a single 1 suffice; the key is any of the finitely many."""
-    size = lookup.TEST_BASE**2
-    for marked in range(size):
-        table = [int(i == marked) for i in range(size)]
-        gadget = lookup.lookup([reg("x"), reg("y")], lookup.TEST_BASE, table, "out")
-        cases = [
-            Case({"x": sympy.Integer(i % 3), "y": sympy.Integer(i // 3)}, sympy.Integer(table[i])) for i in range(size)
-        ]
-        if not reproduces(gadget, "out", cases):
-            return False
-    return True
-
-
-def threshold_is_right() -> bool:
-    t, u, f = nonnegative("t"), free("u"), free("f")
-    for margin in (Fraction(1, 2**e) for e in range(64)):
-        gadget = threshold.threshold(reg("x") - reg("u"), 0, {"out": 1}, margin=margin, times=reg("f"))
-        below = u - sympy.Rational(1, margin.denominator) - t
-        cases = [Case({"x": below, "u": u, "f": f}, sympy.Integer(0)), Case({"x": u + t, "u": u, "f": f}, f)]
-        if not reproduces(gadget, "out", cases):
-            return False
-    return True
-
-
-def interval_is_right() -> bool:
-    t, low, f = nonnegative("t"), free("u"), free("f")
-    for span, offset in ((s, o) for s in range(16) for o in range(s + 1)):
-        gadget = interval.interval(reg("x") - reg("u"), 0, span, {"out": 1}, times=reg("f"))
-        places = [(low - 1 - t, sympy.Integer(0)), (low + offset, f), (low + span + 1 + t, sympy.Integer(0))]
-        if not reproduces(gadget, "out", [Case({"x": x, "u": low, "f": f}, result) for x, result in places]):
-            return False
-    return True
-
-
-IDENTITIES: dict[str, tuple[Callable[[], bool], str, str]] = {
-    "C.1": (product_is_right, "all real x and y, before rounding", "the signs of x"),
-    "C.2": (linear_map_is_right, "all real x and y, before rounding", "the gate is the constant 1"),
-    "C.3": (indicator_is_right, "all integers x and B, before rounding", "x < B, x = B, x > B"),
-    "C.4": (
-        lookup_is_right,
-        "all tables over two digits below 3, before rounding",
-        "linearity in the table, every key",
+IDENTITIES: Mapping[str, Identity] = {
+    "C.1": Identity("all real x and y, before rounding"),
+    "C.2": Identity("2x − 3y for all real x and y, before rounding"),
+    "C.3": Identity("all integers x and B, times any real f, before rounding"),
+    "C.4": Identity(
+        "each table with a single 1 over two digits below 3, before rounding",
+        "Any table is a sum of multiples of these, and the units' weights are linear in the table.",
     ),
-    "C.5": (threshold_is_right, "all real x and u, margins 1 … 2^−63, before rounding", "x ≤ u − ε, x ≥ u"),
-    "C.6": (interval_is_right, "all integers x and u ≤ v < u + 16, before rounding", "below, each point inside, above"),
+    "C.5": Identity(f"all real x and u, margins 1, 1/2 … 2^−{MARGINS - 1}, times any real f, before rounding"),
+    "C.6": Identity(f"all integers x and u ≤ v < u + {SPANS}, times any real f, before rounding"),
 }
-"""By lemma: the proof, what it covers, and which cases it tells apart."""
+
+
+@cache
+def identities(id: str) -> Sequence[Shown]:
+    """The theorems of a lemma, their left sides read off the gadget, with proofs."""
+    made = {
+        "C.1": _product,
+        "C.2": _linear_map,
+        "C.3": _indicator,
+        "C.4": _lookup,
+        "C.5": _threshold,
+        "C.6": _interval,
+    }
+    return [by_cases(stated) for stated in made[id]()]
+
+
+def _product() -> list[Json]:
+    gadget = product.product(reg("x"), reg("y"), {"out": 1})
+    return [theorem(f"{text_of(gadget, 'out')} == x*y", x="real", y="real")]
+
+
+def _linear_map() -> list[Json]:
+    gadget = linear_map.linear_map({"out": 2 * reg("x") - 3 * reg("y")})
+    return [theorem(f"{text_of(gadget, 'out')} == 2*x - 3*y", x="real", y="real")]
+
+
+def _indicator() -> list[Json]:
+    gadget = indicator.indicator(reg("x") - reg("B"), 0, {"out": 1}, times=reg("f"))
+    return [theorem(f"{text_of(gadget, 'out')} == step(x - B)*step(B - x)*f", x="integer", B="integer", f="real")]
+
+
+def _lookup() -> list[Json]:
+    base = lookup.TEST_BASE
+    stated = []
+    for marked in range(base**2):
+        table = [int(i == marked) for i in range(base**2)]
+        gadget = lookup.lookup([reg("x"), reg("y")], base, table, "out")
+        is_marked = f"step(x + {base}*y - {marked})*step({marked} - x - {base}*y)"
+        stated.append(theorem(f"{text_of(gadget, 'out')} == {is_marked}", x="integer", y="integer"))
+    return stated
+
+
+def _threshold() -> list[Json]:
+    stated = []
+    for margin in (Fraction(1, 2**e) for e in range(MARGINS)):
+        gadget = threshold.threshold(reg("x") - reg("u"), 0, {"out": 1}, margin=margin, times=reg("f"))
+        kept = f"x <= u - {margin} or x >= u"
+        stated.append(theorem(f"{text_of(gadget, 'out')} == step(x - u)*f", kept, x="real", u="real", f="real"))
+    return stated
+
+
+def _interval() -> list[Json]:
+    stated = []
+    for span in range(SPANS):
+        gadget = interval.interval(reg("x") - reg("u"), 0, span, {"out": 1}, times=reg("f"))
+        inside = f"step(x - u)*step(u + {span} - x)*f"
+        stated.append(theorem(f"{text_of(gadget, 'out')} == {inside}", x="integer", u="integer", f="real"))
+    return stated
+
+
+WRITTEN_OUT = "10*(relu(x - B - 1/2) - relu(x - B + 1/2)) + 10*(relu(B - x - 3/5) - relu(B - x + 2/5)) + 10"
+"""Of Lemma C.3, with 0.6 and 0.4 as they stand there."""
+
+
+def indicator_written_out() -> Shown:
+    """Lemma C.3's written-out form is the indicator."""
+    return by_cases(theorem(f"{WRITTEN_OUT} == step(x - B)*step(B - x)", x="integer", B="integer"))

@@ -1,136 +1,211 @@
-"""Arguments that hold for all n: polynomials by shift and sign, ReGLU gadgets by cases, and interval bounds for one (n, p)."""
+"""Finds proofs that `verify.kernel` checks: case distinctions by the signs of gates, polynomials by shift and sign.
+
+Nothing here is trusted. What is found wrongly is rejected there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import ast
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import sympy
 
 from constructions.wiring.affine import Affine
-from constructions.wiring.part import Contract, Domain, Integer, OneOf, Part, Real, Setting, UnitFraction
 from constructions.wiring.wire import Gadget
-from precision.format import fixed_point
-from verify.framework.claim import Counterexample
+from verify.framework.claim import Json
+from verify.kernel import Checker, Fact, Polynomial, compared, constant, key, number, parsed, plus, times
+
+Terms = list[list[Json]]
+Shown = tuple[Json, Json]
+"""A theorem and its proof."""
 
 
-def positive_from(expression: sympy.Expr, variable: sympy.Symbol, start: int) -> bool:
-    """Shift and sign: is the rational function positive for every real variable ≥ start?
-
-    With variable = start + k neither the numerator nor the denominator has a negative coefficient in k, and both constant terms are
-    positive. True is a proof; False says nothing.
-    """
-    k = sympy.Symbol("k", nonnegative=True)
-    numerator, denominator = sympy.fraction(sympy.together(expression.subs(variable, start + k)))
-    parts = [sympy.Poly(sympy.expand(part), k).all_coeffs() for part in (numerator, denominator)]
-    if all(part[-1] < 0 for part in parts):
-        parts = [[-c for c in part] for part in parts]
-    return all(part[-1] > 0 and all(c >= 0 for c in part) for part in parts)
+def theorem(show: str, *given: str, **kinds: str) -> Json:
+    """For all variables of these kinds, real or integer, for which what is given holds."""
+    return {"for_all": kinds, "given": list(given), "show": show}
 
 
-@dataclass(frozen=True)
-class Case:
-    """One case of an argument: registers written in terms of parameters that are never negative, or free.
-
-    where: register → expression. result: what the gadget must add there.
-    """
-
-    where: Mapping[str, sympy.Expr]
-    result: sympy.Expr
+def text_of(gadget: Gadget, into: str) -> str:
+    """What a gadget adds to a register, read off its units."""
+    bias = Fraction(gadget.constants.get(into, 0))
+    weighed = [(Fraction(unit.into[into]), unit) for unit in gadget.units if unit.into.get(into)]
+    products = [(weight, f"relu({form_text(unit.gate)})*({form_text(unit.up)})") for weight, unit in weighed]
+    return _sum([*products, *([(bias, "")] if bias or not products else [])])
 
 
-def free(name: str) -> sympy.Symbol:
-    """A parameter of either sign."""
-    return sympy.Symbol(name, real=True)
+def form_text(form: Affine) -> str:
+    """An affine form as an expression."""
+    terms = [(c, name) for name, c in form.terms.items()]
+    return _sum([*terms, *([(form.constant, "")] if form.constant or not terms else [])])
 
 
-def nonnegative(name: str) -> sympy.Symbol:
-    """A parameter that is at least 0."""
-    return sympy.Symbol(name, nonnegative=True)
+def _sum(summands: Sequence[tuple[Fraction, str]]) -> str:
+    text = ""
+    for c, what in summands:
+        sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+        size = "" if abs(c) == 1 and what else f"{abs(c)}*" if what else str(abs(c))
+        text += sign + size + what
+    return text
 
 
-def reproduces(gadget: Gadget, into: str, cases: Sequence[Case]) -> bool:
-    """In exact arithmetic: does the gadget add what each case says, for all parameters, with no gate of undecided sign?"""
-    for case in cases:
-        total = sympy.Rational(0)
-        for unit in gadget.units:
-            weight = Fraction(unit.into.get(into, 0))
-            sign = _sign(_form(unit.gate, case.where))
-            if sign is None:
-                return False
-            if sign > 0:
-                total += _rational(weight) * _form(unit.gate, case.where) * _form(unit.up, case.where)
-        total += _rational(Fraction(gadget.constants.get(into, 0)))
-        if sympy.expand(total - case.result) != 0:
-            return False
-    return True
+def by_cases(stated: Json) -> Shown:
+    """Compares with 0 what stands in a gate whose sign is not known yet, until all are. ValueError if that does not do."""
+    return stated, _prove(Checker(stated), 0)
 
 
-def _form(form: Affine, where: Mapping[str, sympy.Expr]) -> sympy.Expr:
-    terms = [_rational(c) * where[name] for name, c in form.terms.items()]
-    return sympy.expand(sum(terms, _rational(form.constant)))
+def _prove(state: Checker, either: int) -> Json:
+    if absurd := _absurd(state):
+        return {"absurd": absurd}
+    if either < len(state.either):
+        return {"either": either, "of": [_with(state, known, either + 1) for known in state.either[either]]}
+    if pinned := _pinned(state):
+        return _compare(state, pinned, str(_sympy(pinned)), either)
+    signs = []
+    for call in _gates(state.show):
+        argument = state.polynomial_of(call.args[0])
+        found = _sign(state, ast.unparse(call.func) == "step", argument)
+        if found is None:
+            return _compare(state, argument, ast.unparse(call.args[0]), either)
+        signs.append([ast.unparse(call), *found])
+    known = {
+        (ast.unparse(call.func), key(state.polynomial_of(call.args[0]))): sign == "+"
+        for call, (_, sign, _) in zip(_gates(state.show), signs, strict=True)
+    }
+    [(difference, relation)] = compared(state.show)
+    top, _ = state.quotient(difference, known, state.variables)
+    terms = _zero(state, top) if relation == "==" else _one_fact(state, state.fact(top, relation)[0])
+    if terms is None:
+        raise ValueError("no proof was found: no fact bounds the difference")
+    return {"signs": signs, "positive": [["1", []]], "sum": terms}
 
 
-def _rational(value: Fraction) -> sympy.Rational:
-    return sympy.Rational(value.numerator, value.denominator)
+def _compare(state: Checker, argument: Polynomial, text: str, either: int) -> Json:
+    below, above = state.fact(times(number(-1), argument), ">"), state.fact(argument, ">")
+    branches = {"below": below, "equal": (argument, "=="), "above": above}
+    return {"compare": text} | {name: _with(state, [known], either) for name, known in branches.items()}
 
 
-def _sign(gate: sympy.Expr) -> int | None:
-    """+1 if the gate is never negative, −1 if it is never positive, None if unknown."""
-    if gate.is_nonnegative:
-        return 1
-    return -1 if gate.is_nonpositive else None
-
-
-def never_rounds(part: Part, n: int) -> Counterexample | None:
-    """A certificate for one n at the least precision: every operator of the part's gadgets is exact on every input of the contract.
-
-    All inputs and weights are integers, so every result is one; interval arithmetic shows that none reaches 2^q. The whole plan
-    must be one feed-forward without heads.
-    """
-    fmt = fixed_point(part.least_precision(n, 1))
-    setting = Setting(n, 1, fmt)
-    contract = part.contract(setting)
-    (block,) = part.plan(setting, False)
-    if block.heads:
-        raise ValueError(f"{part.id}: the certificate is for feed-forward parts")
-    limit = 1 << -fmt.quantum_exponent
-    sums: dict[str, int] = {}
-    for gadget in block.gadgets:
-        for register, value in gadget.constants.items():
-            sums[register] = sums.get(register, 0) + _whole(abs(Fraction(value)))
-        for unit in gadget.units:
-            gate, up = _largest(unit.gate, contract), _largest(unit.up, contract)
-            for what, size in (("gate", gate), ("up", up), ("product", gate * up)):
-                if size >= limit:
-                    return Counterexample(n=n, gadget=gadget.name, operator=what, bound=size, largest=limit)
-            for register, weight in unit.into.items():
-                sums[register] = sums.get(register, 0) + _whole(abs(Fraction(weight))) * gate * up
-    # The sum is rounded once; its exact value is the result, which the postcondition bounds where the sum of magnitudes does not.
-    for register, size in sums.items():
-        bound = min(size, _bound(contract.ensures[register]))
-        if bound >= limit:
-            return Counterexample(n=n, register=register, operator="down", bound=bound, largest=limit)
+def _pinned(state: Checker) -> Polynomial | None:
+    """What two facts bound by 0 from both sides, and no equality names yet."""
+    equal = [polynomial for polynomial, relation in state.facts if relation == "=="]
+    for one, _ in state.facts:
+        opposite = times(number(-1), one)
+        if one not in equal and opposite not in equal and any(other == opposite for other, _ in state.facts):
+            return one
     return None
 
 
-def _largest(form: Affine, contract: Contract) -> int:
-    terms = (_whole(abs(c)) * _bound(contract.requires[name]) for name, c in form.terms.items())
-    return sum(terms, _whole(abs(form.constant)))
+def _with(state: Checker, known: Sequence[Fact], either: int) -> Json:
+    before = len(state.facts)
+    state.facts += known
+    proof = _prove(state, either)
+    del state.facts[before:]
+    return proof
 
 
-def _whole(value: Fraction) -> int:
-    if value.denominator != 1:
-        raise ValueError(f"{value} is not whole")
-    return value.numerator
+def _gates(tree: ast.expr) -> Iterator[ast.Call]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def _bound(domain: Domain) -> int:
-    match domain:
-        case Integer(low, high):
-            return max(abs(low), abs(high))
-        case OneOf(values):
-            return max(_whole(abs(v)) for v in values)
-        case Real() | UnitFraction():
-            raise ValueError(f"{domain} is not a set of integers")
+def _sign(state: Checker, strict: bool, argument: Polynomial) -> tuple[str, Terms] | None:
+    """By one fact and a number."""
+    if (terms := _one_fact(state, argument)) is not None:
+        return "+", terms
+    wanted, _ = state.fact(times(number(-1), argument), ">" if strict else ">=")
+    terms = _one_fact(state, wanted)
+    return None if terms is None else ("-", terms)
+
+
+def _one_fact(state: Checker, wanted: Polynomial) -> Terms | None:
+    """wanted = factor·fact + rest with rest ≥ 0, and factor ≥ 0 unless the fact is an equality."""
+    if (rest := constant(wanted)) is not None:
+        return [[str(rest), []]] if rest >= 0 else None
+    for place, (polynomial, relation) in enumerate(state.facts):
+        lead = max(polynomial)
+        factor = wanted.get(lead, Fraction(0)) / polynomial[lead]
+        rest = constant(plus(wanted, times(number(factor), polynomial), -1))
+        if factor and rest is not None and rest >= 0 and (factor > 0 or relation == "=="):
+            return [[str(factor), [place]], *([[str(rest), []]] if rest else [])]
+    return None
+
+
+def _absurd(state: Checker) -> Terms | None:
+    """Two facts whose sum is a number below 0."""
+    for i, (one, relation) in enumerate(state.facts):
+        for j, (other, _) in enumerate(state.facts):
+            sign = -1 if relation == "==" and i != j else 1
+            rest = constant(plus(other, one, sign))
+            if rest is not None and rest < 0:
+                return [[str(sign), [i]], ["1", [j]]]
+    return None
+
+
+def _zero(state: Checker, top: Polynomial) -> Terms:
+    """A polynomial that is 0 wherever the equalities among the facts hold. ValueError if that is not seen."""
+    if not top:
+        return []
+    equal = [i for i, (_, relation) in enumerate(state.facts) if relation == "=="]
+    names = sorted(state.kinds)
+    if equal:
+        factors, rest = sympy.reduced(_sympy(top), [_sympy(state.facts[i][0]) for i in equal], *sympy.symbols(names))
+        if rest == 0:
+            return [[str(factor), [i]] for factor, i in zip(factors, equal, strict=True) if factor != 0]
+    raise ValueError("no proof was found: both sides differ")
+
+
+def _sympy(polynomial: Polynomial) -> sympy.Expr:
+    return sum(
+        (
+            sympy.Rational(c.numerator, c.denominator) * sympy.prod(sympy.Symbol(name) ** power for name, power in m)
+            for m, c in polynomial.items()
+        ),
+        sympy.Integer(0),
+    )
+
+
+def by_shift(stated: Json) -> Shown:
+    """With variable = start + k neither numerator nor denominator has a negative coefficient in k. ValueError if one has."""
+    state = Checker(stated)
+    [(difference, _)] = compared(state.show)
+    top, bottom = state.quotient(difference, {}, state.variables)
+    return stated, {"signs": [], "positive": _shifted(state, bottom), "sum": _shifted(state, top)}
+
+
+def by_growth(stated: Json, rate: str) -> Shown:
+    """exp(n) or b**n grows by `rate` with each n, the polynomial by less, which shift and sign shows."""
+    state = Checker(stated)
+    polynomial, _ = state.quotient(parsed(stated["show"].partition(">")[2].strip()), {}, state.variables)
+    [name] = state.kinds
+    after = sympy.expand(_sympy(polynomial).subs(sympy.Symbol(name), sympy.Symbol(name) + 1))
+    margin = plus(times(number(Fraction(rate)), polynomial), state.polynomial(str(after)), -1)
+    return stated, {"rate": rate, "sum": _shifted(state, margin)}
+
+
+def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
+    """As a polynomial in the only fact, n − start ≥ 0."""
+    if (value := constant(polynomial)) is not None:
+        return [[str(value), []]] if value else []
+    [name] = state.kinds
+    [(known, _)] = state.facts
+    variable = sympy.Symbol(name)
+    shifted = _sympy(polynomial).subs(variable, variable - _sympy(known).subs(variable, 0))
+    coefficients = sympy.Poly(shifted, variable).all_coeffs()[::-1]
+    if any(c < 0 for c in coefficients):
+        raise ValueError("no proof was found: a coefficient is below 0")
+    return [[str(c), [0] * power] for power, c in enumerate(coefficients) if c]
+
+
+def by_products(stated: Json, factored: str) -> Shown:
+    """The difference of both sides as a polynomial in f0, f1, …, the facts that are given, with no coefficient below 0."""
+    state = Checker(stated)
+    facts = sympy.symbols(f"f:{len(state.facts)}")
+    summands = sympy.Poly(sympy.sympify(factored), *facts).terms()
+    terms = [[str(c), [i for i, power in enumerate(powers) for _ in range(power)]] for powers, c in summands]
+    return stated, {"signs": [], "positive": [["1", []]], "sum": terms}
+
+
+def by_expansion(stated: Json) -> Shown:
+    """Both sides are the same polynomial, or the same quotient where the denominator is shown to be positive."""
+    shown, proof = by_shift(stated) if stated["given"] else (stated, {"signs": [], "positive": [["1", []]]})
+    return shown, {**proof, "sum": []}

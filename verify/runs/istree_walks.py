@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import Graph
 from precision.format import Discipline
-from verify.framework.check import Check, Predicate
+from verify.framework.check import Check
 from verify.framework.claim import Counterexample
+from verify.framework.seen import Predicate
 from verify.inputs.large_graphs import SHAPES, LargeGraph
 from verify.inputs.strategies import FAMILIES, graphs
 

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from constructions.wiring.part import Part
-from verify.framework.check import Check, Predicate
+from verify.framework.check import Check
+from verify.framework.seen import Predicate
 from verify.inputs.strategies import every_trial, trials
 from verify.runs.probe import Trial
 

@@ -1,0 +1,241 @@
+"""The proof checker: what is true and proved passes, and no change of a proof or of a theorem goes unseen."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify import kernel
+from verify.framework.proofs import load
+from verify.kernel import Rejected, check
+from verify.oracles import fraction_theorems
+from verify.oracles.gadget_identities import IDENTITIES, identities, indicator_written_out
+from verify.oracles.proofs import by_cases, by_growth, by_shift, theorem
+
+ROOT = Path(kernel.__file__).parent
+THEOREMS = {
+    **{id: identities(id)[-1] for id in IDENTITIES},
+    "C.3 written out": indicator_written_out(),
+    **{f"C.19 {i}": shown for i, shown in enumerate(fraction_theorems.nearest_to_the_next())},
+    **{f"cubic {i}": shown for i, shown in enumerate(fraction_theorems.cubic_error())},
+    **{f"third differences {i}": shown for i, shown in enumerate(fraction_theorems.third_differences())},
+    **{f"leads {i}": shown for i, shown in enumerate(fraction_theorems.leads_fall())},
+    "leakage": fraction_theorems.leakage_vanishes(64)[0],
+}
+MOST_MUTANTS = 150  # of one proof
+SLOW = ("leads 0", "leads 2", "leads 3")  # of the same kind as `leads 1`, with ten times its summands
+# Between numbers alone, many proofs are as good as one.
+TAMPERED = [name for name in THEOREMS if THEOREMS[name][0]["for_all"] and name not in SLOW]
+TRUSTED = {"__future__", "ast", "collections.abc", "fractions", "math", "typing"}
+
+
+def accepted(stated: Any, proof: Any) -> bool:
+    try:
+        check(stated, proof)
+    except Rejected:
+        return False
+    return True
+
+
+def test_it_is_small_and_rests_on_the_standard_library_alone() -> None:
+    text = Path(kernel.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    tree = ast.parse(text)
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert modules == TRUSTED
+    assert {name.partition(".")[0] for name in TRUSTED} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_every_theorem_of_the_claims_is_accepted(name: str) -> None:
+    check(*THEOREMS[name])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a JSON value."""
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def changed(value: Any, path: tuple[Any, ...]) -> list[Any]:
+    """Other values of one kind: numbers and signs, wrong places, shorter and longer lists, missing and strange fields."""
+    if type(value) is int:
+        return [value + 1, value + 7, -1 - value, True, str(value), None]
+    if isinstance(value, str) and value in ("+", "-"):
+        return ["-" if value == "+" else "+", "", "0"]
+    if isinstance(value, str):
+        return [f"-({value})", f"({value}) + 1", f"2*({value})", f"({value})/3", "0", "", "relu(", None, 1]
+    if isinstance(value, dict):
+        fewer = [{k: v for k, v in value.items() if k != key} for key in value]
+        swapped = [{**value, "below": value["above"], "above": value["below"]}] if "compare" in value else []
+        swapped += [{**value, "sum": [["1", []], *value["sum"]]}] if "sum" in value else []
+        return [*fewer, *swapped, {**value, "trust": "me"}, {}]
+    longer = [[*value, value[-1]]] if value and path[-1] != "signs" else []  # a sign may be told twice
+    return [*([value[:-1], value[1:]] if value else []), *longer, None, [[]]]
+
+
+def tampered(proof: Any) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+    """Each way to change one thing."""
+    for path in places(proof):
+        for other in changed(at(proof, path), path):
+            mutant = copy.deepcopy(proof)
+            if path:
+                at(mutant, path[:-1])[path[-1]] = other
+            yield path, other, mutant if path else other
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_proof_is_rejected(name: str) -> None:
+    stated, proof = THEOREMS[name]
+    mutants = list(tampered(proof))
+    assert len(mutants) > 20
+    some = mutants[:: 1 + len(mutants) // MOST_MUTANTS]
+    assert [(path, other) for path, other, mutant in some if accepted(stated, mutant)] == []
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_the_proof_is_of_this_theorem(name: str) -> None:
+    """Another relation, another side, another given: the proof does not fit."""
+    stated, proof = THEOREMS[name]
+    left, relation, right = next(
+        (*stated["show"].partition(f" {sign} "),)
+        for sign in ("==", ">=", "<=", ">", "<")
+        if f" {sign} " in stated["show"]
+    )
+    others = [
+        f"{left}{relation}{right} + 1",
+        f"{left}{relation}{right} - 1",
+        f"{left} != {right}",
+    ]
+    if relation == " == ":
+        others += [f"{left} > {right}", f"{left} < {right}"]
+    else:
+        others += [f"{right}{relation}{left}"]
+    assert [show for show in others if accepted({**stated, "show": show}, proof)] == []
+
+
+FALSE = [
+    theorem("x*x > 0", x="real"),
+    theorem("x*x >= x", x="real"),
+    theorem("relu(x) == x", x="real"),
+    theorem("step(x) == step(x - 1)", x="integer"),
+    theorem("step(x) + step(-x) == 1", x="integer"),
+    theorem("step(x - 1) + step(-x) == 1", x="real"),
+    theorem("relu(x - 1) - relu(x) == step(x) - step(x)*x", x="real"),
+    theorem("1/x > 0", "x >= 0", x="real"),
+    theorem("x/x == 1", x="real"),
+    theorem("0 == 1"),
+    theorem("0 > 0"),
+]
+
+
+def simple_proofs(depth: int) -> list[Any]:
+    """Many proofs of small size, sound or not."""
+    sums: list[Any] = [
+        [],
+        [["1", []]],
+        [["1", [0]]],
+        [["1", [0, 0]]],
+        [["x", [0]]],
+        [["-1", [0]]],
+        [["1", [0]], ["1", []]],
+    ]
+    signs: list[Any] = [
+        [],
+        *([[text, sign, terms]] for text in ("relu(x)", "step(x)") for sign in "+-" for terms in sums),
+    ]
+    leaves: list[Any] = [{"signs": s, "positive": p, "sum": t} for s in signs for p in sums[:4] for t in sums]
+    leaves += [{"absurd": t} for t in sums] + [{"rate": "2", "sum": t} for t in sums]
+    if not depth:
+        return leaves
+    few = leaves[:: max(1, len(leaves) // 9)]
+    return leaves + [
+        {"compare": text, "below": a, "equal": b, "above": c}
+        for text in ("x", "x - 1")
+        for a, b, c in itertools.product(few, repeat=3)
+    ]
+
+
+@pytest.mark.parametrize("stated", FALSE, ids=lambda stated: str(stated["show"]))
+def test_what_is_false_has_no_proof(stated: Any) -> None:
+    assert [proof for proof in simple_proofs(1) if accepted(stated, proof)] == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "find"),
+    [
+        (theorem("step(x - 1) + step(-x) == 1", x="integer"), by_cases),
+        (theorem("relu(x) + relu(-x) == 2*relu(x) - x", x="real"), by_cases),
+        (theorem("step(x)*f + step(-x)*f == f", "x >= 1 or x <= -1", x="integer", f="real"), by_cases),
+        (theorem("2**n > n**3", "n >= 10", n="integer"), lambda stated: by_growth(stated, "2")),
+        (theorem("2**n > n", "n >= 0", n="integer"), None),
+        (theorem("m**2 > 3*m", "m >= 4", m="real"), by_shift),
+    ],
+    ids=str,
+)
+def test_nearby_theorems_have_proofs(stated: Any, find: Any) -> None:
+    if find is None:  # 2n − (n + 1) is −1 at n = 0: the rule wants a start from which the step holds
+        with pytest.raises(ValueError, match="no proof was found"):
+            by_growth(stated, "2")
+    else:
+        check(*find(stated))
+
+
+def test_what_is_not_true_is_not_found() -> None:
+    for stated in (theorem("relu(x) == x", x="real"), theorem("step(x - 1) + step(-x) == 1", x="real")):
+        with pytest.raises(ValueError, match="no proof was found"):
+            by_cases(stated)
+    with pytest.raises(ValueError, match="no proof was found"):
+        by_shift(theorem("m**2 > 3*m", "m >= 2", m="real"))
+
+
+VARIABLES = {"x": "real", "y": "real"}
+expressions = st.recursive(
+    st.one_of(st.integers(-3, 3).map(lambda i: f"({i})"), st.sampled_from("xy")),
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
+        st.builds("({})**{}".format, inner, st.integers(1, 3)),
+    ),
+    max_leaves=8,
+)
+
+
+@given(expressions, expressions)
+def test_equal_means_equal_by_sympy(first: str, second: str) -> None:
+    """The kernel's expansion against sympy's."""
+    for other in (second, str(sympy.expand(sympy.sympify(first)))):
+        equal = sympy.expand(sympy.sympify(first) - sympy.sympify(other)) == 0
+        proof = {"signs": [], "positive": [["1", []]], "sum": []}
+        assert accepted({"for_all": VARIABLES, "given": [], "show": f"{first} == {other}"}, proof) == equal
+
+
+def test_the_stored_proofs_are_those_of_the_claims() -> None:
+    stored = load(ROOT / "proofs.json")
+    found = {
+        f"{id}/repaired" if id != "C.2" else id: {identity.range: identities(id)} for id, identity in IDENTITIES.items()
+    }
+    for claim, parts in found.items():
+        for part, shown in parts.items():
+            assert [(item["theorem"], item["proof"]) for item in stored[claim][part]] == [tuple(pair) for pair in shown]
+    everything = [shown for parts in stored.values() for objects in parts.values() for shown in objects]
+    for item in everything:
+        check(item["theorem"], item["proof"])

@@ -1,0 +1,91 @@
+"""Proofs as they are stored: by claim and part, a theorem a line, so that `verify.replay` can check them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.framework.claim import Json, compact
+from verify.framework.ledger import natural
+
+if TYPE_CHECKING:
+    import pytest
+
+SCHEMA = 1
+Proofs = Mapping[str, Mapping[str, Sequence[Json]]]
+"""Claim → part → objects with a theorem and its proof."""
+
+
+def beside(witnesses: Path) -> Path:
+    """Where proofs stand: in the folder of the witnesses."""
+    return witnesses.with_name("proofs.json")
+
+
+def stated(theorem: Json) -> str:
+    """A theorem in one line."""
+    kinds: dict[str, list[str]] = {}
+    for name, kind in theorem["for_all"].items():
+        kinds.setdefault(kind, []).append(name)
+    variables = ", ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())
+    given = f" with {' and '.join(theorem['given'])}" if theorem["given"] else ""
+    return (f"for all {variables}{given}: " if variables else "") + str(theorem["show"])
+
+
+def digest(objects: Sequence[Json]) -> str:
+    """Of theorems with their proofs."""
+    return hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
+
+
+def load(path: Path) -> dict[str, dict[str, list[Json]]]:
+    """The stored proofs; none if there is no file. ValueError if the file is something else."""
+    if not path.exists():
+        return {}
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
+        found = {}
+        for claim, parts in document["proofs"].items():
+            found[claim] = {part: list(objects) for part, objects in parts.items()}
+            for item in (item for objects in found[claim].values() for item in objects):
+                if set(item) != {"theorem", "proof"}:
+                    raise ValueError(f"{claim}: want objects of a theorem and its proof")
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not a file of proofs: {error}") from error
+    return found
+
+
+def of_report(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
+    """The proofs that a test report carries, if any."""
+    values = [str(value) for name, value in report.user_properties if name == "proofs"]
+    return (
+        {claim: parts for value in values for claim, parts in json.loads(value).items()}
+        if report.when == "call"
+        else {}
+    )
+
+
+def update(path: Path, judged: Sequence[str], found: Proofs) -> None:
+    """Stores what this run found; forgets the proofs of claims that it judged and has no proof of."""
+    stored: dict[str, Mapping[str, Sequence[Json]]] = {**load(path)}
+    for claim in judged:
+        stored.pop(claim, None)
+    stored |= found
+    if stored or path.exists():
+        path.write_text(_text(stored), encoding="utf-8")
+
+
+def _text(proofs: Proofs) -> str:
+    """A theorem a line."""
+    claims = []
+    for claim in sorted(proofs, key=natural):
+        parts = []
+        for part, objects in proofs[claim].items():
+            items = ",\n".join(f"        {compact(item)}" for item in objects)
+            parts.append(f"      {compact(part)}: [\n{items}\n      ]")
+        claims.append(f"    {compact(claim)}: {{\n" + ",\n".join(parts) + "\n    }")
+    body = "{\n" + ",\n".join(claims) + "\n  }" if claims else "{}"
+    return f'{{\n  "schema": {SCHEMA},\n  "proofs": {body}\n}}\n'

@@ -1,0 +1,90 @@
+"""What a search has seen: its cases are counted and measured, and the first one must fit a witness."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from verify.framework.cases import store, to_json
+from verify.framework.claim import Counterexample
+
+T = TypeVar("T")
+Predicate = Callable[[T], Counterexample | None]
+Size = Callable[[T], int] | int | None
+
+
+class Refuted(Exception):
+    """Ends a claim's test: its witness is found."""
+
+
+class Undecided(Exception):
+    """Ends a claim's test without a verdict."""
+
+
+class Seen(Generic[T]):
+    """Counts cases and measures the largest; makes sure that the first one could be stored as a witness.
+
+    tick: told how many there are. until: as of `Check`.
+    """
+
+    def __init__(
+        self, predicate: Predicate[T], size: Size[T], tick: Callable[[int], None], until: float | None
+    ) -> None:
+        self.predicate, self.size, self.tick, self.until = predicate, size, tick, until
+        self.cases = 0
+        self.n_max: int | None = size if isinstance(size, int) else None
+        self.refuted = False
+
+    def judge(self, case: T) -> Counterexample | None:
+        """What the predicate says of the next case."""
+        if not self.cases:
+            store(case, self.predicate)
+        if not self.refuted:  # what a shrinking search tries after its first witness covers nothing new
+            self.cases += 1
+            self.tick(self.cases)
+            if callable(self.size):
+                self.n_max = max(self.n_max or 0, self.size(case))
+        counterexample = judged(self.predicate, case)
+        self.refuted = self.refuted or counterexample is not None
+        return counterexample
+
+    def tried(self, case: T) -> Counterexample | None:
+        """The same until the time is over; a crash counts as a counterexample, so that its case is shrunk and kept."""
+        from verify.framework.sampling import TimeIsOver
+
+        if not self.refuted and self.until is not None and time.time() >= self.until:
+            raise TimeIsOver
+        try:
+            return self.judge(case)
+        except Exception as error:
+            self.refuted = True
+            return Counterexample(raised=f"{type(error).__name__}: {error}")
+
+
+def has_hash(case: object) -> bool:
+    """Whether a set may hold it."""
+    try:
+        hash(case)
+    except TypeError:
+        return False
+    return True
+
+
+def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
+    """What the predicate says, returned or raised; TypeError if that is neither a Counterexample nor None."""
+    try:
+        result = predicate(case)
+    except Counterexample as counterexample:
+        return counterexample
+    if result is not None and not isinstance(result, Counterexample):
+        raise TypeError(f"a predicate returns None or a Counterexample, not {result!r}")
+    return result
+
+
+def readable(value: object) -> object:
+    """For the account of a witness: exact where it can be, readable where not."""
+    try:
+        return to_json(value)
+    except TypeError:
+        return str(value)

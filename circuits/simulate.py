@@ -14,6 +14,7 @@ from rich.console import Console
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, SMALL, Rnn
 from circuits.runs import RnnStep, run_rnn
+from circuits.scene import CircuitScene
 from circuits.simulation import FINDINGS, SOURCE, Plan, build, gate_word, least_precision
 from constructions.models.construction import Construction, Derived
 from constructions.models.door import Door, Said
@@ -21,6 +22,7 @@ from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
+from constructions.show.page import Page
 from constructions.show.run import run_document
 from constructions.show.trace import Trace
 from constructions.wiring.part import Setting
@@ -37,6 +39,7 @@ EPILOG = """\
 examples:
   {prog} --rnn parity "1 0 1 1"
   {prog} --rnn shift --words 3 --trace
+  {prog} --rnn parity --html gates.html "1"
   {prog} --rnn sum --n 4 "1 2" --engine dense --json
   {prog} --rnn parity --dump-weights parity.safetensors
 
@@ -263,6 +266,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser,
         _job,
         report=_report,
+        page=_page,
         keeps=lambda args: False,
         signed=("--n", "--precision"),
         running="running",
@@ -286,12 +290,13 @@ def _parser(prog: str) -> Parser:
     add("--words", type=cli.whole_number(1, 1 << 16), default=1, help="how many words the RNN writes (default: 1)")
     options.add_model(parser, [model], model.model, fits="the gates and the positions")
     options.add_engine(parser)
-    add("--trace", action="store_true", help="show every gate, its operands and its value as they come")
+    options.add_trace(parser, "show every gate, its operands and its value as they come")
     options.add_output(parser, instead=", run nothing")
     return parser
 
 
 def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
+    options.check_page(args, runs=args.dump_weights is None)
     options.check(args)
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
@@ -333,6 +338,14 @@ def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], tra
         print(*answer[len(run.prompt) - 1 :])
         steps = -(-len(run.produced) // (gates + 1))
         cli.say(f"{len(run.produced):,} tokens: {steps} steps of {gates:,} gates and a word")
+
+
+def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Page:
+    rnn = job.solver.rnn
+    scene = CircuitScene(rnn, len(run.prompt), run.produced)
+    size = f"{len(run.prompt)} words, {len(rnn.step.circuit.gates):,} gates a step"
+    said = " ".join(answer[len(run.prompt) - 1 :])
+    return Page(f"The RNN {rnn.name}, gate by gate", said, size, scene.document(), scene.says)
 
 
 def _print_gates(rnn: Rnn, run: Run, console: Console) -> None:

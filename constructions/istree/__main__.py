@@ -7,18 +7,18 @@ import re
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
 from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
+from constructions.istree.scene import graph_scene, walk_of, walk_sentence, walks
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.command import Command, Job, blocks_of, show_answer
+from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
-from constructions.show.trace import Trace
-from constructions.show.trace_html import html_page
+from constructions.show.page import Page
+from constructions.show.trace import TokenTrace, Trace
 
 DEFAULT_N = 8  # of a dump without a graph
 EDGE_LIST = "an edge list, one `u v` a line,"
@@ -84,12 +84,7 @@ def _parser(prog: str) -> Parser:
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="token layout, see below (default: paper)")
     options.add_model(parser, models, "transformer")
     options.add_engine(parser)
-    add(
-        "--trace",
-        action="store_true",
-        help="show, for each token, what every head attends to and what every block writes",
-    )
-    add("--html", metavar="PATH", type=Path, help="write the run as a page to step through in a browser")
+    options.add_trace(parser, "show, for each token, what every head attends to and what every block writes")
     options.add_output(parser)
     return parser
 
@@ -102,16 +97,36 @@ def _job(args: argparse.Namespace) -> Job[Model, Graph]:
 
 
 def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:
-    args, model, (chain, verdict) = job.args, job.solver, answer
+    model, (chain, verdict) = job.solver, answer
 
     def sentence(values: Mapping[str, Fraction], produced: str) -> str:
         return model.narrate(values, produced, verdict or "no verdict")
 
-    if args.html is not None and job.given is not None and trace is not None:
-        blocks, registers = blocks_of(model.construction, run.request.wired), model.prompt_registers
-        page = html_page(trace, job.given, verdict, sentence, blocks, registers, model.construction)
-        _write(args.html, page.encode())
-    show_answer(job, run, chain, verdict, trace if args.trace else None, sentence, model.prompt_registers)
+    show_answer(job, run, chain, verdict, trace if job.args.trace else None, sentence, model.prompt_registers)
+
+
+def _page(job: Job[Model, Graph], run: Run, answer: Answer) -> Page:
+    graph, (_, verdict) = job.given, answer
+    assert graph is not None
+
+    def says(token: TokenTrace) -> str:
+        return job.solver.narrate(token.before_output, token.produced, verdict or "no verdict")
+
+    walk = [] if job.solver.tour else walks(run.words, len(run.prompt), marks_first=not job.solver.searches)
+
+    def focus(token: TokenTrace) -> Mapping[str, int]:
+        return walk[token.position - 1] if walk else walk_of(token.before_output)
+
+    return Page(
+        "Is this graph a tree?",
+        verdict or "",
+        f"n = {graph.n}, {len(graph.edges)} edges",
+        graph_scene(graph),
+        says,
+        lambda token: walk_sentence(walk[token.position - 1]) if walk else "",
+        focus,
+        job.solver.prompt_registers,
+    )
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -132,8 +147,7 @@ def _check(args: argparse.Namespace) -> None:
     if (args.model, args.tokens) not in MODELS:
         known = " or ".join(layout for model, layout in MODELS if model == args.model)
         raise CommandError(f"--model {args.model} reads the token layout {known}, not {args.tokens}")
-    if args.html is not None:
-        cli.check_writable(args.html, "--html", force=args.force)
+    options.check_page(args, runs=bool(graphs))
     options.check(args, run="the graph" if graphs else "")
 
 
@@ -165,20 +179,14 @@ def _graph(args: argparse.Namespace) -> Graph | None:
     return graph
 
 
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror or error}") from error
-
-
 COMMAND = Command(
     "python -m constructions.istree",
     DOOR,
     _parser,
     _job,
     _report,
-    keeps=lambda args: args.trace or args.html is not None,
+    _page,
+    keeps=lambda args: args.trace,
     signed=("--edges", "--n", "--precision"),
     running="searching",
 )

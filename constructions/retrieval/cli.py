@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from constructions.models.solver import Run
 from constructions.retrieval.door import door_of
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import Question
@@ -15,6 +16,7 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
+from constructions.show.page import Page
 
 DEFAULT_N = 12  # of a dump without a question
 
@@ -24,6 +26,7 @@ examples:
   {prog} --n 20 --engine dense --json "{example}"
   {prog} --model rag "{example}"
   {prog} --model hybrid --trace "{example}"
+  {prog} --html {name}.html "{example}"
   printf '5 2 5 9' | {prog} --sequence - "? {query}"
   {prog} --n 16 --dump-weights
   {prog} --n 16 --dump-weights {name}.safetensors
@@ -54,7 +57,10 @@ def main(retrievers: Sequence[Retriever], argv: Sequence[str] | None = None) -> 
         door_of(retrievers),
         partial(_parser, retrievers),
         partial(_job, {retriever.model: retriever for retriever in retrievers}),
-        lambda job, run, answer, trace: show_answer(job, run, run.produced[:-1], answer, trace),
+        lambda job, run, answer, trace: show_answer(
+            job, run, run.produced[:-1], answer, trace if job.args.trace else None
+        ),
+        _page,
         keeps=lambda args: args.trace,
         signed=("--n", "--precision"),
         running="reading",
@@ -94,7 +100,7 @@ def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
     )
     options.add_model(parser, models, models[0].model)
     options.add_engine(parser)
-    add("--trace", action="store_true", help="show what every head attends to and what every block writes")
+    options.add_trace(parser, "show what every head attends to and what every block writes")
     options.add_output(parser)
     return parser
 
@@ -113,6 +119,12 @@ def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retri
     return Job(args, retriever, n, question)
 
 
+def _page(job: Job[Retriever, Question], run: Run, answer: str) -> Page:
+    question, task = job.given, job.solver.task
+    assert question is not None
+    return Page(task.statement, answer, f"n = {run.request.wired.n}, {len(question.sequence)} tokens")
+
+
 def _prompt_last(argv: Sequence[str]) -> list[str]:
     """Keeps a prompt from being taken for the path of --dump-weights, or for an option where it starts with a minus."""
     prompts = [a for a in argv if "?" in a and not a.startswith("--")]
@@ -127,6 +139,7 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("nothing to do; give a prompt or --dump-weights (see --help)")
     if not _asks(args) and args.trace:
         raise CommandError("--trace needs a prompt")
+    options.check_page(args, runs=_asks(args))
     options.check(args, run="the prompt" if _asks(args) else "")
 
 

@@ -13,6 +13,7 @@ from constructions.models.door import Door
 from constructions.models.solver import Run, Solver
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
+from constructions.show.page import Page, check_steps, write_page
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
 from constructions.show.trace import Trace
 from constructions.show.trace_text import print_trace, trace_document
@@ -42,6 +43,7 @@ class Command(Generic[Model, Input, Answer]):
 
     parser(prog): its options, those of options.py among them. job(args): checks them before any work, and reads the input.
     report(job, run, answer, trace): shows a run; trace: if `keeps(args)`.
+    page(job, run, answer): what --html shows of a run besides its trace.
     signed: the options whose values may begin with a minus. sizes: what a model is wired for, by its n. running: what a run does.
     unfinished(job, run): what keeps a run that holds up from going on, "" for nothing.
     """
@@ -51,6 +53,7 @@ class Command(Generic[Model, Input, Answer]):
     parser: Callable[[str], Parser]
     job: Callable[[argparse.Namespace], Job[Model, Input]]
     report: Callable[[Job[Model, Input], Run, Answer, Trace | None], None]
+    page: Callable[[Job[Model, Input], Run, Answer], Page]
     keeps: Callable[[argparse.Namespace], bool]
     signed: tuple[str, ...]
     running: str
@@ -74,10 +77,17 @@ class Command(Generic[Model, Input, Answer]):
             options.dump_weights(args, solver.construction, wired, examples, about, run=given is not None)
         if given is None:
             return cli.HOLDS
-        run = run_model(solver.request(wired, given), args.engine, self.running, keep=self.keeps(args))
+        keep = self.keeps(args) or args.html is not None
+        run = run_model(solver.request(wired, given), args.engine, self.running, keep=keep)
         options.say_engine(args, run.decoded)
         answer = solver.read(run)
-        self.report(job, run, answer, trace_of(run) if self.keeps(args) else None)
+        if args.html is not None:
+            check_steps(args.html, len(run.tokens))
+        trace = trace_of(run) if keep else None
+        if args.html is not None and trace is not None:
+            shown, construction = self.page(job, run, answer), solver.construction
+            write_page(args.html, trace, shown, construction, blocks_of(construction, wired))
+        self.report(job, run, answer, trace)
         if complaint := solver.judge(given, run, answer):
             cli.say(f"{self.prog}: refuted: {complaint}")
             return cli.REFUTED

@@ -49,6 +49,23 @@ def add_engine(parser: Parser) -> None:
     )
 
 
+def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
+    """The options that show a run in full. help: what --trace shows."""
+    parser.add_argument("--trace", action="store_true", help=help)
+    parser.add_argument(
+        "--html", metavar="PATH", type=Path, help="write the run as a page to step through in a browser"
+    )
+
+
+def check_page(args: argparse.Namespace, *, runs: bool) -> None:
+    """What can be said of --html before any work. runs: whether there is a run to show. Raises CommandError."""
+    if args.html is None:
+        return
+    if not runs:
+        raise CommandError("--html shows a run, and this command runs nothing")
+    cli.check_writable(args.html, "--html", force=args.force)
+
+
 def add_output(parser: Parser, *, instead: str = "") -> None:
     """The options that say what is written, and where. instead: what the command leaves undone if it dumps weights."""
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")

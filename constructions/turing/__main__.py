@@ -11,6 +11,7 @@ from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
+from constructions.show.page import Page
 from constructions.show.run import run_document
 from constructions.show.trace import Trace
 from constructions.turing.door import DEFAULT_STEPS, DOOR, is_named, named_machine, require_machine, said
@@ -18,6 +19,7 @@ from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, TuringModel
 from constructions.turing.pasted import read_machine
+from constructions.turing.scene import TapeScene
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
 
@@ -27,6 +29,7 @@ EPILOG = """\
 examples:
   {prog} --machine 1RB1LB_1LA1RZ --model hybrid
   {prog} --machine bb4 --model rag --trace
+  {prog} --machine bb4 --model hybrid --html tape.html
   {prog} --machine bb4 --model hybrid --cells 21
   {prog} --machine palindrome --tape 12321 --model hybrid --json
   {prog} --machine 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --steps 100000 --engine indexed --model hybrid
@@ -81,7 +84,7 @@ def _parser(prog: str) -> Parser:
     )
     options.add_model(parser, models, "hybrid", fits="the steps")
     options.add_engine(parser)
-    add("--trace", action="store_true", help="show the tape after each step, as the model's words tell it")
+    options.add_trace(parser, "show the tape after each step, as the model's words tell it")
     options.add_output(parser, instead=", run nothing")
     return parser
 
@@ -108,6 +111,12 @@ def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: 
         print(outcome(answer))
 
 
+def _page(job: Job[TuringModel, int], run: Run, answer: Configuration) -> Page:
+    scene = TapeScene(job.solver, run.words, len(run.prompt))
+    verdict = f"{answer.state} after {answer.steps} steps"
+    return Page(f"The machine {job.solver.machine}", verdict, f"{job.n:,} steps", scene.document(), scene.says)
+
+
 def _unfinished(job: Job[TuringModel, int], run: Run) -> str:
     why = job.solver.left_the_space(run.words)
     return why and f"{why}; a larger one needs --cells"
@@ -123,6 +132,7 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
+    options.check_page(args, runs=args.dump_weights is None)
     options.check(args)
 
 
@@ -156,6 +166,7 @@ COMMAND = Command(
     _parser,
     _job,
     _report,
+    _page,
     keeps=lambda args: False,  # what is traced is the words alone
     signed=("--steps", "--precision", "--tape", "--machine"),
     running="running",

@@ -240,9 +240,8 @@ def test_the_page_is_self_contained(capsys: pytest.CaptureFixture[str], tmp_path
     assert "@import" not in text
     data = json.loads(page.data)
     assert data["tokens"][0] == LAYOUTS[tokens].start
-    assert len(data["vertices"]) == 5
     assert len(data["steps"]) == len(data["tokens"]) - data["promptLength"] + 1
-    assert len(set(map(tuple, data["vertices"]))) == 5
+    assert len(set(map(tuple, data["scene"]["vertices"]))) == 5
 
 
 def test_every_register_has_a_meaning() -> None:

@@ -1,0 +1,233 @@
+let step = 0, alone = null, timer = null;
+const scene = scenes[data.scene.kind] || null;
+const LONGEST_ROW = 160; // tokens that are drawn in one row, with arcs
+const inRow = data.heads.length > 0 && data.tokens.length <= LONGEST_ROW;
+const colour = (i) => "hsl(" + Math.round(360 * i / Math.max(1, data.heads.length) + 205) % 360 + " 70% 52%)";
+const stepAt = (position) => position - data.promptLength;
+
+byId("verdict").textContent = data.verdict || "no verdict";
+byId("verdict").classList.add(["YES", "NO"].includes(data.verdict) ? data.verdict : "other");
+for (const [number, text] of Object.entries(data.blocks)) make(byId("blocks"), "li", text).value = number;
+byId("about").hidden = !Object.keys(data.blocks).length;
+byId("slider").max = data.steps.length - 1;
+byId("scene").hidden = !scene;
+byId("top").classList.toggle("alone", !scene);
+if (scene) byId("scene-title").textContent = scene.title;
+byId("row").hidden = !inRow;
+byId("context").hidden = inRow;
+byId("tokens-title").textContent = inRow
+  ? "Tokens. Arcs lead from the current one to those that the heads attend to"
+  : "Tokens. Blue: read now" + (data.heads.length ? ". Underlined: a head attends to it" : "")
+    + (data.steps.some((at) => at.search) ? ". Yellow: what a search matched, and its group" : "");
+
+function drawRow() {
+  const svg = byId("tokens");
+  svg.replaceChildren();
+  const now = data.steps[step], heads = data.heads.length, left = 10, tops = 128;
+  const record = (i) => {
+    const {self, other, edge_count} = data.records[i];
+    return self && i < data.promptLength ? [self + "→" + other, edge_count || ""] : ["", ""];
+  };
+  const lengths = data.tokens.map((t, i) => Math.max(32, 9 * t.length + 8, 7 * record(i)[0].length + 6));
+  const xs = [];
+  let x = left;
+  for (const length of lengths) { xs.push(x + length / 2); x += length + 4; }
+  const ghost = Math.max(32, 9 * now.produced.length + 8), last = data.tokens.length;
+  svg.setAttribute("width", x + ghost + 20);
+  svg.setAttribute("height", tops + (data.records.some((_, i) => record(i)[0]) ? 88 : 56));
+  now.heads.forEach((head, i) => {
+    if (alone === null ? head.idle : alone !== i) return;
+    for (const [to, weight] of head.to) {
+      const from = xs[now.position - 1], target = xs[to - 1], start = from + (i - heads / 2) * 2;
+      const height = Math.min(1.33 * (tops - 12) - 6 * (heads - i), 30 + 0.4 * Math.abs(from - target) + 5 * i);
+      const d = to === now.position
+        ? "M" + (from - 5) + "," + tops + "C" + (from - 16) + "," + (tops - 34 - 3 * i) + " " + (from + 16) + "," + (tops - 34 - 3 * i) + " " + (from + 5) + "," + tops
+        : "M" + start + "," + tops + "C" + start + "," + (tops - height) + " " + target + "," + (tops - height) + " " + target + "," + tops;
+      const faded = Math.max(0.25, Math.sqrt(weight));
+      const arc = draw(svg, "path", {d, fill: "none", stroke: colour(i), "stroke-width": alone === i ? 3 : 2, opacity: faded});
+      if (head.none) arc.setAttribute("stroke-dasharray", "4 4");
+      draw(arc, "title", {}, "block " + data.heads[i].block + ", " + data.heads[i].name + ": " + head.because);
+      draw(svg, "circle", {cx: target, cy: tops, r: 3, fill: colour(i), opacity: faded});
+    }
+  });
+  const cell = (i, token, kind) => {
+    const width = kind === "ghost" ? ghost : lengths[i], cx = kind === "ghost" ? x + ghost / 2 : xs[i];
+    const group = draw(svg, "g", {class: "token", opacity: kind === "later" ? 0.25 : 1});
+    draw(group, "rect", {x: cx - width / 2, y: tops + 2, width, height: 32, rx: 6,
+      fill: kind === "now" ? "var(--current)" : i >= data.promptLength ? "var(--chain)" : "var(--faint)",
+      stroke: kind === "ghost" ? "var(--next)" : "var(--line)", "stroke-dasharray": kind === "ghost" ? "4 3" : "none",
+      "stroke-width": kind === "ghost" ? 2 : 1});
+    draw(group, "text", {x: cx, y: tops + 23, "text-anchor": "middle", "font-size": 15, "font-weight": 600,
+      fill: kind === "now" ? "var(--card)" : "var(--ink)"}, token);
+    if (kind !== "ghost") draw(group, "text", {x: cx, y: tops + 48, "text-anchor": "middle", "font-size": 10.5, fill: "var(--soft)"}, i + 1);
+    return group;
+  };
+  data.tokens.forEach((token, i) => {
+    const group = cell(i, token, i + 1 === now.position ? "now" : i + 1 > now.position ? "later" : "past");
+    record(i).forEach((text, line) => draw(group, "text", {x: xs[i], y: tops + 66 + 16 * line, "text-anchor": "middle",
+      "font-size": 12 - line, fill: line ? "var(--soft)" : "var(--ink)"}, text));
+    const facts = Object.entries(data.records[i]).map(([name, value]) => name + " = " + value);
+    draw(group, "title", {}, ["position " + (i + 1) + ", token " + token, ...facts].join("\n"));
+    group.addEventListener("click", () => { if (stepAt(i + 1) >= 0) { pause(); show(stepAt(i + 1)); } });
+    if (scene !== scenes.graph) return;
+    const edge = i >= 1 && i < data.promptLength && Math.floor((i - 1) / 3) < data.scene.edges.length ? Math.floor((i - 1) / 3) : null;
+    group.addEventListener("mouseenter", () => { scene.marked = edge; scene.draw(byId("stage"), now); });
+    group.addEventListener("mouseleave", () => { scene.marked = null; scene.draw(byId("stage"), now); });
+  });
+  if (now.position === last) cell(last, now.produced, "ghost");
+  else draw(svg, "rect", {x: xs[now.position] - lengths[now.position] / 2, y: tops + 2, width: lengths[now.position], height: 32, rx: 6,
+    fill: "none", stroke: "var(--next)", "stroke-width": 2, "stroke-dasharray": "4 3"});
+  const row = byId("row"), here = xs[now.position - 1];
+  if (here < row.scrollLeft + 60 || here > row.scrollLeft + row.clientWidth - 90) row.scrollLeft = here - row.clientWidth * 0.7;
+}
+
+let spans = null;
+function drawContext() {
+  const box = byId("context"), now = data.steps[step];
+  if (!spans) {
+    spans = data.tokens.map((token, i) => {
+      const span = make(box, "span", token);
+      span.title = "position " + (i + 1);
+      span.addEventListener("click", () => { if (stepAt(i + 1) >= 0) { pause(); show(stepAt(i + 1)); } });
+      return span;
+    });
+  }
+  const inside = (ends, position) => ends && ends[0] <= position && position <= ends[1];
+  const found = now.search || {};
+  spans.forEach((span, i) => {
+    const position = i + 1;
+    span.className = [position <= data.promptLength ? "prompt" : "", position > now.position ? "later" : "",
+      inside(found.matched, position) ? "match" : "", inside(found.group, position) ? "group" : "",
+      position === now.position ? "now" : ""].join(" ").trim();
+    span.style.borderBottom = "";
+  });
+  now.heads.forEach((head, i) => {
+    if (alone === null ? head.idle : alone !== i) return;
+    for (const [to] of head.to) spans[to - 1].style.borderBottom = "3px solid " + colour(i);
+  });
+  const shown = spans[(found.group || [now.position])[0] - 1], line = shown.offsetTop;
+  if (line < box.scrollTop || line > box.scrollTop + box.clientHeight - 40) box.scrollTop = line - box.clientHeight / 2;
+}
+
+const marks = [];
+function makeMaps() {
+  if (!data.heads.length) return;
+  byId("maps-card").hidden = false;
+  const first = data.prompt.length ? 1 : data.promptLength, rows = data.tokens.length - first + 1, length = data.tokens.length;
+  const width = Math.min(length, 116), height = Math.min(rows, 116); // as wide as it is shown: a point of its own stays one
+  data.heads.forEach((head, h) => {
+    const figure = make(byId("maps"), "figure"), box = make(figure, "div", undefined, "map"), canvas = make(box, "canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const paint = canvas.getContext("2d");
+    paint.fillStyle = colour(h);
+    const fill = (position, pairs) => {
+      const y = Math.floor((position - first) * height / rows);
+      for (const [to, weight] of pairs) {
+        paint.globalAlpha = Math.max(0.3, Math.min(1, weight));
+        paint.fillRect(Math.floor((to - 1) * width / length), y, 1, 1);
+      }
+    };
+    data.prompt.forEach((heads, i) => fill(i + 1, heads[h]));
+    data.steps.forEach((at) => { if (!at.heads[h].idle) fill(at.position, at.heads[h].to); });
+    const mark = make(box, "div", undefined, "mark");
+    marks.push((position) => { mark.style.top = 100 * (position - first + 0.5) / rows + "%"; });
+    make(figure, "figcaption", head.block + ": " + head.name);
+    figure.addEventListener("click", (event) => {
+      const box = canvas.getBoundingClientRect();
+      pause();
+      show(stepAt(first + Math.floor((event.clientY - box.top) / box.height * rows)));
+    });
+    figure.addEventListener("mouseenter", () => { alone = h; drawTokens(); });
+    figure.addEventListener("mouseleave", () => { alone = null; drawTokens(); });
+  });
+}
+
+function drawTokens() { if (inRow) drawRow(); else drawContext(); }
+
+function bindings(cell, text) {
+  for (const [i, part] of (text ? text.split(", ") : []).entries()) {
+    const span = make(cell, "span", (i ? ", " : "") + part);
+    const name = part.split(/ [=≈] /)[0];
+    if (data.meanings[name]) span.title = name + ": " + data.meanings[name];
+  }
+}
+
+function drawTable() {
+  const body = byId("parts"), now = data.steps[step];
+  body.replaceChildren();
+  const row = (kind, texts, writes, swatch) => {
+    const tr = make(body, "tr", undefined, kind);
+    const cells = texts.map((text) => make(tr, "td", text));
+    if (data.blocks[texts[0]]) cells[0].title = "block " + texts[0] + " " + data.blocks[texts[0]];
+    if (swatch) {
+      const chip = make(cells[1], "span", undefined, "chip");
+      chip.style.background = swatch;
+      cells[1].prepend(chip);
+    }
+    bindings(make(tr, "td"), writes);
+    return tr;
+  };
+  const blocks = [...new Set([...data.heads, ...now.kept, ...now.wrote].map((p) => p.block))].sort((a, b) => a - b);
+  for (const block of blocks) {
+    data.heads.forEach(({block: of, name}, i) => {
+      if (of !== block) return;
+      const head = now.heads[i];
+      const tr = row("head" + (head.idle ? " idle" : ""), [block, name, head.where, head.because], head.writes, colour(i));
+      tr.addEventListener("mouseenter", () => { alone = i; drawTokens(); });
+      tr.addEventListener("mouseleave", () => { alone = null; drawTokens(); });
+    });
+    const kept = now.kept.filter((k) => k.block === block).map((k) => k.text);
+    if (kept.length) row("ffn", [block, "recurrence", "", ""], kept.join(", "));
+    for (const wrote of now.wrote) if (wrote.block === block) row("ffn", [block, "feed-forward", "", ""], wrote.writes);
+  }
+  row("ffn", ["", "output", "", now.rule || ""], now.produced);
+}
+
+function list(box, pairs, tints) {
+  box.replaceChildren();
+  for (const [name, value] of pairs) {
+    const div = make(box, "div");
+    make(div, "dt", name);
+    make(div, "dd", value === 0 ? "–" : value).style.color = tints[name] || "";
+    div.title = data.meanings[name] || "";
+  }
+}
+
+function show(wanted) {
+  step = Math.max(0, Math.min(data.steps.length - 1, wanted));
+  const now = data.steps[step];
+  byId("slider").value = step;
+  byId("count").textContent = "step " + (step + 1) + " of " + data.steps.length;
+  byId("says").textContent = now.says;
+  byId("found").hidden = !now.search;
+  byId("found").textContent = now.search ? "The search: " + now.search.pattern : "";
+  list(byId("focus"), Object.entries(now.focus || {}),
+    {current: "var(--current)", previous: "var(--current)", father: "var(--father)", next: "var(--next)"});
+  byId("held").hidden = !now.kept.length;
+  list(byId("state"), now.kept.map((k) => [k.name, k.text.replace(k.name, "").replace(/^ = /, "").trim()]), {});
+  alone = null;
+  if (scene) scene.draw(byId("stage"), now);
+  drawTokens();
+  marks.forEach((move) => move(now.position));
+  drawTable();
+}
+function pause() { clearInterval(timer); timer = null; byId("play").textContent = "play"; }
+function play() {
+  if (timer) return pause();
+  if (step === data.steps.length - 1) show(0);
+  byId("play").textContent = "pause";
+  timer = setInterval(() => { show(step + 1); if (step === data.steps.length - 1) pause(); }, Math.max(120, Math.min(1200, 90000 / data.steps.length)));
+}
+byId("back").addEventListener("click", () => { pause(); show(step - 1); });
+byId("forth").addEventListener("click", () => { pause(); show(step + 1); });
+byId("play").addEventListener("click", play);
+byId("slider").addEventListener("input", (event) => { pause(); show(Number(event.target.value)); });
+document.addEventListener("keydown", (event) => {
+  if (event.target === byId("slider") && event.key.startsWith("Arrow")) return;
+  if (event.key === "ArrowLeft") { pause(); show(step - 1); }
+  else if (event.key === "ArrowRight") { pause(); show(step + 1); }
+  else if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); play(); }
+});
+window.addEventListener("resize", () => { if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); } });
+makeMaps();
+show(/^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0);

@@ -1,0 +1,250 @@
+"""The pages of --html: one file each, with scripts that run, and scenes that say what the run says."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import partial
+from html.parser import HTMLParser
+from itertools import combinations, groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from circuits.models import SMALL
+from circuits.runs import run_rnn
+from constructions.istree.graphs import depth_first_tour, parse_edges
+from constructions.models.search import retrieve
+from constructions.retrieval.cli import main as retrieval_main
+from constructions.show import page
+from constructions.show.matches import find_match
+from constructions.turing.library import find
+from constructions.turing.simulator import simulate, steps
+
+DOM = Path(__file__).with_name("page_dom.js")
+NODE = shutil.which("node")
+EDGES = "1-2,3-1,1-4,4-5"
+RUNS: dict[str, tuple[str, ...]] = {
+    "istree transformer": ("istree", "--edges", EDGES),
+    "istree hybrid": ("istree", "--model", "hybrid", "--edges", EDGES),
+    "istree rag": ("istree", "--model", "rag", "--edges", "1-2,3-1"),
+    "recall transformer": ("recall", "5 2 7 9 ? 7"),
+    "recall rag": ("recall", "--model", "rag", "5 2 7 9 ? 7"),
+    "counting hybrid": ("counting", "--model", "hybrid", "5 2 5 ? 5 1"),
+    "turing cot": ("turing", "--machine", "bb2", "--model", "cot"),
+    "turing rag": ("turing", "--machine", "bb2", "--model", "rag"),
+    "turing hybrid": ("turing", "--machine", "bb2", "--model", "hybrid"),
+    "simulate transformer": ("simulate", "--rnn", "parity", "1"),
+}
+
+
+class Elements(HTMLParser):
+    """What a page is made of, and what it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.ids, self.links, self.data = list[str](), list[str](), list[str](), ""
+        self.reading = False
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        names = dict(attrs)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "action")]
+        self.ids += [names["id"]] if names.get("id") else []
+        self.reading = names.get("id") == "data"
+        self.open += [tag] if tag not in ("meta", "input", "link", "br") else []
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self.reading = False
+
+    def handle_data(self, data: str) -> None:
+        self.data += data if self.reading else ""
+
+
+def command(name: str) -> Callable[[Sequence[str]], int]:
+    module = importlib.import_module(f"constructions.{name}" + (".__main__" if name in ("istree", "turing") else ""))
+    main: Callable[[Sequence[str]], int]
+    main = partial(retrieval_main, module.RETRIEVERS) if hasattr(module, "RETRIEVERS") else module.main
+    return main
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of every kind of run."""
+    folder, written = tmp_path_factory.mktemp("pages"), {}
+    for title, (name, *argv) in RUNS.items():
+        written[title] = folder / f"{title}.html"
+        assert command(name)([*argv, "--html", str(written[title])]) == 0
+    return written
+
+
+def data_of(path: Path) -> Any:
+    return json.loads(Elements(path.read_text(encoding="utf-8")).data)
+
+
+def shown(path: Path) -> Any:
+    """What a reader sees at each step, by the page's own scripts."""
+    if NODE is None:
+        pytest.skip("no node to run the scripts")
+    done = subprocess.run([NODE, str(DOM), str(path)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_a_page_is_one_file_and_holds_the_run(pages: dict[str, Path], title: str) -> None:
+    text = pages[title].read_text(encoding="utf-8")
+    elements = Elements(text)
+    assert elements.links == []
+    assert len(set(elements.ids)) == len(elements.ids)
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)|fetch\(|\[\[[a-z]+\]\]", text)
+    assert set(re.findall(r'byId\("([\w-]+)"\)', text)) <= set(elements.ids)
+    data = json.loads(elements.data)
+    positions = [step["position"] for step in data["steps"]]
+    assert positions == list(range(data["promptLength"], len(data["tokens"]) + 1))
+    following = [*data["tokens"][data["promptLength"] :], data["steps"][-1]["produced"]]
+    assert [step["produced"] for step in data["steps"]] == following
+    for step in data["steps"]:
+        assert step["says"]
+        assert len(step["heads"]) == len(data["heads"])
+        assert all(1 <= k <= step["position"] for head in step["heads"] for k, _ in head["to"])
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_the_scripts_show_every_step(pages: dict[str, Path], title: str) -> None:
+    data, seen = data_of(pages[title]), shown(pages[title])
+    assert seen["maps"] == len(data["heads"])
+    assert [at["count"] for at in seen["steps"]] == [
+        f"step {i + 1} of {len(data['steps'])}" for i in range(len(data["steps"]))
+    ]
+    for at, step in zip(seen["steps"], data["steps"], strict=True):
+        assert at["says"] == step["says"]
+        assert at["rows"][-1][-1] == step["produced"]
+        assert [row[1] for row in at["rows"] if row[2]] == [head["name"] for head in data["heads"]]
+
+
+def test_a_recurrent_model_says_what_was_searched_and_found(pages: dict[str, Path]) -> None:
+    data, seen = data_of(pages["istree rag"]), shown(pages["istree rag"])
+    tokens, searches = data["tokens"], 0
+    for at, step in zip(seen["steps"], data["steps"], strict=True):
+        if tokens[step["position"] - 1] != "<EndSearch>":
+            assert at["found"] is None
+            continue
+        searches += 1
+        result = retrieve(tokens[: step["position"]])
+        assert result == [step["produced"]]
+        assert ("finds no match" in at["says"]) == (result == ["FAILED"])
+        assert at["marked"] == ([] if result == ["FAILED"] else result)
+    assert searches > 5
+    assert any(step["kept"] for step in data["steps"])
+
+
+@pytest.mark.parametrize("title", ["istree transformer", "istree hybrid", "istree rag"])
+def test_the_search_walks_as_algorithm_1(pages: dict[str, Path], title: str) -> None:
+    graph = parse_edges(RUNS[title][-1], None)
+    walk = [step.get("focus", {}).get("current", 0) for step in data_of(pages[title])["steps"]]
+    assert [vertex for vertex, _ in groupby(walk) if vertex] == list(depth_first_tour(graph))
+
+
+@pytest.mark.parametrize("model", ["cot", "rag", "hybrid"])
+def test_the_tape_is_the_machine_s(pages: dict[str, Path], model: str) -> None:
+    machine = find("bb2").machine
+    data, seen = data_of(pages[f"turing {model}"]), shown(pages[f"turing {model}"])
+    expected = list(steps(machine))
+    moves = [[s.state, s.head, s.written, s.head + s.move, s.next_state] for s in expected]
+    assert data["scene"]["moves"] == moves
+    done = data["scene"]["done"]
+    assert len(done) == len(data["tokens"]) + 1  # the last word is not read
+    assert done[: data["promptLength"]] == [0] * data["promptLength"]
+    assert {b - a for a, b in pairwise(done)} == {0, 1}
+    for at, step in zip(seen["steps"], data["steps"], strict=True):
+        number = done[step["position"] - 1]
+        end = simulate(machine, "", number)
+        assert f"{end.state}▾" in at["texts"]
+        cells = [text for text in at["texts"] if text.isdigit() and len(text) == 1]
+        assert end.nonblank <= sum(text == "1" for text in cells)  # numbers of cells stand below
+    assert done[-1] == len(expected)
+
+
+def test_the_circuit_lights_up_as_it_computes(pages: dict[str, Path]) -> None:
+    rnn = SMALL["parity"].load(None, 1)
+    data = data_of(pages["simulate transformer"])
+    kinds = [gate[0] for gate in data["scene"]["gates"]]
+    assert kinds == [gate.kind.name for gate in rnn.step.circuit.gates]
+    (only,) = run_rnn(rnn, [rnn.vocabulary.index("1")], 1)
+    for number, (step, value) in enumerate(zip(data["steps"], only.values, strict=False), start=1):
+        assert step["says"].startswith(f"Step 1, gate {number}: ")
+        assert step["says"].endswith(f" It is {value}.")
+        for gate, operand in re.findall(r"gate (\d+) \((\d)\)", step["says"]):
+            assert only.values[int(gate) - 1] == int(operand)
+    assert data["steps"][-1]["says"] == f"Step 1 is complete: the RNN's own word is {rnn.vocabulary[only.written]}."
+
+
+@pytest.mark.parametrize("shape", ["random", "star"])
+def test_sixty_vertices_stay_legible(tmp_path: Path, shape: str) -> None:
+    rng, n = random.Random(1), 60
+    parents = {"random": lambda v: rng.randint(1, v - 1), "star": lambda v: 1}[shape]
+    edges = ",".join(f"{parents(v)}-{v}" for v in range(2, n + 1))
+    assert command("istree")(("--edges", edges, "--html", str(tmp_path / "p.html"))) == 0
+    first, *_ = shown(tmp_path / "p.html")["steps"]
+    assert [text for text in first["texts"] if text.isdigit()] == [str(v) for v in range(1, n + 1)]
+    circles = first["circles"]
+    assert all(r >= 10 for *_, r in circles)
+    assert all(math.hypot(x - u, y - v) >= 2 * r for (x, y, r), (u, v, _) in combinations(circles, 2))
+
+
+TOKENS = st.lists(st.sampled_from(["1", "22", "ab", "-", "?"]), min_size=1, max_size=12)
+
+
+@given(TOKENS, st.sampled_from([r"(\d+)", r"a(b)", r"- (.) ", r"(?:1|22) (\S+)", r"^(\S+ \S+)", r"x(y)", "()"]))
+def test_a_match_touches_the_tokens_whose_letters_it_has(before: list[str], pattern: str) -> None:
+    tokens = [*before, "<StartSearch>", pattern, "<EndSearch>"]
+    found = find_match(tokens, len(before) + 1, len(tokens))
+    owner = [i for i, token in enumerate(before, start=1) for _ in f"{token} "][:-1]  # of each letter, its token
+    wanted = re.search(pattern, " ".join(before))
+    if wanted is None:
+        assert found.document() == {"pattern": pattern}
+        return
+    for places, (begin, end) in ((found.matched, wanted.span()), (found.group, wanted.span(1))):
+        assert places is not None
+        assert list(places) == sorted(set(owner[begin : max(end, begin + 1)]))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("istree", "--edges", "1-2"),
+        ("recall", "1 2 ? 1"),
+        ("turing", "--machine", "bb2"),
+        ("simulate", "--rnn", "parity", "1"),
+    ],
+)
+def test_a_page_is_refused_before_any_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
+    name, *rest = argv
+    path = tmp_path / "p.html"
+    path.write_text("mine")
+    assert command(name)([*rest, "--html", str(path)]) == 2
+    assert "exists; --force overwrites it" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    weights = [] if name in ("istree", "recall") else rest
+    assert command(name)([*weights, "--html", str(tmp_path / "q.html"), "--dump-weights"]) == 2
+    assert "--html" in capsys.readouterr().err
+    if name == "simulate":  # which takes seconds to come to the next refusal
+        return
+    monkeypatch.setattr(page, "MOST_STEPS", 0)
+    assert command(name)([*rest, "--html", str(path), "--force"]) == 2
+    assert "a page holds 0 steps at most" in capsys.readouterr().err
+    assert path.read_text() == "mine"

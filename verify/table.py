@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.show import cli
-from verify.framework.claim import EVIDENCE, Json, Row, Searched, Verdict
+from verify.framework.claim import EVIDENCE, Claim, Json, Row, Searched, Verdict
 from verify.framework.ledger import natural, read, read_options
 from verify.framework.order import LEDGER
 
@@ -33,7 +33,7 @@ EPILOG = f"""examples:
 
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
-COSTS = ("size", "precision", "length", "cost")  # claims about what a model costs, not about what it answers
+COSTS = ("size", "precision", "length", "cost")  # aspects that are about what a model costs, not about what it answers
 
 
 class Outcome(enum.StrEnum):
@@ -57,53 +57,38 @@ STYLES = {
 class Basis:
     """What a cell rests on. outcome: if all of it holds. how: in words.
 
-    required: claims that must be there. prefix: of all other claims about the same weights.
+    required: claims that must be there. theorem, task: of the weights; all other claims about them count as well.
     """
 
     outcome: Outcome
     how: str
-    prefix: str
+    theorem: str = ""
+    task: str = ""
     required: tuple[str, ...] = ()
 
-    def has(self, id: str) -> bool:
+    def has(self, claim: Claim) -> bool:
         """Whether a claim is one of this cell."""
-        behind = id.removeprefix(self.prefix)[:1]
-        same_weights = id.startswith(self.prefix) and behind in ("", "-", "/") and not is_lower_bound(id)
-        return same_weights or id in self.required
+        same_weights = (claim.theorem, claim.task) == (self.theorem, self.task) and not claim.is_lower_bound
+        return same_weights or claim.id in self.required
 
     def missing(self, ids: Sequence[str]) -> list[str]:
         """What is required and not among these claims."""
         return [id for id in self.required if id not in ids]
 
 
-def is_cost(id: str) -> bool:
-    """Whether a claim is about cost alone."""
-    return id.replace("-", "/").rpartition("/")[2] in COSTS
-
-
-def is_rounding(id: str) -> bool:
-    """Whether a claim is about rounding alone: that a model does what it would do without, whatever that is."""
-    return id.replace("-", "/").rpartition("/")[2] == "rounding"
-
-
-def is_lower_bound(id: str) -> bool:
-    """Whether a claim is about what recurrent models must remember."""
-    return id.partition("/")[2].startswith("lower-")
-
-
-def solved(prefix: str, how: str, *required: str) -> Basis:
+def solved(theorem: str, task: str, how: str, *required: str) -> Basis:
     """By weights that are wired."""
-    return Basis(Outcome.SOLVED, how, prefix, required)
+    return Basis(Outcome.SOLVED, how, theorem, task, required)
 
 
 def impossible(how: str, *claims: str) -> Basis:
     """By a reduction."""
-    return Basis(Outcome.IMPOSSIBLE, how, claims[0], claims)
+    return Basis(Outcome.IMPOSSIBLE, how, required=claims)
 
 
 def _retrieval(theorem: str, task: str, how: str) -> Basis:
     stem = f"{theorem}/{task}"
-    return solved(stem, how, stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision")
+    return solved(theorem, task, how, stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision")
 
 
 def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
@@ -116,7 +101,7 @@ def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
 
 
 def _turing(theorem: str, how: str) -> Basis:
-    return solved(theorem, how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost")))
+    return solved(theorem, "turing", how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost")))
 
 
 ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN + searches", "hybrid RNN")
@@ -128,14 +113,22 @@ TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "IsTree": (
         impossible("needs n − 3 bits", "4.7/lower-istree"),
         solved(
-            "4.7", "at most 2n − 1 vertices", "4.7/repaired", "4.7/small-paper", "4.7/size", "4.7/precision", "C.29"
+            "4.7",
+            "istree",
+            "at most 2n − 1 vertices",
+            "4.7/repaired",
+            "4.7/small-paper",
+            "4.7/size",
+            "4.7/precision",
+            "C.29",
         ),
         solved(
             "5.3",
+            "istree",
             "at most 64n − 43 tokens and 6n − 4 searches",
             *(f"5.3/istree{what}" for what in ("", "-small", "-length", "-size", "-precision")),
         ),
-        solved("5.7", "O(n log n) tokens", "5.7", "5.7/small", "5.7/length", "5.7/size", "5.7/precision"),
+        solved("5.7", "istree", "O(n log n) tokens", "5.7", "5.7/small", "5.7/length", "5.7/size", "5.7/precision"),
     ),
     "Turing machines": (
         impossible("needs n/2 bits", "5.4/lower-turing"),
@@ -188,12 +181,15 @@ class Cell:
     def evidence(self) -> list[str]:
         """Of the claims about answers, and of those about rounding, each kind with the largest size that it met."""
         sizes: dict[str, int] = {}
-        for row in (row for row in self.rows if not is_cost(row.claim.id)):
-            about = "rounding " if is_rounding(row.claim.id) else ""
+        for row in (row for row in self.rows if row.claim.aspect not in COSTS):
+            about = "rounding " if row.claim.aspect == "rounding" else ""
             for evidence in row.evidence:
                 size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
                 sizes[about + evidence.kind] = max(size, sizes.get(about + evidence.kind, 0))
         kinds = [*EVIDENCE, *(f"rounding {kind}" for kind in EVIDENCE)]
+        if self.basis.outcome is Outcome.IMPOSSIBLE and set(sizes) <= {"exhaustive", "argued"}:
+            shown = f"shown for n ≤ {sizes.get('exhaustive', 0):,}"
+            return [f"{shown}, argued for all n" if "argued" in sizes else f"{shown}, and no further"]
         return [kind + (f" to {sizes[kind]:,}" if sizes[kind] else "") for kind in kinds if kind in sizes]
 
     def lines(self, *, every_claim: bool) -> list[str]:
@@ -234,7 +230,7 @@ def cells(rows: Sequence[Row]) -> Iterator[Cell]:
     for task, bases in TASKS.items():
         for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
             if basis is not None:
-                yield Cell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim.id)))
+                yield Cell(task, architecture, basis, tuple(row for row in shipped if basis.has(row.claim)))
 
 
 def is_shipped(row: Row) -> bool:

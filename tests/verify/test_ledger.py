@@ -18,7 +18,7 @@ WITNESS = Witness({"edge": [1, 2]}, {"found": 3}, "all edges", 64, None, "refere
 REFUTED = Row(CLAIM, Verdict.REFUTED, (Exhaustive("all edges", "p = 9", 3, 2, True),), WITNESS, "reference", 0.5)
 SAMPLED = Sampled("trees", "p = 33", 1200, 64, False)
 HELD = Row(
-    replace(CLAIM, id="C.10/repaired", expected=Verdict.HOLDS), Verdict.HOLDS, (SAMPLED,), None, "reference", 0.5
+    Claim("C.10/repaired", "Lemma C.9", "It holds.", "printed"), Verdict.HOLDS, (SAMPLED,), None, "reference", 0.5
 )
 
 
@@ -74,6 +74,9 @@ def test_the_document(paper: Paper) -> None:
         "verdict": "refuted",
         "engine": "reference",
         "note": "",
+        "theorem": "T.1",
+        "task": "",
+        "aspect": "printed",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 
 from verify import table
 from verify.framework import ledger
-from verify.framework.claim import Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness
+from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness, id_of
 from verify.framework.options import Options
+from verify.framework.order import LEDGER
+from verify.plugin import WITNESSES
 from verify.replay import Replay, run
 
 RNN, TRANSFORMER, SEARCHES, HYBRID = table.ARCHITECTURES
@@ -42,14 +45,29 @@ def needed() -> dict[tuple[str, str], tuple[str, ...]]:
 
 
 NEEDED = needed()
+OF_ONE_TASK = {"4.1": "turing", "4.7": "istree", "5.4": "turing", "5.7": "istree", "5.8": "turing"}
 IDS = sorted({id for ids in NEEDED.values() for id in ids})
+
+
+def fields_of(id: str) -> tuple[str, str, str]:
+    """Theorem, task and aspect, as a reader of ids would guess them."""
+    theorem, _, rest = id.partition("/")
+    if found := re.fullmatch(r"lower-(\w+)(.*)", rest):
+        return theorem, found[1], f"lower{found[2]}"
+    if theorem in OF_ONE_TASK:
+        return theorem, OF_ONE_TASK[theorem], rest
+    if found := re.fullmatch(r"(index|recall|ngram|counting|istree)(?:[-/](.*))?", rest):
+        return theorem, found[1], found[2] or ""
+    return theorem, "", rest
 
 
 def row(id: str, verdict: Verdict = Verdict.HOLDS, **changes: Any) -> Row:
     """A row of a ledger; changes: of its claim."""
-    claim = replace(Claim(id, "Theorem", f"{id} holds"), **changes)
+    theorem, task, aspect = fields_of(id)
+    about = {"theorem": theorem, "task": task, "aspect": aspect}
+    claim = Claim(**{"id": id, "source": "Theorem", "statement": f"{id} holds", **about, **changes})
     witness = Witness([1], {}, "all", 4, None, "reference", 0) if verdict is Verdict.REFUTED else None
-    kind = Certified if table.is_cost(id) else Exhaustive if "small" in id else Sampled
+    kind = Certified if claim.aspect in table.COSTS else Exhaustive if "small" in id else Sampled
     return Row(claim, verdict, (kind("all", "", 3, 1234, witness is not None),), witness, "reference", 0.1)
 
 
@@ -187,6 +205,17 @@ def test_plain_text_fits_100_columns(show: Any, monkeypatch: pytest.MonkeyPatch)
     assert max(map(len, show([])[1].splitlines())) <= 60
 
 
+def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:
+    exhaustive, argued = Exhaustive("every x and k", "", 510, 8, False), Argued("All n: the same.", "")
+    for evidence, expected in (
+        ((exhaustive, argued), "shown for n ≤ 8, argued for all n"),
+        ((exhaustive,), "shown for n ≤ 8, and no further"),
+    ):
+        rows = {**everything(), "4.7/lower-istree": replace(row("4.7/lower-istree"), evidence=evidence)}
+        found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
+        assert found["IsTree", RNN] == [expected]
+
+
 def test_markdown(show: Any) -> None:
     _, text = show(list(everything().values()), "--markdown")
     head, rule, *lines = text.splitlines()
@@ -289,6 +318,15 @@ def test_the_claims_are_those_of_the_verifier(known: Mapping[str, Claim]) -> Non
     wanted = [id for id in IDS if judged or id.partition("/")[0] != "4.1"]
     assert [id for id in wanted if id not in known] == []
     assert [id for id in wanted if not table.is_shipped(replace(row(id), claim=known[id]))] == []
+
+
+def test_theorem_task_and_aspect_make_the_ids_that_are_known(known: Mapping[str, Claim]) -> None:
+    stored = ledger.load_witnesses(WITNESSES)
+    committed = {row.claim.id for row in ledger.read(LEDGER)}
+    assert [id for id in (*stored, *committed) if id not in known] == []
+    for id, claim in known.items():
+        assert id == id_of(claim.theorem, claim.task, claim.aspect, claim.variant == "printed" or claim.finding != "")
+        assert (claim.theorem, claim.task, claim.aspect) == fields_of(id)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ WHAT = (
 
 @claims(
     "name",
-    [(Claim(f"4.6/{name}-rounding", "Theorem 4.6", f"{name}: {WHAT}"), name) for name in RETRIEVERS],
+    [(Claim.about("4.6", name, "rounding", "Theorem 4.6", f"{name}: {WHAT}"), name) for name in RETRIEVERS],
 )
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
@@ -49,7 +49,9 @@ def test_retrieval(check: Check, name: str) -> None:
 
 
 @claim(
-    "4.7/rounding",
+    theorem="4.7",
+    task="istree",
+    aspect="rounding",
     source=transformer.SOURCE,
     statement=f"IsTree: {WHAT} Given the invariant of {INVARIANT}, for every graph and any vertices as chain of thought.",
 )
@@ -64,6 +66,7 @@ def _listed(sizes: Sequence[int]) -> str:
 
 @claim(
     INVARIANT,
+    task="istree",
     source=transformer.SOURCE,
     statement="At each position, the incidence records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1.",
 )

@@ -90,11 +90,11 @@ class Setup:
     discipline: Discipline
 
     @property
-    def id(self) -> str:
+    def aspect(self) -> str:
         """Of the claim."""
         marks = [self.layout.name] if self.layout is not PAPER else []
         marks += [self.discipline.value] if self.discipline is not Discipline.FUSED else []
-        return "-".join(["4.7/repaired", *marks])
+        return "-".join(["repaired", *marks])
 
     @property
     def statement(self) -> str:
@@ -105,7 +105,9 @@ class Setup:
 SETUPS = [Setup(layout, discipline) for discipline in Discipline for layout in LAYOUTS.values()]
 
 
-@claims("setup", [(Claim(setup.id, istree.SOURCE, setup.statement), setup) for setup in SETUPS])
+@claims(
+    "setup", [(Claim.about("4.7", "istree", setup.aspect, istree.SOURCE, setup.statement), setup) for setup in SETUPS]
+)
 def test_istree(check: Check, engine: str, setup: Setup) -> None:
     layout, discipline = setup.layout, setup.discipline
     fused = discipline is Discipline.FUSED
@@ -209,8 +211,10 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Searc
     "finding",
     [
         (
-            Claim(
-                f"4.7/{finding.id}",
+            Claim.about(
+                "4.7",
+                "istree",
+                finding.id,
                 finding.source,
                 f"{STATEMENT} As printed: {finding.printed}.",
                 finding=finding.id,
@@ -225,7 +229,15 @@ def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
     look_for_wrong_answers(check, (finding.id,), SEARCHES.get(finding.id, Search()))
 
 
-@claim("4.7/printed", source=istree.SOURCE, statement=STATEMENT, variant="printed", expected=Verdict.REFUTED)
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="printed",
+    source=istree.SOURCE,
+    statement=STATEMENT,
+    variant="printed",
+    expected=Verdict.REFUTED,
+)
 def test_istree_as_printed(check: Check, engine: str) -> None:
     look_for_wrong_answers(check, istree.FINDING_IDS, Search())
 
@@ -242,7 +254,9 @@ class Size:
 
 
 @claim(
-    "4.7/size",
+    theorem="4.7",
+    task="istree",
+    aspect="size",
     source=istree.SOURCE,
     statement="The Transformer has constant size: 9 blocks, at most 2 heads each, and no matrix but the vocabulary grows with n.",
 )
@@ -272,7 +286,9 @@ def test_constant_size(check: Check) -> None:
 
 
 @claim(
-    "4.7/precision",
+    theorem="4.7",
+    task="istree",
+    aspect="precision",
     source=istree.SOURCE,
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
@@ -312,7 +328,9 @@ def test_tour_decides(check: Check) -> None:
 
 
 @claim(
-    "4.7/prompt-length",
+    theorem="4.7",
+    task="istree",
+    aspect="prompt-length",
     source="appendix C.6.2",
     statement="|Tokenize(G)| = 3n − 2 for every graph that the Transformer is given.",
     variant="printed",

@@ -93,7 +93,13 @@ def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
     return compute
 
 
-@claim("5.7/small", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} On every small graph.")
+@claim(
+    theorem="5.7",
+    task="istree",
+    aspect="small",
+    source=hybrid.SOURCE,
+    statement=f"{hybrid.STATEMENT} On every small graph.",
+)
 def test_every_small_graph(check: Check) -> None:
     batches = Batches(first_others(check.device), key=lambda graph: graph.n, chunk=CHUNK)
 
@@ -123,8 +129,10 @@ def test_every_small_graph(check: Check) -> None:
     "discipline",
     [
         (
-            Claim(
-                "5.7" if discipline is Discipline.FUSED else f"5.7/{discipline.value}",
+            Claim.about(
+                "5.7",
+                "istree",
+                "" if discipline is Discipline.FUSED else discipline.value,
                 hybrid.SOURCE,
                 f"{hybrid.STATEMENT} Rounding {discipline.value}.",
             ),
@@ -157,7 +165,7 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
     return right_by_index(large.graph())
 
 
-@claim("5.7/scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At any size.")
+@claim(theorem="5.7", task="istree", aspect="scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At any size.")
 def test_at_scale(check: Check) -> None:
     for some in MODERATE:
         if some[-1] <= check.n_max:
@@ -174,7 +182,9 @@ LONGEST = 10  # tokens for each n·log2 n, from n = 64 on; paths take the most, 
 
 
 @claim(
-    "5.7/length",
+    theorem="5.7",
+    task="istree",
+    aspect="length",
     source=hybrid.SOURCE,
     statement=f"The chain of thought has O(n log n) tokens: at most {LONGEST}·n·log2 n for n ≥ 64 in what was measured,"
     " and never more than (8·bits(3n) + 14)(n − 1) + 4.",
@@ -240,8 +250,10 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
     "finding",
     [
         (
-            Claim(
-                f"5.7/{finding.id}",
+            Claim.about(
+                "5.7",
+                "istree",
+                finding.id,
                 finding.source,
                 f"{hybrid.STATEMENT} As printed: {finding.printed}.",
                 finding=finding.id,
@@ -256,7 +268,15 @@ def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
     look_for_wrong_answers(check, (finding.id,), far=finding is hybrid.SEARCH_RANGE)
 
 
-@claim("5.7/printed", source=hybrid.SOURCE, statement=hybrid.STATEMENT, variant="printed", expected=Verdict.REFUTED)
+@claim(
+    theorem="5.7",
+    task="istree",
+    aspect="printed",
+    source=hybrid.SOURCE,
+    statement=hybrid.STATEMENT,
+    variant="printed",
+    expected=Verdict.REFUTED,
+)
 def test_as_printed(check: Check, engine: str) -> None:
     look_for_wrong_answers(check, hybrid.FINDING_IDS, far=False)
 
@@ -265,7 +285,9 @@ def test_as_printed(check: Check, engine: str) -> None:
 
 
 @claim(
-    "5.7/size",
+    theorem="5.7",
+    task="istree",
+    aspect="size",
     source=hybrid.SOURCE,
     statement=f"The hybrid RNN has constant size: a Linear RNN block with {STATE_NUMBERS} numbers of state, a Transformer block"
     " with 3 heads, and no matrix but the vocabulary grows with n.",
@@ -286,7 +308,9 @@ def test_constant_size(check: Check) -> None:
 
 
 @claim(
-    "5.7/precision",
+    theorem="5.7",
+    task="istree",
+    aspect="precision",
     source=hybrid.SOURCE,
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )

@@ -84,7 +84,9 @@ def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | N
     return compute
 
 
-@claim("5.3/istree-small", source=rag.SOURCE, statement=f"{rag.STATEMENT} On every small graph.")
+@claim(
+    theorem="5.3", task="istree", aspect="small", source=rag.SOURCE, statement=f"{rag.STATEMENT} On every small graph."
+)
 def test_every_small_graph(check: Check) -> None:
     batches = Batches(verdicts(check.device), key=lambda graph: graph.n, chunk=CHUNK)
 
@@ -118,8 +120,10 @@ def test_every_small_graph(check: Check) -> None:
     "discipline",
     [
         (
-            Claim(
-                "5.3/istree" + ("" if discipline is Discipline.FUSED else f"-{discipline.value}"),
+            Claim.about(
+                "5.3",
+                "istree",
+                "" if discipline is Discipline.FUSED else discipline.value,
                 rag.SOURCE,
                 f"{rag.STATEMENT} Rounding {discipline.value}.",
             ),
@@ -148,7 +152,13 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
     return right_by_indexed(large.graph())
 
 
-@claim("5.3/istree-scale", source=rag.SOURCE, statement=f"{rag.STATEMENT} Every search is made by Python's re.")
+@claim(
+    theorem="5.3",
+    task="istree",
+    aspect="scale",
+    source=rag.SOURCE,
+    statement=f"{rag.STATEMENT} Every search is made by Python's re.",
+)
 def test_at_scale(check: Check) -> None:
     random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=40, by="indexed")
     if check.n_max < LEAST:
@@ -167,10 +177,12 @@ PRINTS = [*((finding,) for finding in rag.FINDINGS), rag.FINDINGS]
 def print_claim(findings: tuple[Finding, ...]) -> Claim:
     """What is claimed with these put back to print."""
     if len(findings) > 1:
-        return Claim("5.3/istree/printed", rag.SOURCE, rag.STATEMENT, variant="printed", expected=Verdict.REFUTED)
+        return Claim.about(
+            "5.3", "istree", "printed", rag.SOURCE, rag.STATEMENT, variant="printed", expected=Verdict.REFUTED
+        )
     (finding,) = findings
     text = f"{rag.STATEMENT} As printed: {finding.printed}."
-    return Claim(f"5.3/istree/{finding.id}", finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+    return Claim.about("5.3", "istree", finding.id, finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
 
 
 @claims("findings", [(print_claim(findings), findings) for findings in PRINTS])
@@ -256,7 +268,9 @@ def within_length(large: LargeGraph) -> Counterexample | None:
 
 
 @claim(
-    "5.3/istree-length",
+    theorem="5.3",
+    task="istree",
+    aspect="length",
     source=rag.SOURCE,
     statement="O(n) steps: a tree takes exactly 64n − 43 tokens, 6n − 4 searches with their results among them; no graph more.",
 )
@@ -267,7 +281,9 @@ def test_linear_length(check: Check) -> None:
 
 
 @claim(
-    "5.3/istree-size",
+    theorem="5.3",
+    task="istree",
+    aspect="size",
     source=rag.SOURCE,
     statement=f"A Linear RNN of constant size: 2 blocks, a state of {STATE_NUMBERS} numbers, no matrix but the vocabulary grows.",
 )
@@ -293,7 +309,9 @@ MOST_SIZES = 10_000  # whose least precision is looked at one by one
 
 
 @claim(
-    "5.3/istree-precision",
+    theorem="5.3",
+    task="istree",
+    aspect="precision",
     source=rag.SOURCE,
     statement="O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.",
 )

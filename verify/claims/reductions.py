@@ -92,7 +92,7 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     )
     some = [n for n in sizes if reduction.ks(n)]
     check.exhaustive(
-        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: all n", size=lambda n: n
+        some, apart, count=len(some), range=f"{mark}how many x the answers tell apart: each n", size=lambda n: n
     )
 
 
@@ -100,7 +100,9 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
 class Bound:
     """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness."""
 
-    id: str
+    theorem: str
+    task: str
+    aspect: str
     reductions: tuple[Reduction, ...]
     finding: Finding | None = None
     says: str = BOUND
@@ -110,32 +112,43 @@ class Bound:
     @property
     def claim(self) -> Claim:
         """What is claimed."""
+        about = self.theorem, self.task, self.aspect
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:
-            return Claim(self.id, source, f"{text} As printed: {self.finding.printed}.", "printed", "", Verdict.REFUTED)
-        return Claim(self.id, source, text, "printed" if self.as_printed else "repaired")
+            printed = f"{text} As printed: {self.finding.printed}."
+            return Claim.about(*about, source, printed, variant="printed", expected=Verdict.REFUTED)
+        return Claim.about(*about, source, text, variant="printed" if self.as_printed else "repaired")
 
 
+ALL_N = (
+    "All n: how the words are made does not depend on n, so the answers tell as many inputs apart; of these, no two may lead to one"
+    " state at one position, as all that follows would be the same."
+)
 FEWER = "Bob's answers tell 2^(n − 1) inputs apart, no more: n − 1 bits."
 BY_LENGTH = "n choose ⌊n/2⌋ states, at least n − log2(n + 1) bits, as the position tells the list's length."
 BOUNDS = [
-    Bound("4.6/lower-index", (INDEX,)),
-    Bound("4.6/lower-recall", (recalls(),)),
-    Bound("4.6/lower-recall/printed", (recalls(printed=True),), COLLISION, least=2),
-    Bound("4.6/lower-ngram", tuple(ngrams(c) for c in range(2, LARGEST_C + 1))),
+    Bound("4.6", "index", "lower", (INDEX,)),
+    Bound("4.6", "recall", "lower", (recalls(),)),
+    Bound("4.6", "recall", "lower/printed", (recalls(printed=True),), COLLISION, least=2),
+    Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1))),
     Bound(
-        "4.6/lower-ngram/printed", tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)), COLLISION, least=2
+        "4.6",
+        "ngram",
+        "lower/printed",
+        tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)),
+        COLLISION,
+        least=2,
     ),
-    Bound("4.6/lower-counting", (COUNTING,)),
-    Bound("4.6/lower-counting/list", (LIST,), says=BY_LENGTH),
-    Bound("4.6/lower-counting/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH),
-    Bound("C.28", (PARITY,)),
-    Bound("C.28/printed", (PARITY_PRINTED,), FIRST_BIT),
-    Bound("4.7/lower-istree", (ISTREE,)),
-    Bound("4.7/lower-istree/printed", (ISTREE_PRINTED,), FIRST_BIT),
-    Bound("4.7/lower-istree/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
-    Bound("4.7/lower-istree/main-text", (MAIN_TEXT,), says=FEWER, as_printed=True, least=2),
-    Bound("5.4/lower-turing", (TURING,)),
+    Bound("4.6", "counting", "lower", (COUNTING,)),
+    Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),
+    Bound("4.6", "counting", "lower/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH),
+    Bound("C.28", "", "", (PARITY,)),
+    Bound("C.28", "", "printed", (PARITY_PRINTED,), FIRST_BIT),
+    Bound("4.7", "istree", "lower", (ISTREE,)),
+    Bound("4.7", "istree", "lower/printed", (ISTREE_PRINTED,), FIRST_BIT),
+    Bound("4.7", "istree", "lower/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
+    Bound("4.7", "istree", "lower/main-text", (MAIN_TEXT,), says=FEWER, as_printed=True, least=2),
+    Bound("5.4", "turing", "lower", (TURING,)),
 ]
 
 
@@ -144,6 +157,8 @@ def test_lower_bound(check: Check, bound: Bound) -> None:
     check.sizes(bound.least, cap=LONGEST)
     for number, reduction in enumerate(bound.reductions, 2):
         examine(check, reduction, f"c = {number}: " if len(bound.reductions) > 1 else "")
+    if bound.finding is None:
+        check.argued(ALL_N)
 
 
 # With an associative-recall oracle
@@ -202,10 +217,13 @@ def test_simulated_oracle(check: Check) -> None:
         range="how much the oracle knows: all x of n bits",
         size=lambda n: n,
     )
+    check.argued("All n: what the oracle knows are the tokens behind <s>, 0, 1 and the special one, whatever n is.")
 
 
 @claim(
-    "5.1/lower-index",
+    theorem="5.1",
+    task="index",
+    aspect="lower",
     source="Theorem 5.1",
     statement=f"{INTERLEAVED.statement} With an associative-recall oracle as the only call, a deterministic recurrent"
     " model that is always right still has 2^(n − 2) states behind Alice's words, n − 2 bits, whatever it thinks then.",
@@ -216,10 +234,11 @@ def test_index_beside_oracle(check: Check) -> None:
         return None if 4 * states >= 2**n else Counterexample(expected=2**n / 4, states_needed=states)
 
     examine(check, INTERLEAVED)
+    check.argued(ALL_N)
     check.exhaustive(
         lengths(check),
         apart,
         count=min(LONGEST, check.n_max),
-        range="how many x are told apart of which the oracle knows the same: all n",
+        range="how many x are told apart of which the oracle knows the same: each n",
         size=lambda n: n,
     )

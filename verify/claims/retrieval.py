@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -37,6 +38,12 @@ AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine re
 LONGEST_C = 5  # of the c-grams that are sampled
 LEAST = 4  # the shortest sequence at scale
 PRECISION = "p = least_precision(n)"
+
+
+def about(stem: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
+    """A claim about one model."""
+    theorem, _, task = stem.partition("/")
+    return Claim.about(theorem, task, aspect, source, statement, **more)
 
 
 @dataclass(frozen=True)
@@ -119,10 +126,7 @@ def every_case(task: str, n: int, longest: int, tokens: int, query_length: int) 
 
 @claims(
     "stem",
-    [
-        (Claim(f"{stem}-small", r.source, f"{r.statement} On every small input."), stem)
-        for stem, r in RETRIEVERS.items()
-    ],
+    [(about(stem, "small", r.source, f"{r.statement} On every small input."), stem) for stem, r in RETRIEVERS.items()],
 )
 def test_every_small_question(check: Check, stem: str) -> None:
     retriever = RETRIEVERS[stem]
@@ -225,10 +229,10 @@ class Setup:
     def claim(self) -> Claim:
         """What is claimed."""
         retriever = RETRIEVERS[self.stem]
-        mark = "" if self.discipline is Discipline.FUSED else f"-{self.discipline.value}"
+        mark = "" if self.discipline is Discipline.FUSED else self.discipline.value
         how = "With one search" if retriever.searches else "Without chain of thought"
         statement = f"{retriever.statement} {how}; rounding {self.discipline.value}."
-        return Claim(f"{self.stem}{mark}", retriever.source, statement)
+        return about(self.stem, mark, retriever.source, statement)
 
 
 SETUPS = [Setup(stem, discipline) for discipline in Discipline for stem in RETRIEVERS]
@@ -276,7 +280,7 @@ class LargeCase:
 
 @claims(
     "stem",
-    [(Claim(f"{stem}-scale", r.source, f"{r.statement} At any size."), stem) for stem, r in RETRIEVERS.items()],
+    [(about(stem, "scale", r.source, f"{r.statement} At any size."), stem) for stem, r in RETRIEVERS.items()],
 )
 def test_at_scale(check: Check, stem: str) -> None:
     task = RETRIEVERS[stem].task.name
@@ -316,10 +320,10 @@ class Printed:
         """What is claimed."""
         source, statement = RETRIEVERS[self.stem].source, RETRIEVERS[self.stem].statement
         if not self.alone:
-            return Claim(f"{self.stem}/printed", source, statement, variant="printed", expected=Verdict.REFUTED)
+            return about(self.stem, "printed", source, statement, variant="printed", expected=Verdict.REFUTED)
         (finding,) = self.findings
         text = f"{statement} As printed: {finding.printed}."
-        return Claim(f"{self.stem}/{finding.id}", finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+        return about(self.stem, finding.id, finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
 
 
 PRINTS = [

@@ -49,7 +49,16 @@ def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Se
 @claims(
     "layout",
     [
-        (Claim(f"4.7/small-{layout.name}", istree.SOURCE, f"On every small graph. Token layout {layout.name}."), layout)
+        (
+            Claim.about(
+                "4.7",
+                "istree",
+                f"small-{layout.name}",
+                istree.SOURCE,
+                f"On every small graph. Token layout {layout.name}.",
+            ),
+            layout,
+        )
         for layout in LAYOUTS.values()
     ],
 )
@@ -127,7 +136,12 @@ JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
 @claims(
     "layout",
     [
-        (Claim(f"4.7/scale-{layout.name}", istree.SOURCE, f"At any size. Token layout {layout.name}."), layout)
+        (
+            Claim.about(
+                "4.7", "istree", f"scale-{layout.name}", istree.SOURCE, f"At any size. Token layout {layout.name}."
+            ),
+            layout,
+        )
         for layout in LAYOUTS.values()
     ],
 )

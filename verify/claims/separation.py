@@ -15,7 +15,7 @@ from constructions.models.search import SearchError
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.claims.reductions import LARGEST_C, Held, every_pair, lengths, pairs
-from verify.claims.retrieval import RETRIEVERS, Case, ask
+from verify.claims.retrieval import RETRIEVERS, Case, about, ask
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.oracles.recall_oracle import INTERLEAVED
@@ -80,7 +80,7 @@ def by_retriever(check: Check, stem: str, reduction: Reduction) -> Judge:
 @claims(
     "stem",
     [
-        (Claim(f"{stem}-reduced", r.source, f"{r.statement} On the inputs of the lower bound."), stem)
+        (about(stem, "reduced", r.source, f"{r.statement} On the inputs of the lower bound."), stem)
         for stem, r in RETRIEVERS.items()
     ],
 )
@@ -97,21 +97,23 @@ def tree_model(name: str, vertices: int) -> Wired:
     return MODELS[name, "paper"].build(vertices)
 
 
-TREE_IDS = {"transformer": "4.7/reduced", "rag": "5.3/istree-reduced", "hybrid": "5.7/reduced"}
+TREE_THEOREMS = {"transformer": "4.7", "rag": "5.3", "hybrid": "5.7"}
 
 
 @claims(
     "name",
     [
         (
-            Claim(
-                id,
+            Claim.about(
+                theorem,
+                "istree",
+                "reduced",
                 MODELS[name, "paper"].construction.source,
                 f"{MODELS[name, 'paper'].construction.statement} On the graphs of the lower bound.",
             ),
             name,
         )
-        for name, id in TREE_IDS.items()
+        for name, theorem in TREE_THEOREMS.items()
     ],
 )
 def test_graphs_of_the_lower_bound(check: Check, engine: str, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.turing.library import Named, find
@@ -56,7 +56,11 @@ def test_every_small_machine(check: Check, about: About) -> None:
 
 
 @claim(
-    "4.1/space", source="Theorem 4.1", statement="Where the head leaves the space the model says so, and nowhere else."
+    theorem="4.1",
+    task="turing",
+    aspect="space",
+    source="Theorem 4.1",
+    statement="Where the head leaves the space the model says so, and nowhere else.",
 )
 def test_the_edges(check: Check) -> None:
     rules = [rule for rule in RULES if rule.state in "AZ"]
@@ -226,12 +230,11 @@ class Printed:
         """What is claimed."""
         about = self.about
         if len(self.findings) != 1:
-            name = f"{about.theorem}/printed"
-            return Claim(name, f"Theorem {about.theorem}", about.statement, variant="printed", expected=Verdict.REFUTED)
+            return about.claim("printed", about.statement, variant="printed", expected=Verdict.REFUTED)
         (finding,) = self.findings
         text = f"{about.statement} As printed: {finding.printed}."
-        name = f"{about.theorem}/{finding.id}"
-        return Claim(name, finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+        claim = about.claim(finding.id, text, finding=finding.id, expected=Verdict.REFUTED)
+        return replace(claim, source=finding.source)
 
 
 PRINTS = [

@@ -95,7 +95,9 @@ def test_cost(check: Check, about: About) -> None:
 
 
 @claim(
-    "4.1/cost",
+    theorem="4.1",
+    task="turing",
+    aspect="cost",
     source=cot.SOURCE,
     statement="m + 1 tokens a step, and O(log n) bits for m = ⌊log2 n⌋ cells: p ≤ β·(1 + log2 n) + 3 with β = O(log(B·k)).",
 )

@@ -64,13 +64,15 @@ def by_digit(machine: Machine) -> Counterexample | None:
     return None
 
 
-TABLES = {"4.1/table": (by_digit, "digit"), "5.8/table": (by_rule, "rule")}
+TABLES = {"4.1": (by_digit, "digit"), "5.8": (by_rule, "rule")}
 STATEMENT = (
     "The table's units, the only weights in which machines of equal size differ, add up to each rule and nothing else."
 )
 
 
-@claims("chosen", [(Claim(id, "Lemma C.4", STATEMENT), chosen) for id, chosen in TABLES.items()])
+@claims(
+    "chosen", [(Claim.about(id, "turing", "table", "Lemma C.4", STATEMENT), chosen) for id, chosen in TABLES.items()]
+)
 def test_every_small_table(check: Check, chosen: tuple[Callable[[Machine], Counterexample | None], str]) -> None:
     right, what = chosen
 
@@ -114,7 +116,9 @@ def turn_later(machine: Machine, left: str, cell: str, right: str) -> str:
 
 
 @claim(
-    "4.1/cell",
+    theorem="4.1",
+    task="turing",
+    aspect="cell",
     source=cot.SOURCE,
     statement="The digit that enters the queue is that of the cell one turn later, whatever it and its neighbours are.",
 )

@@ -19,6 +19,8 @@ import pytest
 Json = Any  # what the json module reads and writes
 F = TypeVar("F", bound=Callable[..., None])
 Variant = Literal["printed", "repaired"]
+LOWER = "lower"
+OF_ONE_TASK = frozenset({"4.1", "4.7", "5.4", "5.7", "5.8"})
 
 
 class Verdict(enum.StrEnum):
@@ -29,11 +31,24 @@ class Verdict(enum.StrEnum):
     UNKNOWN = "unknown"
 
 
+def id_of(theorem: str, task: str, aspect: str, as_printed: bool) -> str:
+    """4.6/index-small, 4.6/index/printed, 4.6/lower-index, 4.7/small-eos, C.15/printed.
+
+    A task follows its theorem, unless the theorem is about one task alone. as_printed: whether the claim is about print.
+    """
+    if task and aspect.partition("/")[0] == LOWER:
+        return f"{theorem}/{aspect.replace(LOWER, f'{LOWER}-{task}', 1)}"
+    if task and theorem not in OF_ONE_TASK:
+        return f"{theorem}/{task}" + (f"{'/' if as_printed else '-'}{aspect}" if aspect else "")
+    return f"{theorem}/{aspect}" if aspect else theorem
+
+
 @dataclass(frozen=True)
 class Claim:
     """One sentence of the paper that a test judges.
 
-    id: "C.15/printed". variant: which weights. finding: with `repaired`, the one finding put back to print.
+    id: "C.15/printed", made of theorem, task and aspect where they are given (`Claim.about`); else it says theorem and aspect.
+    variant: which weights. finding: with `repaired`, the one finding put back to print.
     expected: the verdict that we know of; any other one fails the run.
     """
 
@@ -43,15 +58,36 @@ class Claim:
     variant: Variant = "repaired"
     finding: str = ""
     expected: Verdict = Verdict.HOLDS
+    theorem: str = ""
+    task: str = ""
+    aspect: str = ""
 
     def __post_init__(self) -> None:
-        if not self.id or any(character.isspace() for character in self.id):
-            raise ValueError(f"claim id {self.id!r}: want a non-empty word without spaces")
         if self.variant not in ("printed", "repaired"):
             raise ValueError(f"claim {self.id}: variant {self.variant!r} is neither printed nor repaired")
         if self.finding and self.variant != "repaired":
             raise ValueError(f"claim {self.id}: a finding is put back to print in the repaired variant only")
         object.__setattr__(self, "expected", Verdict(self.expected))
+        if not self.theorem:
+            theorem, _, aspect = self.id.partition("/")
+            object.__setattr__(self, "theorem", theorem)
+            object.__setattr__(self, "aspect", self.aspect or aspect)
+        made = id_of(self.theorem, self.task, self.aspect, bool(self.finding) or self.variant == "printed")
+        if self.id not in ("", made):
+            raise ValueError(f"claim id {self.id!r}: theorem, task and aspect make it {made!r}")
+        object.__setattr__(self, "id", made)
+        if not self.id or any(character.isspace() for character in self.id):
+            raise ValueError(f"claim id {self.id!r}: want a non-empty word without spaces")
+
+    @classmethod
+    def about(cls, theorem: str, task: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
+        """A claim by what it is about; its id follows."""
+        return cls("", source, statement, theorem=theorem, task=task, aspect=aspect, **more)
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether it is about what recurrent models must remember."""
+        return self.aspect.partition("/")[0] == LOWER
 
     @property
     def variant_text(self) -> str:
@@ -234,7 +270,7 @@ class Row:
             rest = {name: value for name, value in entry.items() if name != "kind"}
             evidence.append(EVIDENCE[entry["kind"]](**rest))
         return cls(
-            claim=Claim(**{field.name: data[field.name] for field in fields(Claim)}),
+            claim=Claim(**{field.name: data[field.name] for field in fields(Claim) if field.name in data}),
             verdict=Verdict(data["verdict"]),
             evidence=tuple(evidence),
             witness=witness,
@@ -258,20 +294,23 @@ def compact(data: Json) -> str:
 
 
 def claim(
-    id: str,
+    id: str = "",
     *,
     source: str,
     statement: str,
     variant: Variant = "repaired",
     finding: str = "",
     expected: Verdict = Verdict.HOLDS,
+    theorem: str = "",
+    task: str = "",
+    aspect: str = "",
 ) -> Callable[[F], F]:
-    """The function judges this claim. It takes `check`, and `engine` if it runs weights."""
-    judged = Claim(id, source, statement, variant, finding, expected)
+    """The function judges this claim, named by its id or by what it is about. It takes `check`, and `engine` if it runs weights."""
+    judged = Claim(id, source, statement, variant, finding, expected, theorem, task, aspect)
 
     def mark(function: F) -> F:
         if not function.__name__.startswith("test_"):
-            raise ValueError(f"claim {id}: {function.__name__} must be called test_…, or it is never judged")
+            raise ValueError(f"claim {judged.id}: {function.__name__} must be called test_…, or it is never judged")
         marked: F = pytest.mark.claim(judged)(function)
         return marked
 

@@ -81,9 +81,9 @@ class About:
         cells = case.cells if isinstance(case, SpaceCase) else None
         return self.solver(parse_standard(case.machine), case.tape, cells)
 
-    def claim(self, what: str, statement: str) -> Claim:
+    def claim(self, what: str, statement: str, **more: Any) -> Claim:
         """A claim about this model."""
-        return Claim(f"{self.theorem}/{what}" if what else self.theorem, f"Theorem {self.theorem}", statement)
+        return Claim.about(self.theorem, "turing", what, f"Theorem {self.theorem}", statement, **more)
 
     @property
     def statement(self) -> str:

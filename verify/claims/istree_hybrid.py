@@ -19,6 +19,7 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
@@ -26,6 +27,8 @@ from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
     PRECISION,
+    Large,
+    every_hard_graph,
     large_graphs,
     logarithmic,
     logarithmic_ladder,
@@ -36,6 +39,7 @@ from verify.runs.istree_walks import (
 AFFORDABLE = {"reference": 8, "dense": 32, "indexed": 64}  # the largest n of random graphs, for an engine's sake
 AT_SCALE = 10_000  # up to 1.2 million tokens in one pass, half a minute, and 1.7 GB
 MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to be shrunk
+LONGEST_WALKS = ("star seen from a leaf", "path in two passes")  # the largest counts, and the most tokens
 CHUNK = 1024  # graphs to a batch of the dense engine
 STATE_NUMBERS = 32
 WALKER = MODELS["hybrid", "paper"]
@@ -160,8 +164,8 @@ def right_by_index(graph: Graph) -> Counterexample | None:
     return judged(graph, walk(model(graph.n), graph, "indexed"))
 
 
-def right_at_scale(large: LargeGraph) -> Counterexample | None:
-    """The same for a graph from a seed."""
+def right_at_scale(large: Large) -> Counterexample | None:
+    """The same for a graph by its name."""
     return right_by_index(large.graph())
 
 
@@ -169,10 +173,12 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
 def test_at_scale(check: Check) -> None:
     for some in MODERATE:
         if some[-1] <= check.n_max:
-            random_graphs(check, some, right_by_index, examples=15, by="indexed")
+            random_graphs(check, some, right_by_index, examples=8, by="indexed")
     for n in check.sizes(10, ratio=10, cap=AT_SCALE):
-        examples = 10 if n <= 100 else 2 if n <= 1000 else 1
-        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, 10))
+        families = list(HARD_FAMILIES) if n <= 1000 else LONGEST_WALKS
+        every_hard_graph(check, n, right_at_scale, families=families, first=n == 10)
+        if n <= 1000:
+            large_graphs(check, n, right_at_scale, examples=5 if n <= 100 else 1, text=shapes_at(n, 10))
 
 
 # How long the chain of thought is

@@ -21,13 +21,24 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
-from verify.inputs.large_graphs import LEAST, LargeGraph
+from verify.inputs.hard_graphs import FAMILIES, LEAST
+from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, large_graphs, random_graphs, shapes_at
+from verify.runs.istree_walks import (
+    LADDER,
+    ORDERS,
+    PRECISION,
+    Large,
+    every_hard_graph,
+    large_graphs,
+    random_graphs,
+    shapes_at,
+)
 
 AFFORDABLE = {"reference": 8, "dense": 64, "indexed": 64}  # the largest n that an engine walks in seconds
 AT_SCALE = 300  # its 19,157 tokens hold 1,796 searches of a text of 100,000 characters
+AT_LENGTH = ("double star", "path in two passes")  # hard graphs where each takes a second
 CHUNK = 256  # graphs to a batch of the dense engine
 STATE_NUMBERS = 90
 WALKER = MODELS["rag", "paper"]
@@ -147,8 +158,8 @@ def right_by_indexed(graph: Graph) -> Counterexample | None:
     return judged(graph, *searched(model(graph.n), graph, "indexed"))
 
 
-def right_at_scale(large: LargeGraph) -> Counterexample | None:
-    """The same for a graph from a seed."""
+def right_at_scale(large: Large) -> Counterexample | None:
+    """The same for a graph by its name."""
     return right_by_indexed(large.graph())
 
 
@@ -160,12 +171,14 @@ def right_at_scale(large: LargeGraph) -> Counterexample | None:
     statement=f"{rag.STATEMENT} Every search is made by Python's re.",
 )
 def test_at_scale(check: Check) -> None:
-    random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=40, by="indexed")
+    random_graphs(check, check.sizes(cap=64), right_by_indexed, examples=20, by="indexed")
     if check.n_max < LEAST:
         return
     for n in check.sizes(LEAST, cap=AT_SCALE, ratio=10):
-        examples = 20 if n < 50 else 6 if n < 200 else 2
-        large_graphs(check, n, right_at_scale, examples=examples, text=shapes_at(n, LEAST))
+        few = n >= 200
+        every_hard_graph(check, n, right_at_scale, families=AT_LENGTH if few else list(FAMILIES), first=n == LEAST)
+        if not few:
+            large_graphs(check, n, right_at_scale, examples=10 if n < 50 else 3, text=shapes_at(n, LEAST))
 
 
 # As printed

@@ -24,6 +24,7 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
+from verify.inputs.hard_questions import LEAST, HardQuestion, hard_questions
 from verify.inputs.strategies import SHRINKABLE, Pick
 from verify.oracles.counts import questions
 
@@ -36,7 +37,6 @@ RETRIEVERS: dict[str, Retriever] = {
 CHUNK = 1 << 14  # questions to a batch of the dense engine
 AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
-LEAST = 4  # the shortest sequence at scale
 PRECISION = "p = least_precision(n)"
 
 
@@ -289,14 +289,22 @@ def test_at_scale(check: Check, stem: str) -> None:
         """By the indexed engine, every softmax column of it certified or dense."""
         return ask(check, stem, large.case(task), (), Discipline.FUSED, "indexed")
 
-    for n in check.sizes(LEAST, ratio=10):
+    def right_if_hard(hard: HardQuestion) -> Counterexample | None:
+        """The same of an extreme question."""
+        return ask(check, stem, Case(hard.n, *hard.asked(task)), (), Discipline.FUSED, "indexed")
+
+    for n in check.sizes(LEAST, ratio=50):
+        hard = hard_questions(task, n)
+        which = f"extreme questions: {', '.join(case.name for case in hard)};" if n == LEAST else "the same questions,"
+        text = f"{which} n = {n:,} (indexed)"
+        check.chosen(hard, right_if_hard, range=text, size=lambda hard: hard.n, precision=PRECISION)
         check.sampled(
             st.builds(LargeCase, st.just(n), st.integers(0, 2**32 - 1)),
             right,
             range=f"random sequences of n = {n:,} tokens and random queries (indexed)",
             size=lambda large: large.n,
             precision=PRECISION,
-            max_examples=60 if n <= 1000 else 8,
+            max_examples=40 if n <= 1000 else 3,
         )
 
 

@@ -16,10 +16,10 @@ from constructions.wiring.wired import Wired
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
-from verify.inputs.large_graphs import LEAST, LargeGraph
+from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, labelled_trees, ordered_graphs
-from verify.runs.istree_walks import PRECISION, large_graphs, shapes_at
+from verify.runs.istree_walks import PRECISION, Large, every_hard_graph, large_graphs, shapes_at
 
 CHUNK = 4096  # graphs to a batch of the dense engine
 
@@ -102,7 +102,7 @@ def every_labelled_tree(n: int) -> Iterator[Graph]:
         yield Graph(n, (*edges, (u, v)))
 
 
-def by_index(layout: TokenLayout, large: LargeGraph) -> Counterexample | None:
+def by_index(layout: TokenLayout, large: Large) -> Counterexample | None:
     """Whether the indexed engine, every softmax column of it certified or dense, gives Algorithm 1's answer."""
     from constructions.engines import indexed
 
@@ -120,12 +120,12 @@ def by_index(layout: TokenLayout, large: LargeGraph) -> Counterexample | None:
     )
 
 
-def paper_at_scale(large: LargeGraph) -> Counterexample | None:
+def paper_at_scale(large: Large) -> Counterexample | None:
     """`by_index` in the layout of the paper."""
     return by_index(PAPER, large)
 
 
-def eos_at_scale(large: LargeGraph) -> Counterexample | None:
+def eos_at_scale(large: Large) -> Counterexample | None:
     """`by_index` in the layout of the released data."""
     return by_index(EOS, large)
 
@@ -146,6 +146,8 @@ JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
     ],
 )
 def test_at_scale(check: Check, layout: TokenLayout) -> None:
-    for n in check.sizes(LEAST, ratio=10):
-        examples = 30 if n <= 1000 else 4
-        large_graphs(check, n, JUDGES[layout.name], examples=examples, text=shapes_at(n, LEAST))
+    for n in check.sizes(LEAST, ratio=50):
+        right = JUDGES[layout.name]
+        every_hard_graph(check, n, right, families=list(FAMILIES), first=n == LEAST)
+        if n <= 1000:
+            large_graphs(check, n, right, examples=20, text=shapes_at(n, LEAST))

@@ -12,11 +12,14 @@ from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Predicate
+from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
+from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
 from verify.inputs.strategies import FAMILIES, graphs
 
 PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"
+Large = LargeGraph | HardGraph  # by its name: of what is judged at scale
 LADDER = (10, 100, 1000)  # the n of models that are measured
 
 
@@ -38,6 +41,22 @@ def random_graphs(
         size=lambda graph: graph.n,
         precision=check.precision_text(precision) if not by else precision,
         max_examples=examples,
+    )
+
+
+def every_hard_graph(
+    check: Check, n: int, right: Predicate[HardGraph], *, families: Sequence[str], first: bool, by: str = "indexed"
+) -> None:
+    """The extreme graphs on n vertices, one of each family. first: whether the ledger has yet to name them all."""
+    which = "the same extreme graphs"
+    if first or len(families) < len(HARD_FAMILIES):
+        which = f"extreme graphs: {', '.join(families)};"
+    check.chosen(
+        [HardGraph(family, n) for family in families],
+        right,
+        range=f"{which} n = {n:,} ({by})",
+        size=lambda hard: hard.n,
+        precision=PRECISION,
     )
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
+from constructions.parts.heads.match import PRINTED_POSITION_POWER
 from constructions.wiring.part import Contract, Integer, Part, Setting, printed_precision
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
@@ -117,11 +118,20 @@ NAMED = "p = the least odd number above 10·log2 n"
 ROOMY = "p just large enough for the largest score"
 
 
+EXPONENT = f"c = {PRINTED_POSITION_POWER}: positions up to n^{PRINTED_POSITION_POWER}."
+
+
 def of_each_match(suffix: str, remark: str, expected: Verdict) -> list[tuple[Claim, object]]:
     """The same claim about each of the four heads."""
     return [
         (
-            Claim(f"{p.part.id}/{suffix}", p.part.source, f"{p.part.statement} {remark}", "printed", expected=expected),
+            Claim(
+                f"{p.part.id}/{suffix}",
+                p.part.source,
+                f"{p.part.statement} {remark} {'A = 1.' if p.n_covers_length else EXPONENT}",
+                "printed",
+                expected=expected,
+            ),
             p,
         )
         for p in MATCHES

@@ -374,3 +374,17 @@ ALONE: Mapping[str, Family] = {
     "C.21": Family(running_sum.PART.statement, _alone(running_sum.PART)),
 }
 """Lemmas without a parameter, or with one that is any number already; theirs is the empty one."""
+
+
+def _as_printed(part: Part, head: Callable[[Setting], Head]) -> Part:
+    return replace(
+        part, plan=lambda setting, printed: [BlockPlan((), match.prepare()), BlockPlan((head(setting),), ())]
+    )
+
+
+def printed_at_one(lemma: str, shared: bool) -> Part:
+    """C.15 and C.16 as printed for c = 1, that is for positions up to n. shared: see `match.Print`."""
+    pairs, how = (match.TEST_PAIR,), match.Print(1, shared)
+    if lemma == "C.15":
+        return _as_printed(match.PART, lambda s: match.match("match", pairs, READS, s, printed=how))
+    return _as_printed(match_close.PART, lambda s: match_close.match_close("close", pairs, READS, s, printed=how))

@@ -45,7 +45,9 @@ FINDING = Finding(
     used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
     why="at the printed precision the default of position 1 saturates together with the non-matches and ties",
 )
-PRINTED_POSITION_POWER = 2  # c with every position at most n^c; an IsTree sequence has up to 5n − 2 tokens
+PRINTED_POSITION_POWER = (
+    2  # c with every position at most n^c, which the print leaves open; an IsTree sequence has over n tokens
+)
 
 
 class Pair(NamedTuple):
@@ -58,29 +60,40 @@ class Pair(NamedTuple):
 
 
 class MatchScale(NamedTuple):
-    """S: what a unit of key distance costs. D: what position 1 costs as the default. G: the unit of preference."""
+    """S: what a unit of key distance costs. D: what position 1 costs as the default. G: the unit of preference.
+
+    key_share: the divisor of a printed S by which keys are multiplied; the print gives scores and leaves open how K and Q share S.
+    """
 
     mismatch: int
     default: int
     preference: int
+    key_share: int = 1
 
 
-def match_scale(setting: Setting, printed: bool) -> MatchScale:
+class Print(NamedTuple):
+    """What the print leaves open. power: c, with positions up to n^c. shared: keys take n^(2c) of n^(4c+1), queries the rest."""
+
+    power: int = PRINTED_POSITION_POWER
+    shared: bool = False
+
+
+def match_scale(setting: Setting, printed: bool | Print) -> MatchScale:
     """The factors of the heads that prefer among equal keys by position."""
     if printed:
-        n, c = setting.n, PRINTED_POSITION_POWER
-        return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n)
+        n, (c, shared) = setting.n, printed if isinstance(printed, Print) else Print()
+        return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n, n ** (2 * c) if shared else 1)
     area = setting.gap * setting.length_bound**2
     return MatchScale(4 * area, 2 * area, setting.gap)
 
 
-def equality_components(pairs: Sequence[Pair], scale: int) -> tuple[Component, ...]:
+def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
     """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1."""
     one, first = reg("one"), reg("first")
     if scale & (scale - 1) == 0:
         key_scale, query_scale = split_scale(scale)
     else:  # a printed power of n
-        key_scale, query_scale = 1, scale
+        key_scale, query_scale = key_share, scale // key_share
     return (
         Component(key_scale * total(p.key_squared for p in pairs), -query_scale * one, "−S·Σx'²"),
         *(Component(key_scale * p.key, 2 * query_scale * p.query, "+2S·x'·x") for p in pairs),
@@ -103,12 +116,21 @@ def default_component(cost: int) -> Component:
 
 
 def match(
-    name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False
+    name: str,
+    pairs: Sequence[Pair],
+    reads: Mapping[str, Affine],
+    setting: Setting,
+    *,
+    printed: bool | Print = False,
 ) -> Head:
     """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
     earliest = Component(reg("position_squared"), -scale.preference * reg("one"), "−G·k'²")
-    components = (*equality_components(pairs, scale.mismatch), earliest, default_component(scale.default))
+    components = (
+        *equality_components(pairs, scale.mismatch, scale.key_share),
+        earliest,
+        default_component(scale.default),
+    )
     source = "Lemma C.15 as printed" if printed else "Lemma C.15"
     return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
 

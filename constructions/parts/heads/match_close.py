@@ -18,6 +18,7 @@ from constructions.parts.heads.match import (
     FINDING,
     TEST_PAIR,
     Pair,
+    Print,
     default_component,
     equal_positions,
     equality_components,
@@ -34,7 +35,12 @@ from constructions.wiring.wire import BlockPlan, Component, Head
 
 
 def match_close(
-    name: str, pairs: Sequence[Pair], reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False
+    name: str,
+    pairs: Sequence[Pair],
+    reads: Mapping[str, Affine],
+    setting: Setting,
+    *,
+    printed: bool | Print = False,
 ) -> Head:
     """register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
@@ -47,7 +53,11 @@ def match_close(
     )
     if printed:  # + n(k − 1)² at position 1
         latest += (Component(first, scale.preference * (k_squared - 2 * k + one), "+n(k − 1)² at k' = 1"),)
-    components = (*equality_components(pairs, scale.mismatch), *latest, default_component(scale.default))
+    components = (
+        *equality_components(pairs, scale.mismatch, scale.key_share),
+        *latest,
+        default_component(scale.default),
+    )
     source = "Lemma C.16 as printed" if printed else "Lemma C.16"
     return Head(name, components, reads, source, (*equality_needs(pairs), POSITION))
 

@@ -156,7 +156,11 @@ def match_next_part(parameter: Parameter) -> Part:
 
     def contract(setting: Setting) -> Contract:
         base, most = _pairs_contract(setting, pairs), setting.n**power + 1
-        counts = {"wish": Integer(0, setting.length), "count": UnitFraction(2, most), "own": UnitFraction(1, most)}
+        counts: dict[str, Domain] = {
+            "wish": Integer(0, setting.length),
+            "count": UnitFraction(2, most),
+            "own": UnitFraction(1, most),
+        }
         return Contract({**base.requires, **counts}, base.ensures, base.first, derive)
 
     def oracle(setting: Setting, columns: Columns) -> Expected:

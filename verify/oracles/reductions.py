@@ -38,7 +38,7 @@ from constructions.wiring.finding import Finding
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
-LOWER_BOUND = "Theorem 4.6, lower bound"
+LOWER_BOUND = "Theorem 4.6, lower bound; Lemmas C.24 to C.27"
 
 COLLISION = Finding(
     id="value-is-key",

@@ -235,9 +235,10 @@ OPEN: Sequence[Open] = (
         "4.1/separation",
         "Theorem 4.1",
         "If PSPACE is not in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
-        "the argument below is nobody's proof object, and its assumption is open",
-        argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits of"
-        " poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete problem too",
+        "the argument here is no proof object, and its assumption is open",
+        argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits"
+        " of poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete"
+        " problem too",
         assumed="PSPACE is not contained in P/poly",
     ),
     Open(

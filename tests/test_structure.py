@@ -44,8 +44,6 @@ LONGER = {
     "circuits/simulation.py": 410,
     "constructions/istree/transformer.py": 492,
     "tests/turing/test_cot.py": 436,
-    "verify/certificates/attention.py": 494,
-    "verify/certificates/kinds.py": 593,
 }
 
 

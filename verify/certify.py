@@ -24,8 +24,8 @@ from verify.certificates.document import (
     differences,
     judge,
 )
+from verify.certificates.domains import Undecided
 from verify.certificates.files import read
-from verify.certificates.kinds import Undecided
 from verify.certificates.ranges import intervals
 
 PROG = "python -m verify.certify"
@@ -90,7 +90,9 @@ def _command(argv: Sequence[str]) -> int:
     n = args.n or DEFAULT_N
     subject = Subject(args.what, n, args.length, args.precision, Discipline(args.discipline), printed)
     if args.all_n:
-        return _show(_every_n(subject), args.json)
+        with cli.progress(f"{args.what}, every n"), cli.usage_errors():
+            found = _every_n(subject)
+        return _show(found, args.json)
     with cli.usage_errors():
         return _show(certificate(subject), args.json)
 
@@ -133,21 +135,18 @@ def _every_n(subject: Subject) -> dict[str, Any]:
         "what": "",
         "intervals": [],
     }
-    try:
-        for interval in intervals(replace(subject, length=None), ALL_BITS):
-            found["intervals"].append(
-                {
-                    "n": [str(interval.low), str(interval.high)],
-                    "precision_bits": interval.precision_bits,
-                    "weights_sha256": interval.weights_sha256,
-                    "verdict": interval.judged.verdict,
-                }
-            )
-            if interval.judged.verdict != CERTIFIED:
-                where = f"n = {interval.low} … {interval.high}, {interval.judged.where}"
-                return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
-    except Undecided as undecided:
-        return {**found, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    for interval in intervals(replace(subject, length=None), ALL_BITS):
+        found["intervals"].append(
+            {
+                "n": [str(interval.low), str(interval.high)],
+                "precision_bits": interval.precision_bits,
+                "weights_sha256": interval.digest,
+                "verdict": interval.judged.verdict,
+            }
+        )
+        if interval.judged.verdict != CERTIFIED:
+            where = f"n = {interval.low} … {interval.high}, {interval.judged.where}"
+            return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
     return found
 
 

@@ -127,10 +127,10 @@ class Part:
 
 
 def least_odd_precision(requirement: Callable[[int], int]) -> int:
-    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement may grow slowly with q."""
+    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement never falls as q grows, if slowly."""
     fraction_bits = 2
-    while fraction_bits < requirement(fraction_bits):
-        fraction_bits += 1
+    while fraction_bits < (needed := requirement(fraction_bits)):
+        fraction_bits = needed  # no q below it can do
     return 2 * fraction_bits + 1
 
 

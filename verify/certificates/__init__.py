@@ -5,13 +5,15 @@ largest score) is the algorithm; and every register of the rounded model is the 
 steps of it. This package proves the second, and tells whether two models have the same ideal.
 
 language     which token sequences are meant, and the invariants of their runs that are assumed, by name
-model        the weights, with a described vocabulary: numbers v ↦ polynomials, finitely many special words
-kinds        the abstract value: a position's registers as polynomials over atoms (Integer, Reciprocal, Rounded) with bounds
+rows         the weights, exactly: from matrices or from the plan; numbers, or affine forms of n
+model        the rows with a described vocabulary: numbers v ↦ polynomials, finitely many special words
+domains      atoms (Integer, Reciprocal, Rounded), of which n and the position are two; bounds of polynomials over them
+kinds        the abstract value: a position's registers as polynomials over atoms, taken apart where a sign asks for it
 operators    the transfer of rows, gates and residual additions; a gate of unknown sign splits a kind
-scores, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
+scores, candidates, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
 merging      kinds that differ in bounds only become one
 output       the argmax is the same
-checker      the walk over the blocks; document, files, ranges: what is stored and compared
+checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once
 
 Trusted: all of these files. Nothing else re-checks a certificate but the same checker, run again (`--replay`); tests hold it
 against exact runs and against mutants.

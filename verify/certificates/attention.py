@@ -14,133 +14,37 @@ Several winners are read only if all values are 0, or all but one that is 1 and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
-from constructions.layers import AttentionHead
-from verify.certificates.kinds import POSITION, Integer, Kind, Reciprocal, Refused, Undecided
+from verify.certificates.candidates import (
+    KEYS,
+    KNOWN,
+    PLACE,
+    SCORE,
+    VALUES,
+    Candidate,
+    Keys,
+    Lead,
+    needed_lead,
+    steps_back,
+)
+from verify.certificates.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
+from verify.certificates.kinds import Kind
 from verify.certificates.language import Consecutive
 from verify.certificates.merging import Pool, wide_first
-from verify.certificates.model import Row, sparse
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
 from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
-from verify.certificates.scores import Score, complete_squares, lattice
-
-# Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
-SCORE = -1_000_000  # the score, and below it the key's position, and the position looked for
-KEYS = -2_000_000
-VALUES = -3_000_000
-KNOWN = -4_000_000  # the group and the count of each invariant
-PLACE = "k'"
-LOG2_E = (1_442_695, 1_000_000)  # from below
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A head by rows."""
-
-    query: tuple[Row, ...]
-    key: tuple[Row, ...]
-    value: tuple[Row, ...]
-
-
-def rows_of(head: AttentionHead) -> Rows:
-    """The rows of its matrices."""
-    return Rows(*(tuple(map(sparse, matrix)) for matrix in (head.query, head.key, head.value)))
-
-
-def needed_lead(fraction_bits: int, keys: int) -> int:
-    """A lead that suffices for so many keys.
-
-    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
-    by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
-    """
-    bits = fraction_bits + 1 + (keys - 1).bit_length()
-    return -(-bits * LOG2_E[1] // LOG2_E[0])
-
-
-@dataclass(frozen=True)
-class Lead:
-    """What a head keeps. lead: between two scores that differ. needed: of it. winning: the least largest score."""
-
-    lead: Fraction
-    needed: int
-    winning: Fraction
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A query and one kind of key together, as one kind over the atoms of both.
-
-    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. whole: nothing
-    was restricted.
-    """
-
-    ids: frozenset[int]
-    joint: Kind
-    own: frozenset[str]
-    score: Score
-    whole: bool = True
-
-    @property
-    def place(self) -> Polynomial:
-        """The key's position."""
-        return self.joint.register(SCORE - 1)
-
-    @property
-    def exact(self) -> Polynomial:
-        """The score as it is."""
-        return self.joint.register(SCORE)
-
-    def value(self, i: int) -> Polynomial:
-        """What would be read."""
-        return self.joint.register(VALUES - i)
-
-    @property
-    def certain(self) -> bool:
-        """Whether all such keys have the same score."""
-        return self.whole and self.score.upper(self.joint) == self.score.lower(self.joint)
-
-    @property
-    def is_self(self) -> bool:
-        return not self.ids
-
-
-class Keys:
-    """The kinds at the entry of a block, and how one can follow another."""
-
-    def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.kinds = kinds
-        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.high == 1)
-        self.earlier = [self._reachable(i, frozenset()) for i in range(len(kinds))]
-        self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
-        self._sure: dict[tuple[int, frozenset[int]], bool] = {}
-
-    def _reachable(self, start: int, without: frozenset[int]) -> frozenset[int]:
-        """Kinds that a position before one of kind `start` can have, on ways that meet none of `without`."""
-        found: set[int] = set()
-        queue = list(self.kinds[start].before - without)
-        while queue:
-            node = queue.pop()
-            if node not in found:
-                found.add(node)
-                queue += self.kinds[node].before - without - found
-        return frozenset(found)
-
-    def sure(self, start: int, ids: frozenset[int]) -> bool:
-        """Whether every sequence has one of these kinds before a position of kind `start`."""
-        if (start, ids) not in self._sure:
-            met = start not in self.first and not self._reachable(start, ids) & self.first
-            self._sure[start, ids] = met
-        return self._sure[start, ids]
+from verify.certificates.rows import HeadRows
+from verify.certificates.scores import complete_squares, lattice
 
 
 class Reader:
     """One head over the kinds at the entry of its block."""
 
     def __init__(
-        self, keys: Keys, rows: Rows, where: str, fused: bool, known: Sequence[tuple[Consecutive, int, int]] = ()
+        self, keys: Keys, rows: HeadRows, where: str, fused: bool, known: Sequence[tuple[Consecutive, int, int]] = ()
     ) -> None:
         self.keys, self.rows, self.where, self.fused, self.known = keys, rows, where, fused, known
         self.used: list[Consecutive] = []
@@ -152,7 +56,7 @@ class Reader:
         """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
         queries: list[Polynomial] = []
         for j, row in enumerate(self.rows.query):
-            query, value = row_of(query, row, Fraction(0), f"{self.where}, query row {j}", self.fused)
+            query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
             queries.append(value)
         candidates = [self._candidate(query, queries, frozenset(), query)]
         if query.position.high > 1:
@@ -196,7 +100,14 @@ class Reader:
     ) -> Candidate | None:
         key, name = kind.renamed() if ids else (self._with_rows(query), POSITION)
         place = atom(name)
-        joint = replace(query, box={**query.box, **key.box}, forms={**query.forms, **key.forms})
+        mine, its = query.box[SIZE], key.box[SIZE]
+        assert isinstance(mine, Integer)
+        assert isinstance(its, Integer)
+        size = Integer(max(mine.low, its.low), min(mine.high, its.high))
+        if size.low > size.high:
+            return None
+        box = {**query.box, **key.box, SIZE: size}
+        joint = replace(query, box=box, forms={**query.forms, **key.forms})
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
         for product in products if not self.fused else [total(products)]:
@@ -230,11 +141,11 @@ class Reader:
         """The kind with its key and value rows as pseudo registers."""
         changed: dict[int, Polynomial] = {}
         for j, row in enumerate(self.rows.key):
-            kind, changed[KEYS - j] = row_of(kind, row, Fraction(0), f"{self.where}, key row {j}", self.fused)
+            kind, changed[KEYS - j] = row_of(kind, row, 0, f"{self.where}, key row {j}", self.fused)
         for i, (_, group, count) in enumerate(self.known):
             changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = kind.register(group), kind.register(count)
         for i, row in enumerate(self.rows.value):
-            kind, changed[VALUES - i] = row_of(kind, row, Fraction(0), f"{self.where}, value row {i}", self.fused)
+            kind, changed[VALUES - i] = row_of(kind, row, 0, f"{self.where}, value row {i}", self.fused)
         return kind.with_registers(changed)
 
     def _reads(self, joint: Kind, at: int, values: Sequence[Polynomial] | None = None) -> Kind:
@@ -324,7 +235,7 @@ class Reader:
     def _back(self, candidate: Candidate, offset: int) -> Kind | None:
         """The query where the key `offset` positions before has this kind."""
         query = candidate.joint
-        by = frozenset(step for step in query.before if candidate.ids & _steps_back(self.keys.kinds, step, offset - 1))
+        by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.kinds, step, offset - 1))
         if offset < 1 or not by:
             return None
         distance = Fraction(-offset)
@@ -485,10 +396,3 @@ def _entry(query: Kind) -> int:
 def _lowest(candidates: Sequence[Candidate]) -> Fraction:
     """A lower bound of every score."""
     return min(c.score.lower(c.joint) for c in candidates)
-
-
-def _steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
-    found = frozenset([start])
-    for _ in range(steps):
-        found = frozenset(j for i in found for j in kinds[i].before)
-    return found

@@ -11,12 +11,11 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
-from constructions.wiring.wire import wire
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import language
-from verify.certificates.kinds import Undecided
+from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Model, described
+from verify.certificates.model import Model, at_size, line_through, planned
 
 LEAST = 4
 FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
@@ -57,7 +56,7 @@ def precision_of(subject: Subject) -> int:
 
 
 def build(subject: Subject) -> tuple[Model, Language]:
-    """The model and its inputs. Raises ValueError where no such weights exist in the format."""
+    """The model and its inputs. Raises ValueError for a subject that makes no sense."""
     if subject.n < LEAST or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
@@ -67,7 +66,7 @@ def build(subject: Subject) -> tuple[Model, Language]:
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, printed=chosen, vertices=few)
-        inputs = language.istree(n)
+        inputs = language.istree(n, n)
     else:
         retriever = RETRIEVERS[subject.construction]
         asked = subject.query_length or retriever.query_length
@@ -75,6 +74,22 @@ def build(subject: Subject) -> tuple[Model, Language]:
         embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
         blocks = list(retriever.blocks(plan))
         inputs = language.retrieval(retriever.task.name, n, subject.length or n, asked)
-    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen)
     arithmetic = Arithmetic(fmt, subject.discipline)
-    return described(model, arithmetic, registers, embedding.vocabulary, few, n), inputs
+    return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen)), inputs
+
+
+def between(subject: Subject, low: int, high: int) -> tuple[Model, Language]:
+    """One model for all sizes from low to high, with n an atom of its weights and inputs. Raises ValueError if there is none.
+
+    It is held against the models of both ends, of the sizes beside them and of the middle.
+    """
+    first, last = (build(replace(subject, n=n))[0] for n in (low, high))
+    model = line_through(first, low, last, high) if low < high else first
+    for n in sorted({low, min(low + 1, high), (low + high) // 2, max(high - 1, low), high}):
+        if model is None or build(replace(subject, n=n))[0].layers != at_size(model, n).layers:
+            raise ValueError(f"the weights of n = {low} … {high} are no affine forms of n")
+    assert model is not None
+    sized = replace(model, numbers=replace(first.numbers, high=high))
+    if subject.construction == "istree":
+        return sized, language.istree(low, high)
+    return sized, build(replace(subject, n=high))[1]  # the inputs of the largest size contain those of all others

@@ -11,23 +11,24 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
 
-import numpy as np
-
-from constructions.layers import Block, block_arrays
 from precision.format import Discipline, Rounding
-from verify.certificates.attention import Keys, Lead, Reader, rows_of
-from verify.certificates.kinds import POSITION, Domain, Integer, Kind, Reciprocal, Refused, Rounded, Space, Undecided
+from verify.certificates.attention import Reader
+from verify.certificates.bounds import Bounded
+from verify.certificates.candidates import Keys, Lead
+from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
+from verify.certificates.kinds import Kind
 from verify.certificates.language import Consecutive, Language
 from verify.certificates.merging import joined, merged
 from verify.certificates.model import NUMBER, Model
-from verify.certificates.operators import added, dot, feed_forward, sublayer
+from verify.certificates.operators import added, dot, feed_forward
 from verify.certificates.output import settle_output
-from verify.certificates.polynomial import atom, constant
+from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.rows import Layer, Written, as_polynomial
 
 MOST_KINDS = 4000
 
@@ -94,31 +95,19 @@ def check(model: Model, language: Language) -> Report:
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
     numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
     report.trace.append(("the vocabulary", f"{words} {numbers} {model.position}"))
-    for where, weight in weights_of(model):
-        if (
-            abs(weight) > model.arithmetic.format.max_value
-            or (weight / model.arithmetic.format.quantum).denominator != 1
-        ):
-            raise Refused(where, f"{weight} is no element of {model.arithmetic.format.name}")
+    fmt, sizes = model.arithmetic.format, Bounded(Space(model.arithmetic.format), {}, {SIZE: Integer(*language.sizes)})
+    for where, weight in model.weights():
+        form = as_polynomial(weight)
+        if max(map(abs, sizes.bounds(form))) > fmt.max_value or not sizes.on_grid(form):
+            raise Refused(where, f"weight {weight} is not an element of {fmt.name}")
     kinds = embedded(model, language)
-    for number, block in enumerate(model.blocks):
-        last = number == len(model.blocks) - 1
-        kinds = _block(model, language, number, block, kinds, fused, report, language.answers if last else None)
+    for number, layer in enumerate(model.layers):
+        last = number == len(model.layers) - 1
+        kinds = _block(model, language, number, layer, kinds, fused, report, language.answers if last else None)
         report.kinds.append(len(kinds))
     for kind in kinds:
         settle_output(kind, model, fused)
     return report
-
-
-def weights_of(model: Model) -> Iterator[tuple[str, Fraction]]:
-    """Every weight that stands in a matrix, with its place."""
-    for word, row in model.specials.items():
-        yield from ((f"the embedding of {word}", weight) for _, weight in row)
-    yield from (("the embedding of positions", weight) for _, weight in model.position)
-    for number, block in enumerate(model.blocks):
-        for array in block_arrays(block):
-            for value in np.unique(array):
-                yield f"the weights of block {number}", Fraction(float(value))
 
 
 def embedded(model: Model, language: Language) -> list[Kind]:
@@ -126,13 +115,18 @@ def embedded(model: Model, language: Language) -> list[Kind]:
     space = Space(model.arithmetic.format)
     kinds = []
     for index, place in enumerate(language.places):
-        box: dict[str, Domain] = {POSITION: Integer(place.low, place.high)}
+        box: dict[str, Domain] = {
+            SIZE: Integer(*language.sizes),
+            POSITION: Integer(language.range(place.low)[0], language.range(place.high)[1]),
+        }
+        known = [(atom(POSITION), place.low, place.high)]
         if place.word:
-            values = {i: constant(w) for i, w in model.specials[place.word]}
+            values = {i: as_polynomial(w) for i, w in model.specials[place.word]}
         else:
             values = dict(model.numbers.rows)
-            box[NUMBER] = Integer(*place.numbers)
-        kind = Kind(place.name, space, values, box, {}, frozenset([index]), frozenset(place.after))
+            box[NUMBER] = Integer(place.numbers[0], language.range(place.numbers[1])[1])
+            known.append((atom(NUMBER), *place.numbers))
+        kind = Kind(space, values, box, {}, place.name, frozenset([index]), frozenset(place.after))
         for i, value in kind.registers.items():
             if not kind.on_grid(value):
                 raise Undecided("the embedding", f"{value} is no multiple of the step at {place.name}")
@@ -142,8 +136,12 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
             kind = added(kind, i, offset, "the embedding")
         narrowed: Kind | None = kind
-        if place.behind is not None:
-            narrowed = kind.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
+        for value, low, high in known:
+            for bound, least, most in ((low, Fraction(0), None), (high, None, Fraction(0))):
+                if narrowed is not None and isinstance(bound, Polynomial) and bound.is_affine:
+                    narrowed = narrowed.restricted(value - bound, least, most)
+        if narrowed is not None and place.behind is not None:
+            narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
         if narrowed is None:
             raise ValueError(f"no token can stand at {place.name}")
         kinds.append(narrowed.simplified())
@@ -154,14 +152,14 @@ def _block(
     model: Model,
     language: Language,
     number: int,
-    block: Block,
+    layer: Layer,
     kinds: list[Kind],
     fused: bool,
     report: Report,
     answers: frozenset[str] | None,
 ) -> list[Kind]:
     """The kinds behind a block. answers: the places that matter behind it; None for all."""
-    if block.recurrence is not None:
+    if layer.recurrence is not None:
         raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
@@ -172,12 +170,12 @@ def _block(
     )
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
-    if block.heads:
+    if layer.heads:
         keys = Keys(kinds)
         width = 0
-        for h, head in enumerate(block.heads):
+        for h, head in enumerate(layer.heads):
             where = f"{at}, head {h}"
-            reader = Reader(keys, rows_of(head), where, fused, known)
+            reader = Reader(keys, head, where, fused, known)
             read: list[Kind] = []
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
@@ -188,15 +186,13 @@ def _block(
                 read += found
             parts = read
             width += len(head.value)
-        outs = [[w for head in block.heads for w in head.out[r]] for r in range(len(model.registers))]
-        parts = [_written(kind, outs, at, model, fused) for kind in parts]
+        parts = [_written(kind, layer.out, at, model, fused) for kind in parts]
         for kind in parts:
             report.error(kind, model.registers)
         parts = joined(parts, model.live(number, feed_forward=True))
-    weights = sublayer(block.feed_forward)
     done: list[Kind] = []
     for kind in parts:
-        done += feed_forward(kind, weights, f"{at}, feed-forward", model.registers, fused)
+        done += feed_forward(kind, layer.feed_forward, f"{at}, feed-forward", model.registers, fused)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
     live = model.live(number, feed_forward=True)
@@ -222,7 +218,9 @@ def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: 
         domain = kind.box[next(iter(names))] if len(names) == 1 else None
         if isinstance(domain, Reciprocal) and kind.bounds(kind.register(group))[0] >= 1:
             place = atom(domain.of) + constant(domain.shift)
-            limited = kind.restricted(place, Fraction(2), Fraction(item.most + 1))
+            limited = kind.restricted(place, Fraction(2), None)
+            most = as_polynomial(item.most)
+            limited = limited and limited.restricted(limited.fixed(place - most), None, Fraction(1))
             report.invariants[item.name] = item.statement
             if limited is None:
                 raise Undecided("the input", f"no {kind.name} keeps the invariant {item.name!r}")
@@ -230,11 +228,9 @@ def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: 
     return kind
 
 
-def _written(kind: Kind, outs: Sequence[Sequence[float]], at: str, model: Model, fused: bool) -> Kind:
-    for register, weights in enumerate(outs):
-        row = [(Fraction(float(w)), kind.register(-1 - j)) for j, w in enumerate(weights) if w]
-        if row:
-            where = f"{at}, attention, register {model.registers[register]}"
-            kind, change = dot(kind, row, Fraction(0), where, fused)
-            kind = added(kind, register, change, where)
+def _written(kind: Kind, out: Written, at: str, model: Model, fused: bool) -> Kind:
+    for register, row in out:
+        where = f"{at}, attention, register {model.registers[register]}"
+        kind, change = dot(kind, [(w, kind.register(-1 - j)) for j, w in row], 0, where, fused)
+        kind = added(kind, register, change, where)
     return replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})

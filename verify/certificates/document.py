@@ -5,20 +5,16 @@ It is replayed by making it again from the construction and comparing every fiel
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from constructions.layers import block_arrays
 from precision.format import Discipline
 from verify.certificates.building import COVERED, Subject, build, findings_of
 from verify.certificates.checker import Report, check
-from verify.certificates.kinds import Refused, Undecided
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 
@@ -65,10 +61,6 @@ def certificate(subject: Subject) -> Json:
         model, language = build(subject)
     except Undecided as undecided:
         return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-    except ValueError as error:
-        if "element" not in str(error) and "significant digits" not in str(error):
-            raise
-        return {**asked, "verdict": REFUSED, "where": "the weights", "what": str(error)}
     judged = judge(model, language)
     return {**asked, **described(model, language, compared(judged, subject) if subject.printed else judged)}
 
@@ -96,7 +88,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         "where": judged.where,
         "what": judged.what,
         "precision_bits": model.arithmetic.format.significand_bits + 1,
-        "weights_sha256": weights_hash(model),
+        "weights_sha256": model.digest,
         "inputs": [
             {
                 "place": place.name,
@@ -127,19 +119,6 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
 def _short(error: Fraction) -> str:
     """Rounded up to 2^−20."""
     return str(Fraction(-(-error.numerator * 2**20 // error.denominator), 2**20))
-
-
-def weights_hash(model: Model) -> str:
-    """Of every number of the model, its registers' names left out."""
-    digest = hashlib.sha256()
-    numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
-    digest.update(f"{model.arithmetic} {model.numbers.low} {model.numbers.high} {numbers}".encode())
-    digest.update(f"{dict(model.specials)} {model.position}".encode())
-    for block in model.blocks:
-        for array in block_arrays(block):
-            digest.update(f"{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def subject_of(document: Mapping[str, Any]) -> Subject:

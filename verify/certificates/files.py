@@ -10,7 +10,7 @@ import numpy as np
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates.building import COVERED, Subject, build
-from verify.certificates.kinds import Undecided
+from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model, described
 

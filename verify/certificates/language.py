@@ -7,8 +7,13 @@ input; it is part of the certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from constructions.retrieval.task import ASK, START
+from verify.certificates.domains import SIZE
+from verify.certificates.polynomial import Polynomial, atom, constant
+
+Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic with n² ≥ 0 for an upper bound
 
 
 @dataclass(frozen=True)
@@ -19,11 +24,11 @@ class Place:
     """
 
     name: str
-    low: int
-    high: int
+    low: Bound
+    high: Bound
     after: tuple[int, ...]
     word: str = ""
-    numbers: tuple[int, int] = (0, 0)
+    numbers: tuple[int, Bound] = (0, 0)
     behind: int | None = None
 
 
@@ -36,7 +41,7 @@ class Consecutive:
     name: str
     group: str
     count: str
-    most: int
+    most: Bound
     statement: str
 
 
@@ -45,19 +50,28 @@ class Language:
     """Places, and the invariants that the runs of these inputs are known to keep.
 
     answers: names of the places where the next token matters; behind the last block nothing else is read.
+    sizes: n lies in this interval.
     """
 
     places: tuple[Place, ...]
     answers: frozenset[str]
+    sizes: tuple[int, int]
     invariants: tuple[Consecutive, ...] = ()
 
+    def range(self, bound: Bound) -> tuple[int, int]:
+        """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""
+        if isinstance(bound, int):
+            return bound, bound
+        ends = [int(bound.substitute({SIZE: constant(n)}).constant) for n in self.sizes]
+        return min(ends), max(ends)
 
-def edge_counts(n: int) -> Consecutive:
+
+def edge_counts(most: Bound) -> Consecutive:
     """Of a simple graph: a vertex has at most n − 1 edges, and each is its own place among them."""
     statement = (
         "at each position, the records of a vertex so far have the counts 1/2, …, 1/(d + 1), each once, d ≤ n − 1"
     )
-    return Consecutive("counts of one vertex", "self", "edge_count", n - 1, statement)
+    return Consecutive("counts of one vertex", "self", "edge_count", most, statement)
 
 
 def retrieval(task: str, n: int, length: int, asked: int) -> Language:
@@ -71,7 +85,7 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
     if task == "index":
         places[2] = Place("?", 3, length + 2, (1,), ASK)
         query = Place("query", 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
-        return Language((*places, query), frozenset(["query"]))
+        return Language((*places, query), frozenset(["query"]), (n, n))
     for i in range(1, asked + 1):
         name = "query" if asked == 1 else f"query {i}"
         low, high = 2 + i, length + 2 + i
@@ -81,22 +95,23 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
         else:
             places.append(Place(name, low, high, (i + 1,), numbers=every))
     last = places[asked + 2].name
-    return Language(tuple(places), frozenset([last, f"{last} 0"] if task == "counting" else [last]))
+    return Language(tuple(places), frozenset([last, f"{last} 0"] if task == "counting" else [last]), (n, n))
 
 
-def istree(n: int) -> Language:
-    """`<s> a ~ b a ~ b …`, up to n(n − 1)/2 edges, and behind n − 1 of them up to 2n − 1 vertices of a chain of thought."""
-    edges, every, prompt = n * (n - 1) // 2, (1, n), 3 * n - 2
-    start = Place("<s>", 1, 1, (), START)
-    if n == 1:
-        thought = Place("thought 1", 2, 2, (0,), numbers=every)
-        return Language((start, thought), frozenset([start.name, thought.name]))
+def istree(low: int, high: int) -> Language:
+    """`<s> a ~ b a ~ b …`, up to n(n − 1)/2 edges, and behind n − 1 of them up to 2n − 1 vertices of a chain of thought.
+
+    For every n from low to high, low at least 2.
+    """
+    n: Bound = low if low == high else atom(SIZE)
+    last = 3 * (n * (n - 1)) // 2 if isinstance(n, int) else (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
+    every = (1, n)
     places = (
-        start,
-        Place("first endpoint", 2, 3 * edges - 1, (0, 3), numbers=every),
-        Place("~", 3, 3 * edges, (1,), "~"),
-        Place("second endpoint", 4, 3 * edges + 1, (2,), numbers=every),
-        Place("thought 1", prompt + 1, prompt + 1, (3,), numbers=every),
-        Place("thought", prompt + 2, prompt + 2 * n - 1, (4, 5), numbers=every),
+        Place("<s>", 1, 1, (), START),
+        Place("first endpoint", 2, last - 1, (0, 3), numbers=every),
+        Place("~", 3, last, (1,), "~"),
+        Place("second endpoint", 4, last + 1, (2,), numbers=every),
+        Place("thought 1", n * 3 - 1, n * 3 - 1, (3,), numbers=every),
+        Place("thought", n * 3, n * 5 - 2, (4, 5), numbers=every),
     )
-    return Language(places, frozenset(place.name for place in places), (edge_counts(n),))
+    return Language(places, frozenset(place.name for place in places), (low, high), (edge_counts(n - 1),))

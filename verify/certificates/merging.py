@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.certificates.kinds import POSITION, Domain, Form, Integer, Kind, Reciprocal, Rounded
+from verify.certificates.domains import SHARED, Domain, Form, Integer, Reciprocal, Rounded
+from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 
 
@@ -39,7 +40,7 @@ def _covers(a: Kind, b: Kind) -> bool:
 
 
 def _of_position(kind: Kind) -> dict[int, Polynomial]:
-    return {i: p for i, p in kind.registers.items() if p.atoms <= {POSITION}}
+    return {i: p for i, p in kind.registers.items() if p.atoms <= SHARED}
 
 
 def wide_first(kinds: Sequence[Kind]) -> list[Kind]:
@@ -87,7 +88,7 @@ def general(kinds: Sequence[Kind]) -> list[Kind]:
 
 
 def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
-    if polynomial.atoms <= {POSITION}:
+    if polynomial.atoms <= SHARED:
         return str(polynomial)
     return tuple(
         sorted((tuple(sorted(type(kind.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items())
@@ -96,7 +97,7 @@ def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
 
 def instance(whole: Kind, part: Kind) -> Kind | None:
     """`part` over the atoms of `whole`, if its registers are those with some atoms equal and its counts compare alike."""
-    names = {POSITION: POSITION}
+    names = {name: name for name in SHARED}
 
     def bind(a: str, b: str) -> bool:
         if a in names:
@@ -153,7 +154,7 @@ def comparisons(kind: Kind) -> tuple[tuple[bool, ...], ...]:
 
 def shaped(kind: Kind) -> tuple[Kind, object]:
     """The kind with its atoms called by their order, and what another kind must share to be merged with it."""
-    names = {POSITION: POSITION}
+    names = {name: name for name in SHARED}
 
     def visit(polynomial: Polynomial) -> None:
         for monomial, _ in sorted(
@@ -177,7 +178,7 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
         names.setdefault(name, f"{name[0]}#{len(names)}")
     called = kind.called(names)
     domains = tuple(sorted((name, _type(domain)) for name, domain in called.box.items()))
-    registers = tuple((i, "" if p.atoms <= {POSITION} else str(p)) for i, p in called.registers.items())
+    registers = tuple((i, "" if p.atoms <= SHARED else str(p)) for i, p in called.registers.items())
     return called, (kind.name, registers, domains, comparisons(called), kind.position.high == 1)
 
 

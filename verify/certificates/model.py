@@ -5,18 +5,22 @@ So the certificate of a model for n = 10^12 is made from as many numbers as one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from constructions.layers import Block, Matrix, Transformer
+from constructions.layers import Transformer
+from constructions.wiring.wire import BlockPlan, Embedding, refuse_clashes, registers_of
 from precision.format import Arithmetic
-from verify.certificates.polynomial import Polynomial, atom, constant, total
+from precision.rounding import round_fraction
+from verify.certificates.domains import SIZE
+from verify.certificates.polynomial import Number, Polynomial, atom, constant, total
+from verify.certificates.rows import Layer, Row, Weight, as_polynomial, exact, of_matrices, of_plan, sparse
 
 NUMBER = "v"
-Row = tuple[tuple[int, Fraction], ...]  # (coordinate, weight), zeros left out
 
 
 @dataclass(frozen=True)
@@ -33,48 +37,85 @@ class Model:
     """A Transformer with a described vocabulary.
 
     registers: the coordinates' names, used only to print. specials: word → its row. position: what is added for each position.
-    The output head is the embedding.
+    The output head is the embedding. Where weights are forms of n, the model stands for an interval of sizes.
     """
 
     registers: tuple[str, ...]
     numbers: Numbers
     specials: Mapping[str, Row]
     position: Row
-    blocks: tuple[Block, ...]
+    layers: tuple[Layer, ...]
     arithmetic: Arithmetic
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
         """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
         used = set(self.numbers.rows) | {i for row in self.specials.values() for i, _ in row}
-        for number, later in enumerate(self.blocks[block:], start=block):
-            ffn = later.feed_forward
-            if number > block or feed_forward:
-                used |= _columns(ffn.gate) | _columns(ffn.up) | _columns(ffn.down.T) | _columns(ffn.down_bias[None])
-            if number > block:
-                for head in later.heads:
-                    used |= _columns(head.query) | _columns(head.key) | _columns(head.value) | _columns(head.out.T)
-        return frozenset(used)
+        if feed_forward:
+            used |= self.layers[block].read(feed_forward_only=True)
+        return frozenset(used.union(*(layer.read() for layer in self.layers[block + 1 :])))
+
+    def weights(self) -> Iterator[tuple[str, Weight]]:
+        """Every weight, with its place."""
+        for word, row in self.specials.items():
+            yield from ((f"the embedding of {word}", weight) for _, weight in row)
+        yield from (("the embedding of positions", weight) for _, weight in self.position)
+        for number, layer in enumerate(self.layers):
+            yield from ((f"the weights of block {number}", weight) for weight in layer.weights())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of every number of the model, its registers' names left out."""
+        rows = {i: str(p) for i, p in sorted(self.numbers.rows.items())}
+        parts = [
+            f"{self.arithmetic} {self.numbers.low} {self.numbers.high} {rows}",
+            f"{dict(self.specials)} {self.position}",
+        ]
+        parts += map(str, self.layers)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _columns(matrix: Matrix) -> set[int]:
-    """Those that are not zero."""
-    return set(np.flatnonzero(matrix.any(axis=0)).tolist())
+_FEWEST = Numbers(1, 1, {})
 
 
-def sparse(row: Matrix) -> Row:
-    """The entries of a matrix row that are not zero, exactly."""
-    return tuple((int(i), Fraction(float(row[i]))) for i in np.flatnonzero(row))
+def shape(model: Model) -> object:
+    """All but the weights of the layers: their format, the vocabulary but its range, and where weights are."""
+    return replace(model, numbers=_FEWEST, layers=tuple(layer.changed(lambda _: 0) for layer in model.layers))
 
 
-def describe_numbers(rows: Matrix, low: int, high: int) -> Numbers:
+def line_through(first: Model, n: int, second: Model, m: int) -> Model | None:
+    """The model with weights affine in the size that are those of the first at n, of the second at m; None if they differ more."""
+    if shape(first) != shape(second) or first.numbers.rows != second.numbers.rows:
+        return None
+    ends = (weight for layer in second.layers for weight in layer.weights())
+
+    def between(weight: Weight) -> Weight:
+        other = next(ends)
+        if weight == other:
+            return weight
+        slope = (as_polynomial(other) - as_polynomial(weight)) * Fraction(1, m - n)
+        return slope * (atom(SIZE) - constant(n)) + as_polynomial(weight)
+
+    return replace(first, layers=tuple(layer.changed(between) for layer in first.layers))
+
+
+def at_size(model: Model, n: int) -> Model:
+    """The model of one size of its interval."""
+
+    def value(weight: Weight) -> Weight:
+        return exact(as_polynomial(weight).substitute({SIZE: constant(n)}).constant)
+
+    return replace(model, layers=tuple(layer.changed(value) for layer in model.layers))
+
+
+def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:
     """Numbers low … high, of which the first are given: at most quadratic in v, and all the given rows agree.
 
     Raises ValueError if a row does not.
     """
     found: dict[int, Polynomial] = {}
     v = atom(NUMBER) - constant(low)
-    for i in np.flatnonzero(rows.any(axis=0)).tolist():
-        column = [Fraction(float(value)) for value in rows[:, i]]
+    for i in sorted({i for row in rows for i in row}):
+        column = [Fraction(row.get(i, 0)) for row in rows]
         first = column[0]
         slope = column[1] - first if len(column) > 1 else Fraction(0)
         bend = (column[2] - 2 * column[1] + first) / 2 if len(column) > 2 else Fraction(0)
@@ -98,12 +139,29 @@ def described(
     """A model of which the first `numbers` rows are the numbers 1, 2, …, up to n. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
         raise ValueError("the output head is not the embedding")
-    specials = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
-    return Model(
-        tuple(registers),
-        describe_numbers(model.words[:numbers], 1, n),
-        specials,
-        sparse(model.position),
-        model.blocks,
-        arithmetic,
-    )
+    words = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
+    first = [{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:numbers]]
+    layers = tuple(map(of_matrices, model.blocks))
+    return Model(tuple(registers), describe_numbers(first, 1, n), words, sparse(model.position), layers, arithmetic)
+
+
+def planned(
+    embedding: Embedding, blocks: Sequence[BlockPlan], arithmetic: Arithmetic, numbers: int, n: int, *, rounded: bool
+) -> Model:
+    """As `described`, from the plan that the matrices are laid out by. rounded: weights are rounded to the format."""
+    registers = registers_of(embedding, blocks)
+    refuse_clashes(embedding, blocks)
+    index = {name: i for i, name in enumerate(registers)}
+    rows = [{index[name]: exact(w) for name, w in row.items() if w} for row in embedding.words]
+    words = {word: tuple(sorted(row.items())) for word, row in zip(embedding.vocabulary, rows, strict=True)}
+    specials = {word: words[word] for word in embedding.vocabulary[numbers:]}
+    layers = [of_plan(block, index) for block in blocks]
+    if rounded:
+        fmt = arithmetic.format
+        layers = [
+            layer.changed(lambda w: exact(round_fraction(Fraction(w), fmt).quanta * fmt.quantum))  # type: ignore[arg-type]
+            for layer in layers
+        ]
+    position = ((index[embedding.position], 1),)
+    found = describe_numbers(rows[:numbers], 1, n)
+    return Model(registers, found, specials, position, tuple(layers), arithmetic)

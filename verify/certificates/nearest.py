@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
-from verify.certificates.kinds import Integer, Kind, Reciprocal, Refused, Undecided
+from verify.certificates.domains import Integer, Reciprocal, Refused, Undecided
+from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.rational import Ratio, least, unit
 from verify.certificates.scores import Score, complete_squares
@@ -232,7 +234,7 @@ class Race:
         if index.low == index.high:
             fixed = self.target.substitute({name: constant(Fraction(1, index.low))})
             return self._constant_target(fixed.constant, last, noise, leads)
-        return self._moving_target(name, domain, index, noise, leads, where)
+        return self._moving_target(domain, index, noise, leads, where)
 
     def _constant_target(self, t: Fraction, last: int, noise: Fraction, leads: list[Fraction]) -> list[Part]:
         def ahead(w: int, other: int) -> Fraction:
@@ -255,32 +257,45 @@ class Race:
         return [among(best, best), among(2, best - 1)]
 
     def _moving_target(
-        self, name: str, domain: Reciprocal, index: Integer, noise: Fraction, leads: list[Fraction], where: str
+        self, domain: Reciprocal, index: Integer, noise: Fraction, leads: list[Fraction], where: str
     ) -> list[Part]:
         """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
-        low, high = index.low, index.high
-        t = Ratio((Fraction(0),))
-        for monomial, c in self.target.terms.items():
-            power = Ratio((c,))
-            for _ in monomial:
-                power = power * unit(0)
-            t = t + power
-        before, this, behind, after = unit(-1), unit(0), unit(1), unit(2)
-        gap = (behind - t) * (behind - t)
-        between = (least(t - after, low, high), least(this - t, low, high))
-        if low < 3 or any(bound is None or bound < 0 for bound in between):
-            raise Undecided(where, f"the target of {self.query.name} lies elsewhere than between the next two counts")
-        for ratio in (
-            (this - t) * (this - t) - gap,
-            (after - t) * (after - t) - gap,
-            (before - this) * (before + this - t - t),
-        ):
-            bound = least(ratio, low, high)
-            if bound is None:
-                raise Undecided(where, f"the lead at {self.query.name} has no bound that is easy to prove")
-            leads.append(self.scale * bound - noise)
+        shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
+        bounds = _nearest_by(shares, index.low, index.high)
+        if bounds is None:
+            raise Undecided(
+                where,
+                f"the target of {self.query.name} is not seen to lie between the next two counts, or the lead to be bounded",
+            )
+        leads += [self.scale * bound - noise for bound in bounds]
         m = atom(domain.of) + constant(domain.shift)
         return [
             lambda joint, found: joint.restricted(found - m, Fraction(1), Fraction(1)),
             lambda joint, found: joint.restricted(found - m, None, Fraction(0)),
         ]
+
+
+@cache
+def _nearest_by(shares: tuple[tuple[int, Fraction], ...], low: int, high: int) -> tuple[Fraction, ...] | None:
+    """What 1/(m + 1) is nearer to t = Σ c/m^i than 1/m, 1/(m + 2) and, by its square's share, 1/(m − 1), for m from low to high.
+
+    None unless 1/(m + 2) ≤ t ≤ 1/m, and where no bound is easy to prove. shares: the pairs (i, c).
+    """
+    t = Ratio((Fraction(0),))
+    for power, c in shares:
+        term = Ratio((c,))
+        for _ in range(power):
+            term = term * unit(0)
+        t = t + term
+    before, this, behind, after = unit(-1), unit(0), unit(1), unit(2)
+    between = (least(t - after, low, high), least(this - t, low, high))
+    if low < 3 or any(bound is None or bound < 0 for bound in between):
+        return None
+    gap = (behind - t) * (behind - t)
+    ratios = (
+        (this - t) * (this - t) - gap,
+        (after - t) * (after - t) - gap,
+        (before - this) * (before + this - t - t),
+    )
+    bounds = tuple(least(ratio, low, high) for ratio in ratios)
+    return None if None in bounds else bounds  # type: ignore[return-value]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.certificates.kinds import Integer, Kind, Undecided
+from verify.certificates.domains import Integer, Undecided
+from verify.certificates.kinds import Kind
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import ZERO, Polynomial, atom
+from verify.certificates.rows import as_polynomial
 
 WHERE = "the output head"
 
@@ -25,7 +27,7 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
         )
     }
     for word, row in model.specials.items():
-        logits[word] = _logit(kind, {i: Polynomial({(): w}) for i, w in row}, fused)
+        logits[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if f"number {NUMBER}" in inexact:
         raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")

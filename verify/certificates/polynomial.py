@@ -39,7 +39,9 @@ class Polynomial:
         """Whether every monomial has at most one atom."""
         return all(len(monomial) <= 1 for monomial in self.terms)
 
-    def __add__(self, other: Polynomial) -> Polynomial:
+    def __add__(self, other: Polynomial | Number) -> Polynomial:
+        if not isinstance(other, Polynomial):
+            other = constant(other)
         terms = dict(self.terms)
         for monomial, c in other.terms.items():
             terms[monomial] = terms.get(monomial, NONE) + c
@@ -48,7 +50,7 @@ class Polynomial:
     def __neg__(self) -> Polynomial:
         return Polynomial({monomial: -c for monomial, c in self.terms.items()})
 
-    def __sub__(self, other: Polynomial) -> Polynomial:
+    def __sub__(self, other: Polynomial | Number) -> Polynomial:
         return self + -other
 
     def __mul__(self, other: Polynomial | Number) -> Polynomial:
@@ -76,6 +78,10 @@ class Polynomial:
                     term = term * values[atom]
             result = result + term
         return result
+
+    def renamed(self, names: Mapping[str, str]) -> Polynomial:
+        """With other names for its atoms, all different."""
+        return Polynomial({tuple(sorted([names[a] for a in monomial])): c for monomial, c in self.terms.items()})
 
     def __str__(self) -> str:
         def show(monomial: Monomial, c: Fraction) -> str:

@@ -1,68 +1,66 @@
-"""One check for many n: between two n with the same weights, the inputs of the larger one contain those of all before it.
+"""One check for many n: an interval in which every weight is the same number or the same affine form of n.
 
-Constants are powers of two that grow with n, so weights that are equal at both ends of an interval are equal within. That they
-grow is tested, not proved.
+Powers of two, which grow with n, are the same in it; n itself is an atom of the model and of its inputs. That weights which agree
+with their forms at the ends of an interval, beside them and in the middle do so at every n between is tested, not proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
-from verify.certificates.building import LEAST, Subject, build, precision_of
-from verify.certificates.document import REFUSED, Judged, judge, weights_hash
-from verify.certificates.kinds import Undecided
-from verify.certificates.model import Model, Numbers
-
-NOT_BUILT = "there are none"
+from verify.certificates.building import LEAST, Subject, between, build, precision_of
+from verify.certificates.document import Judged, judge
+from verify.certificates.model import Model, at_size
 
 
 @dataclass(frozen=True)
 class Interval:
-    """n from low to high have the same weights, at the same p."""
+    """n from low to high have the same weights or forms of n, at the same p. digest: of these."""
 
     low: int
     high: int
     precision_bits: int
-    weights_sha256: str
+    digest: str
     judged: Judged
 
 
 def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
-    """Covers all n from the least one to 2^bits. Raises Undecided where n itself stands in the weights."""
+    """Covers all n from the least one to 2^bits."""
     low, end = LEAST, 1 << bits
     while low <= end:
-        first = blocks_hash(subject, low)
-        if first.startswith(NOT_BUILT):
-            yield Interval(low, low, precision_of(replace(subject, n=low)), "", Judged(REFUSED, "the weights", first))
-            return
-        reached, above = low, min(2 * low, end) + 1
-        while above - reached > 1:
-            middle = (reached + above) // 2
-            if blocks_hash(subject, middle) == first:
-                reached = middle
-            else:
-                above = middle
-        if reached == low and low >= 2 * LEAST and blocks_hash(subject, low + 1) != first and _alone(subject, low):
-            raise Undecided("the weights", f"they are different for every n near {low}: n itself stands in them")
-        asked = replace(subject, n=reached)
-        model, language = build(asked)
-        yield Interval(low, reached, precision_of(asked), first, judge(model, language))
-        low = reached + 1
+        high = reach(subject, low, end)
+        model, inputs = between(subject, low, high)
+        yield Interval(low, high, precision_of(replace(subject, n=low)), model.digest, judge(model, inputs))
+        low = high + 1
 
 
-def _alone(subject: Subject, n: int) -> bool:
-    return all(blocks_hash(subject, n + i) != blocks_hash(subject, n + i + 1) for i in range(4))
+def reach(subject: Subject, low: int, end: int) -> int:
+    """The last n of the interval that starts at low: p is one, and the form that fits its first two sizes goes on to fit."""
+    found, form = precision_of(replace(subject, n=low)), _form(subject, low) if low < end else None
+    if form is None:
+        return low
+    same = _last(low + 1, min(2 * low, end), lambda n: precision_of(replace(subject, n=n)) == found)
+    return _last(low + 1, same, partial(_fits, subject, form))
 
 
-def blocks_hash(subject: Subject, n: int) -> str:
-    """Of all numbers of the model but the range of its vocabulary."""
+def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The last one up to which it holds, as it does at low."""
+    if holds(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _form(subject: Subject, low: int) -> Model | None:
     try:
-        model, _ = build(replace(subject, n=n))
-    except ValueError as error:
-        return f"{NOT_BUILT}: {error}"
-    return weights_hash(_same_vocabulary(model))
+        return between(subject, low, low + 1)[0]
+    except ValueError:
+        return None
 
 
-def _same_vocabulary(model: Model) -> Model:
-    return replace(model, numbers=Numbers(1, 1, model.numbers.rows))
+def _fits(subject: Subject, form: Model, n: int) -> bool:
+    return build(replace(subject, n=n))[0].layers == at_size(form, n).layers

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.certificates.kinds import Integer, Kind
+from verify.certificates.domains import Integer
+from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial
 
 

@@ -18,6 +18,7 @@ why: n^(4A+3) does not fit 2^q for q = 5A·log2 n once n ≥ 2, and position 1 t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -75,10 +76,8 @@ def least_lead(largest: int) -> Fraction:
 
 def next_scale(gap: int, n: int) -> int:
     """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
-    scale = 4
-    while scale * least_lead(n + 1) < gap:
-        scale *= 2
-    return scale
+    needed = math.ceil(gap / least_lead(n + 1))
+    return max(4, 1 << (needed - 1).bit_length())
 
 
 def match_next(

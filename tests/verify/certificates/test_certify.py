@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from constructions.istree import transformer
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.show.export import save, tensors
-from precision.format import Discipline
-from verify.certificates.building import RETRIEVERS, Subject
-from verify.certificates.document import CERTIFIED, certificate
-from verify.certificates.ranges import blocks_hash, intervals
+from constructions.wiring.wire import wire
+from precision.format import Discipline, fixed_point
+from verify.certificates.building import RETRIEVERS, Subject, between, build
+from verify.certificates.document import CERTIFIED, certificate, judge
+from verify.certificates.model import at_size
+from verify.certificates.ranges import intervals, reach
 from verify.certify import main
 
 
@@ -122,11 +125,28 @@ def test_intervals_leave_no_gap(name: str) -> None:
     assert found[-1].high == 32
     assert all(item.judged.verdict == CERTIFIED for item in found)
     for item in found:
-        middle = (item.low + item.high) // 2
-        assert blocks_hash(Subject(name, 4), middle) == item.weights_sha256
+        for n in {item.low, (item.low + item.high) // 2, item.high}:
+            form, _ = between(Subject(name, 4), item.low, item.high)
+            assert at_size(form, n).layers == build(Subject(name, n))[0].layers
 
 
-def test_the_count_of_what_float64_can_hold() -> None:
-    """The margin 1 − 2^−(bits + 1) of Counting needs more than 53 digits from n = 2^52 − 1 on."""
-    assert certificate(Subject("counting", 2**52 - 2))["verdict"] == CERTIFIED
-    assert "53 significant digits" in certificate(Subject("counting", 2**52 - 1))["what"]
+@pytest.mark.parametrize(("low", "high"), [(88, 104), (4_843_165, 4_987_893)])
+def test_istree_for_every_size_of_an_interval(low: int, high: int) -> None:
+    """n stands in the weights: it is an atom, and positions are known against 3n and 5n."""
+    assert reach(Subject("istree", low), low, 1 << 64) == high
+    assert judge(*between(Subject("istree", low), low, high)).verdict == CERTIFIED
+
+
+def test_an_interval_of_two_forms() -> None:
+    with pytest.raises(ValueError, match="no affine forms"):
+        between(Subject("istree", 88), 88, 105)
+
+
+def test_beyond_what_float64_can_hold() -> None:
+    """1 − 2^−(bits + 1) of Counting and 3 − 5n − 4L of IsTree need more than 53 digits: no file holds them, the check does."""
+    for name, n in (("counting", 2**52 - 1), ("istree", 27_397_079)):
+        assert certificate(Subject(name, n))["verdict"] == CERTIFIED
+    fmt = fixed_point(transformer.least_precision(27_397_079))
+    embedding, blocks = transformer.plan(27_397_079, fmt, vertices=5)
+    with pytest.raises(ValueError, match="53 significant digits"):
+        wire(embedding, blocks, embedding.words, fmt)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from verify.certificates.attention import needed_lead
-from verify.certificates.kinds import Integer, Kind, Reciprocal, Space
+from verify.certificates.candidates import needed_lead
+from verify.certificates.domains import Integer, Reciprocal, Space
+from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.rational import evaluate, least, never_negative, unit
 from verify.certificates.scores import complete_squares
@@ -28,7 +29,7 @@ ends = st.tuples(st.integers(-3, 3), st.integers(0, 3)).map(lambda pair: Integer
 
 def kind(a: Integer, b: Integer, m: int) -> Kind:
     box = {"k": Integer(1, 1), "a": a, "b": b, "m": Integer(m, m + 4), "r": Reciprocal("m", 1)}
-    return Kind("test", SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box)
+    return Kind(SPACE, {0: atom("a"), 1: atom("b"), 2: atom("r")}, box, name="test")
 
 
 def values(part: Kind, a: int, b: int, m: int, *, ideal: bool) -> dict[str, Polynomial]:

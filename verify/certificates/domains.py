@@ -1,0 +1,117 @@
+"""Atoms: what registers are polynomials over, each with a domain.
+
+  Integer      an integer between two bounds: a token's number, a position, a number of keys
+  Reciprocal   ROUND(1/(m + s)) for an Integer atom m, as a COUNT head writes it; ideally 1/(m + s)
+  Rounded      what one inexact operator returned, with its ideal value and how far it is from it
+The same polynomials describe the rounded run and the ideal one; an atom just has two readings. Reciprocal and Rounded atoms are
+multiples of the format's step.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from precision.format import Format
+from precision.rounding import round_fraction
+from verify.certificates.polynomial import Polynomial
+
+POSITION = "k"
+SIZE = "n"  # of the model; the one atom that all positions share
+SHARED = frozenset((POSITION, SIZE))  # what keeps its name and is never eliminated
+Interval = tuple[Fraction, Fraction]
+Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
+
+
+class Refused(Exception):
+    """An obligation fails: where, and the numbers."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where}: {what}")
+        self.where, self.what = where, what
+
+
+class Undecided(Refused):
+    """No rule covers this place: nothing is said about it."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer in [low, high]."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Reciprocal:
+    """ROUND(1/(of + shift)); ideally 1/(of + shift)."""
+
+    of: str
+    shift: int
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """ROUND(exact), in [low, high]; ideally `ideal`, a polynomial without Rounded atoms, at most `error` away."""
+
+    exact: Polynomial
+    ideal: Polynomial
+    low: Fraction
+    high: Fraction
+    error: Fraction
+
+
+Domain = Integer | Reciprocal | Rounded
+
+
+@dataclass(frozen=True)
+class Space:
+    """What all kinds of one model share: the format, and a supply of names."""
+
+    format: Format
+    names: Iterator[int] = field(default_factory=itertools.count)
+    known: dict[int, Fraction] = field(default_factory=dict)
+
+    @cached_property
+    def step(self) -> Fraction:
+        """2^−q."""
+        return self.format.quantum
+
+    @cached_property
+    def largest(self) -> Fraction:
+        """2^q − 2^−q."""
+        return self.format.max_value
+
+    def rounded(self, value: Fraction) -> Fraction:
+        """ROUND(value)."""
+        return round_fraction(value, self.format).quanta * self.format.quantum
+
+    def reciprocal(self, m: int) -> Fraction:
+        """ROUND(1/m)."""
+        if m not in self.known:
+            self.known[m] = self.rounded(Fraction(1, m))
+        return self.known[m]
+
+    def fresh(self, letter: str) -> str:
+        """A name that no atom has."""
+        return f"{letter}{next(self.names)}"
+
+
+def canonical(polynomial: Polynomial) -> tuple[Form, Fraction]:
+    """The form F and the factor a with polynomial = a·F + its constant."""
+    pairs = sorted((m[0], c) for m, c in polynomial.terms.items() if m)
+    scale = math.lcm(*(c.denominator for _, c in pairs))
+    integers = [int(c * scale) for _, c in pairs]
+    divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
+    form = tuple((name, c // divisor) for (name, _), c in zip(pairs, integers, strict=True))
+    return form, Fraction(divisor, scale)
+
+
+def form_polynomial(form: Form) -> Polynomial:
+    """The form as a polynomial."""
+    return Polynomial({(name,): Fraction(c) for name, c in form})

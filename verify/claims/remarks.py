@@ -58,7 +58,7 @@ def test_circuit_size(check: Check) -> None:
 
 
 @claim(
-    "5.8/parameter-bits",
+    "5.8/parameter-cost",
     source="Theorem 5.8",
     statement="The parameters have O(A·B²·log n) bits for B states and k symbols, at most (8,068 + 122·B·k)·p"
     " with p ≤ 6·(1 + log2 n) + 2·log2(B·k) + 25.",

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test fuzz check bench clean
+.PHONY: verify test fuzz check bench docs clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
@@ -24,6 +24,12 @@ bench: .venv/ready
 	$(BIN)/python -m pytest tests/bench -q -s -m benchmark
 	$(BIN)/python -m tests.bench.engines --n-max 100000 --write docs
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
+
+# The pages of docs/ as a site in build/site, which opens without a server. Needs what `make test` does not.
+docs: .venv/ready
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -m verify.findings
+	$(BIN)/mkdocs build --strict --site-dir build/site
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,115 @@
+"""What the pages of docs/ show is so: commands print what stands below them, Python runs, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from constructions.models.registry import find_constructions, find_parts
+from verify.findings import TITLES, known_findings, main, markdown, owners, place_of
+from verify.framework.claim import Verdict
+from verify.framework.ledger import load_witnesses, read
+from verify.plugin import WITNESSES
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = ("index", "language", "formats", "exactness", "engines", "verdicts")
+REFUTED = "--printed|--variant printed|replay"  # what is shown to fail
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command and what stands below it."""
+    for piece in block.split("$ ")[1:]:
+        command, _, output = piece.partition("\n")
+        yield command, output
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    python, dash_m, module, *argv = shlex.split(command)
+    assert (python, dash_m) == ("python", "-m")
+    monkeypatch.setattr(sys, "argv", [module, *argv])
+    capsys.readouterr()
+    monkeypatch.delitem(sys.modules, module, raising=False)  # runpy warns of a module that is there
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    assert end.value.code == (1 if re.search(REFUTED, command) else 0), command
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_snippets_of_a_page_run_in_order(
+    page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    found = blocks(page)
+    assert {kind for kind, _ in found} <= {"console", "python"}
+    assert found
+    for kind, block in found:
+        if kind == "python":
+            assert "assert" in block
+            exec(compile(block, f"{page}.md", "exec"), names)
+            continue
+        for command, wanted in commands(block):
+            lines = [line.rstrip() for line in run(command, capsys, monkeypatch).splitlines()]
+            expected = [line.rstrip() for line in wanted.splitlines()]
+            if expected[-1:] == ["…"]:
+                expected.pop()
+                assert len(lines) > len(expected)
+                lines = lines[: len(expected)]
+            assert lines == expected, command
+
+
+def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:
+    menu = re.findall(r"^  - .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert sorted(menu) == sorted(path.name for path in DOCS.glob("*.md"))
+    for name in menu:
+        text = re.sub(r"^```.*?^```$", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.M | re.S)
+        for link in re.findall(r"(?<!`)\]\(([^)#\s]+)\)", text) if name != "findings.md" else []:
+            assert link.startswith("https://") or (DOCS / link).exists(), f"{name}: {link}"
+
+
+def test_every_finding_has_its_place_on_the_page() -> None:
+    rows = read(DOCS / "ledger.json")
+    refuted = [row for row in rows if row.verdict is Verdict.REFUTED]
+    findings = known_findings()
+    owned = owners(refuted, findings)
+    assert sum(map(len, owned.values())) == len(refuted)
+    lists = [*(item.findings for item in find_constructions()), *(part.findings for part in find_parts())]
+    assert {finding.printed for found in lists for finding in found} <= set(findings)
+    text = markdown(rows, load_witnesses(WITNESSES))
+    for row in refuted:
+        assert text.count(f"`python -m verify.replay {row.claim.id}`") == 1
+    titles = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert titles == [title for title in TITLES.values() if title in titles]  # in the paper's order
+    for finding in findings.values():
+        assert place_of(finding.source)
+
+
+def test_a_finding_owns_the_claims_about_it() -> None:
+    refuted = [row for row in read(DOCS / "ledger.json") if row.verdict is Verdict.REFUTED]
+    owned = {printed: {row.claim.id for row in rows} for printed, rows in owners(refuted, known_findings()).items()}
+    by_id = {finding.id: owned[printed] for printed, finding in known_findings().items()}
+    assert by_id["layer-7"] == {"4.7/layer-7"}
+    assert by_id["C.1"] == {"C.1/printed"}
+    assert by_id["threshold"] == {"4.6/lower-counting/printed"}
+    assert {"4.7/C.3", "C.3/printed", "4.6/recall/C.3"} <= by_id["C.3"]
+    assert "5.7/printed" in owned[""]
+
+
+def test_a_file_that_is_no_ledger_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "l.json").write_text("{}")
+    assert main([str(tmp_path / "l.json"), "--into", str(tmp_path / "f.md")]) == 2
+    assert "l.json" in capsys.readouterr().err
+    assert main([str(tmp_path / "none.json")]) == 2

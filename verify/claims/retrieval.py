@@ -280,7 +280,7 @@ class LargeCase:
 
 @claims(
     "stem",
-    [(about(stem, "scale", r.source, f"{r.statement} At any size."), stem) for stem, r in RETRIEVERS.items()],
+    [(about(stem, "scale", r.source, f"{r.statement} At large sizes."), stem) for stem, r in RETRIEVERS.items()],
 )
 def test_at_scale(check: Check, stem: str) -> None:
     task = RETRIEVERS[stem].task.name

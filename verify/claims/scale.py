@@ -138,7 +138,7 @@ JUDGES = {PAPER.name: paper_at_scale, EOS.name: eos_at_scale}
     [
         (
             Claim.about(
-                "4.7", "istree", f"scale-{layout.name}", istree.SOURCE, f"At any size. Token layout {layout.name}."
+                "4.7", "istree", f"scale-{layout.name}", istree.SOURCE, f"At large sizes. Token layout {layout.name}."
             ),
             layout,
         )

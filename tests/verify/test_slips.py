@@ -1,0 +1,73 @@
+"""Slips that formulas alone would not show, a precision too small or a factor that stops growing: some claim does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from constructions.istree import transformer
+from constructions.parts.heads import match_next
+from constructions.retrieval.retriever import Retriever
+from verify.certificates.building import Subject
+from verify.claims import istree, next_fraction, retrieval_size
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Row, Verdict
+from verify.framework.options import Options
+from verify.framework.seen import Refuted, Undecided
+
+SIZES = Options(n_max=10_000)
+
+
+def judged(test: Callable[..., None], *more: Any) -> Row:
+    """What a claim's test says, without pytest around it."""
+    check, note = Check(Claim("X.1", "here", "It holds."), SIZES), ""
+    try:
+        test(check, *more)
+    except Refuted:
+        pass
+    except Undecided as error:
+        note = str(error)
+    return check.row(0.0, note)
+
+
+def sound(n: int) -> Row:
+    """Whether IsTree's weights are certified for this n."""
+
+    def rounding(check: Check) -> None:
+        check.certified([Subject("istree", n)], range=f"n = {n}")
+
+    return judged(rounding)
+
+
+def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transformer, "least_precision", lambda *arguments: 5)
+    row = judged(istree.test_logarithmic_precision)
+    assert row.verdict is Verdict.REFUTED
+    assert row.witness is not None
+    assert row.witness.shows["where"] == "the weights"
+
+
+def test_too_few_bits_for_retrieval_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Retriever, "least_precision", lambda *arguments, **more: 5)
+    assert judged(retrieval_size.test_logarithmic_precision, retrieval_size.ROWS[0]).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("slip", [lambda n: min(n, 600), lambda n: min(n + 1, 600), lambda n: n // 2 + 1])
+def test_a_lead_that_stops_growing_is_refuted(monkeypatch: pytest.MonkeyPatch, slip: Callable[[int], int]) -> None:
+    right = match_next.least_lead
+    monkeypatch.setattr(match_next, "least_lead", lambda largest: right(slip(largest)))
+    row = judged(next_fraction.test_least_lead)
+    assert row.verdict is Verdict.REFUTED
+    assert row.witness is not None
+    assert {"scale", "lead", "gap"} <= set(row.witness.shows)
+
+
+def test_a_lead_that_stops_growing_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = match_next.least_lead
+    monkeypatch.setattr(match_next, "least_lead", lambda largest: right(min(largest, 600)))
+    row = sound(10_000)
+    assert row.verdict is Verdict.REFUTED
+    assert row.witness is not None
+    assert "scores of first endpoint may differ by" in row.witness.shows["what"]

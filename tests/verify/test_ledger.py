@@ -10,7 +10,7 @@ import pytest
 
 from tests.verify.conftest import PAPER, Paper
 from verify.framework import ledger
-from verify.framework.claim import Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
+from verify.framework.claim import Argued, Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
 from verify.framework.options import Options
 
 CLAIM = Claim("C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED)
@@ -78,6 +78,19 @@ def test_the_document(paper: Paper) -> None:
         "task": "",
         "aspect": "printed",
     }
+
+
+def test_what_holds_on_samples_alone_says_so() -> None:
+    argued = Argued("All n: the same.", "")
+    for evidence, text in (
+        ((SAMPLED,), "holds on samples"),
+        ((SAMPLED, argued), "holds on samples"),
+        ((SAMPLED, Exhaustive("all edges", "", 3, 2, False)), "holds"),
+    ):
+        assert replace(HELD, evidence=evidence).verdict_text == text
+    assert REFUTED.verdict_text == "refuted"
+    with pytest.raises(ValueError, match="nothing holds without evidence that was checked"):
+        replace(HELD, evidence=(argued,))
 
 
 def test_an_interrupted_run_prints_what_it_has(paper: Paper) -> None:

@@ -57,6 +57,39 @@ def test_a_crash_leaves_the_question_open(stored: Paper) -> None:
     result.stdout.fnmatch_lines(["Unknown: TypeError: *"])
 
 
+def test_stored_proofs_are_checked_again_by_the_kernel(stored: Paper) -> None:
+    result = stored.replay("--witnesses", "witnesses.json", "U/repaired")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["accepted: for all real x: x[*]x >= 0", "The kernel accepts every proof of U/repaired: 1, from *proofs.json."]
+    )
+
+
+def test_a_stored_proof_that_was_tampered_with_is_rejected(stored: Paper) -> None:
+    path = stored.folder / "proofs.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(">= 0", ">= x"), encoding="utf-8")
+    result = stored.replay("--witnesses", "witnesses.json", "U/repaired", "--json")
+    assert result.ret == 3
+    document = json.loads(result.stdout.str())
+    [proof] = document["proofs"]
+    assert (document["verdict"], proof["accepted"]) == ("unknown", False)
+    assert proof["note"] == "the sum of products is another polynomial"
+    path.write_text(text.replace('"proof"', '"trust"'), encoding="utf-8")
+    result = stored.replay("--witnesses", "witnesses.json", "U/repaired")
+    assert result.ret == 2
+    [line] = result.stderr.lines
+    assert line.endswith("proofs.json: not a file of proofs: U/repaired: want objects of a theorem and its proof")
+
+
+def test_proofs_of_a_claim_that_is_judged_again_without_are_forgotten(stored: Paper) -> None:
+    stored.write(
+        PAPER.replace('check.proved([SQUARES], by="the signs of x", range="all real x")', 'check.unknown("open")')
+    )
+    stored.run("--update-witnesses", "--claim", "U/repaired")
+    assert json.loads((stored.folder / "proofs.json").read_text(encoding="utf-8"))["proofs"] == {}
+
+
 def test_the_printed_command_needs_no_file(paper: Paper) -> None:
     [row] = [row for row in paper.rows().values() if row["verdict"] == "refuted"]
     witness = row["witness"]

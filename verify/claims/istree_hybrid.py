@@ -169,7 +169,9 @@ def right_at_scale(large: Large) -> Counterexample | None:
     return right_by_index(large.graph())
 
 
-@claim(theorem="5.7", task="istree", aspect="scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At large sizes.")
+@claim(
+    theorem="5.7", task="istree", aspect="scale", source=hybrid.SOURCE, statement=f"{hybrid.STATEMENT} At large sizes."
+)
 def test_at_scale(check: Check) -> None:
     for some in MODERATE:
         if some[-1] <= check.n_max:

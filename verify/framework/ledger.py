@@ -161,7 +161,8 @@ def covered(evidence: Evidence) -> str:
     if isinstance(evidence, Proved):
         parts.append(f"by {evidence.by}")
         if evidence.theorems:
-            parts.append(f"{evidence.theorems} theorem{'s' * (evidence.theorems > 1)} that the kernel checked")
+            several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
+            parts.append(f"checked by the kernel: {shortened(evidence.theorem)}{several}")
     if evidence.precision:
         parts.append(evidence.precision)
     return ", ".join(parts)

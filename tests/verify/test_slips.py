@@ -46,7 +46,7 @@ def test_too_few_bits_for_istree_are_refuted(monkeypatch: pytest.MonkeyPatch) ->
     row = judged(istree.test_logarithmic_precision)
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None
-    assert row.witness.shows["where"] == "the weights"
+    assert row.witness.shows["where"].startswith("the weights")
 
 
 def test_too_few_bits_for_retrieval_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ HEAD = """\
 # Findings
 
 Where the paper's print does not hold: what it says, what is wired here instead, and the smallest input found that shows the
-difference. Each is judged with everything else repaired, unless the row says `printed`, which is the whole construction as printed.
+difference. Each is judged with everything else repaired, unless the row says `printed`: then all of it is as printed.
 Smallest means the smallest that the search met and shrank. A command replays each witness; exit status 1: it still refutes.
 
 Written by `python -m verify.findings`, never by hand.

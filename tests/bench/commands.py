@@ -20,11 +20,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from constructions.turing.protocol import find_model
-
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.models import MODELS
 from constructions.turing.library import find
+from constructions.turing.models import MODELS as TURING_MODELS
 from tests.bench.engines import SHAPE, this_machine, write
 from verify.inputs.large_graphs import LargeGraph
 
@@ -75,7 +74,7 @@ def walks(model: str, *more: str, largest: int = SIZES[-1]) -> Command:
         return ("constructions.istree", *options, *written, "--graph", str(path))
 
     def tokens(n: int) -> int:
-        return len(PAPER.prompt(tree(n))) + len(MODELS[model].expected(tree(n), PAPER))
+        return len(PAPER.prompt(tree(n))) + len(MODELS[model, PAPER.name].expected(tree(n)))
 
     return Command(" ".join(("istree", *options, "--graph FILE")), argv, edges, tokens, largest)
 
@@ -113,8 +112,8 @@ def runs(model: str, machine: str, *, tape: str = "", cells: int | None = None, 
 
     def tokens(n: int) -> int:
         named, wanted = find(machine).machine, {"steps": n, **task}
-        module = find_model(model)
-        return len(module.prompt(named, **wanted)) + len(module.expected_sequence(named, **wanted))
+        solver = TURING_MODELS[model]
+        return len(solver.prompt(named, **wanted)) + len(solver.expected(named, **wanted))
 
     return Command(
         " ".join(("turing", *options, "--steps n")),
@@ -146,8 +145,8 @@ def gates() -> Command:
 COMMANDS = (
     walks("transformer"),
     walks("transformer", "--json"),
-    walks("transformer", "--trace", largest=100),
-    walks("transformer", "--html", largest=100),
+    walks("transformer", "--trace", largest=1000),
+    walks("transformer", "--html", largest=1000),
     walks("hybrid", largest=10_000),
     walks("hybrid", "--trace", largest=100),
     walks("rag", largest=1000),

@@ -13,8 +13,12 @@ equivalence, berkeley_abc
                   whether two circuits are equal: by SAT, and by others
 aiger, aiger_read, dot
                   files
-step, compiler    one step of an RNN, numbered as the theorem wants it; from a Linear RNN's matrices
-models            the RNNs that there are circuits of
-runs, simulation, simulate
-                  an RNN run through its circuit; the Transformer that writes every gate; its command
+step              one step of an RNN, numbered as the theorem wants it
+ranges            what its state can be, by induction
+cones, forms      sums of few bits, case by case; numbers as sums of bits that become gates late
+compiler, models  the step from a Linear RNN's matrices; the RNNs that there are circuits of
+runs              an RNN run through its circuit, its searches answered
+plan, simulation  Theorem 4.8's Transformer that writes every gate: what it is made for, its weights
+simulator, simulate, scene
+                  the same as a model to run; its command; its page
 """

@@ -35,17 +35,21 @@ class Bit:
 
 
 class Builder:
-    """A circuit in the making."""
+    """A circuit in the making. gates: all that were made so far, read or not; a bit's id is its place among them."""
 
     def __init__(self) -> None:
         # 0 and 1 come first: a gate is folded away before it could read them, but for the 1 of a negation.
-        self._gates = [Gate(Kind.XOR, _ONE, _ONE), Gate(Kind.ONE)]
+        self.gates = [Gate(Kind.XOR, _ONE, _ONE), Gate(Kind.ONE)]
         self._known: dict[Gate, int] = {}
         self._negated: dict[int, int] = {_ZERO: _ONE, _ONE: _ZERO}
         self._inputs: dict[str, int] = {}
         self._states: dict[str, int] = {}
         self._initial: list[int] = []
         self.zero, self.one = Bit(self, _ZERO), Bit(self, _ONE)
+
+    def positive(self, bit: Bit) -> tuple[Bit, bool]:
+        """A bit that is no negation, and whether this one is its negation."""
+        return (Bit(self, self._negated[bit.id]), True) if self._is_negation(bit.id) else (bit, False)
 
     def constant(self, value: int) -> Bit:
         """0 or 1."""
@@ -68,7 +72,7 @@ class Builder:
             return self.zero
         if x in (_ONE, y):
             return Bit(self, y)
-        if self._gates[y].kind is Kind.AND and x in self._gates[y][1:]:
+        if self.gates[y].kind is Kind.AND and x in self.gates[y][1:]:
             return Bit(self, y)  # absorption: x ∧ (x ∧ z)
         return self._gate(Gate(Kind.AND, x, y))
 
@@ -108,12 +112,12 @@ class Builder:
         wanted = [self._own(bit) for bit in (*outputs.values(), *next_state)]
         used, uses = self._reached(wanted)
         # A computing gate that nobody else reads takes its own place at the end.
-        free = {x for x in wanted if in_order and not uses[x] and self._gates[x].computes and wanted.count(x) == 1}
+        free = {x for x in wanted if in_order and not uses[x] and self.gates[x].computes and wanted.count(x) == 1}
         gates: list[Gate] = []
         place: dict[int, int] = {}
 
         def emit(x: int) -> None:
-            gate = self._gates[x]
+            gate = self.gates[x]
             place[x] = len(gates)
             gates.append(Gate(gate.kind, place[gate.left], place[gate.right]) if gate.computes else gate)
 
@@ -146,7 +150,7 @@ class Builder:
         """What is read, directly or not, in order; and by how many gates each."""
         uses = dict.fromkeys(wanted, 0)
         for x in range(max(wanted, default=-1), -1, -1):
-            gate = self._gates[x]
+            gate = self.gates[x]
             if x in uses and gate.computes:
                 for operand in {gate.left, gate.right}:
                     uses[operand] = uses.get(operand, 0) + 1
@@ -155,8 +159,8 @@ class Builder:
     def _named(self, name: str, kind: Kind, names: dict[str, int]) -> Bit:
         if name in self._inputs or name in self._states:
             raise ValueError(f"two bits are called {name!r}")
-        names[name] = len(self._gates)
-        self._gates.append(Gate(kind, len(names) - 1))
+        names[name] = len(self.gates)
+        self.gates.append(Gate(kind, len(names) - 1))
         return Bit(self, names[name])
 
     def _own(self, bit: Bit) -> int:
@@ -165,7 +169,7 @@ class Builder:
         return bit.id
 
     def _is_negation(self, x: int) -> bool:
-        gate = self._gates[x]
+        gate = self.gates[x]
         return gate.kind is Kind.XOR and gate.left == _ONE and x != _ZERO
 
     def _negation(self, x: int) -> Bit:
@@ -176,6 +180,6 @@ class Builder:
 
     def _gate(self, gate: Gate) -> Bit:
         if gate not in self._known:
-            self._known[gate] = len(self._gates)
-            self._gates.append(gate)
+            self._known[gate] = len(self.gates)
+            self.gates.append(gate)
         return Bit(self, self._known[gate])

@@ -116,3 +116,20 @@ class Circuit:
         """Outputs and next state; see `values`."""
         values = self.values(inputs, states, lanes)
         return [values[place] for place in self.outputs], [values[place] for place in self.next_state]
+
+
+def constants(circuit: Circuit) -> list[int | None]:
+    """The value of each gate whose gates say it whatever is read, None for the others."""
+    found: list[int | None] = []
+    for kind, left, right in circuit.gates:
+        if kind is Kind.ONE:
+            found.append(1)
+        elif kind is Kind.AND:
+            a, b = found[left], found[right]
+            found.append(0 if 0 in (a, b) else None if None in (a, b) else 1)
+        elif kind is Kind.XOR:
+            a, b = found[left], found[right]
+            found.append(0 if left == right else None if a is None or b is None else a ^ b)
+        else:
+            found.append(None)
+    return found

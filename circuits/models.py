@@ -7,22 +7,29 @@ over the step's inputs, and the next token is the argmax of unembed·output.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from circuits.builder import Builder
-from circuits.compiler import compile_step, filled_registers
+from circuits.compiler import compile_reachable, filled_registers
+from circuits.forms import FormBuilder
 from circuits.numbers import NumberBuilder
-from circuits.step import Step, input_number, state_number, step
+from circuits.ranges import Range, Reads, invariant
+from circuits.step import Step, step
+from constructions import counting, index, ngram, recall
 from constructions.layers import Matrix
 from constructions.models.building import format_of, wired_of
 from constructions.models.construction import Construction
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.registry import find_constructions
+from constructions.models.search import END_SEARCH
 from constructions.parts.recurrences.running_sum import running_sum
+from constructions.retrieval.retriever import Retriever
+from constructions.turing import configurations, cot
+from constructions.turing.library import find
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.part import least_odd_precision
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
@@ -38,7 +45,8 @@ KEPT = 3  # tokens, by the shift register
 class Rnn:
     """An RNN as Theorem 4.8 takes it: the circuit of a step, and the fixed embeddings.
 
-    n: the largest number that it has a token for. wired: its matrices, if it is a Linear RNN of this project.
+    n: the largest number that it has a token for. reads: what the circuit relies on. wired: its matrices, if it is a Linear RNN of
+    this project. ends: the words behind which it has nothing to say.
     Shapes: words (vocabulary, inputs), position (inputs,), unembed (vocabulary, outputs), all over the step's numbers.
     """
 
@@ -48,21 +56,34 @@ class Rnn:
     arithmetic: Arithmetic
     vocabulary: tuple[str, ...]
     step: Step
+    reads: Reads
     words: Matrix
     position: Matrix
     unembed: Matrix
     wired: Wired | None = None
+    ends: frozenset[int] = frozenset()
+
+    @property
+    def searches(self) -> bool:
+        """Whether it writes searches, which its surroundings answer."""
+        return END_SEARCH in self.vocabulary
 
 
 @dataclass(frozen=True)
 class Model:
-    """A family of RNNs: one for each n and p. least_precision(n): the least p at which it does what it is for."""
+    """A family of RNNs: one for each n and p. least_precision(n): the least p at which it does what it is for.
+
+    prompt, n, words: a prompt to show, the n that it takes, and how many words the RNN then writes, if nothing ends it before.
+    """
 
     name: str
     source: str
     statement: str
     least_precision: Callable[[int], int]
     build: Callable[[int, Arithmetic], Rnn]
+    prompt: str = "1 0 1"
+    n: int = 1
+    words: int = 1
 
     def largest_n(self, precision_bits: int) -> int:
         """The largest n that p bits are enough for, up to a cap. Raises ValueError if there is none."""
@@ -93,21 +114,24 @@ class Model:
         return self.build(n, Arithmetic(fmt, discipline))
 
 
-def linear(name: str, source: str, wired: Wired) -> Rnn:
+def linear(name: str, source: str, wired: Wired, ends: Iterable[str] = ()) -> Rnn:
     """A Linear RNN of this project."""
     model = wired.model
     inputs, outputs = filled_registers(model.words, model.position), filled_registers(model.unembed)
+    made, reads = compile_reachable(model, wired.registers, wired.arithmetic)
     return Rnn(
         name=name,
         source=source,
         n=wired.n,
         arithmetic=wired.arithmetic,
         vocabulary=wired.vocabulary,
-        step=compile_step(model, wired.registers, wired.arithmetic),
+        step=made,
+        reads=reads,
         words=model.words[:, inputs],
         position=model.position[inputs],
         unembed=model.unembed[:, outputs],
         wired=wired,
+        ends=frozenset(wired.token[word] for word in ends),
     )
 
 
@@ -153,40 +177,94 @@ def parity(n: int, arithmetic: Arithmetic) -> Rnn:
 
     Not a Linear RNN: its transition multiplies state and input.
     """
-    numbers = NumberBuilder(Builder(), arithmetic.format)
-    unit, discipline = 1 << numbers.fraction, arithmetic.discipline
+    unit, fmt = 1 << -arithmetic.format.quantum_exponent, arithmetic.format
     states, inputs = ["h"], ["x[1]", "x[even]", "x[odd]"]
-    h = state_number(numbers, states[0])
-    x, _, _ = (input_number(numbers, name) for name in inputs)
-    both = numbers.multiply(h, x)
-    odd = numbers.dot([(unit, numbers.add(h, x)), (-2 * unit, both)], 0, discipline)
-    outputs = {"o[1]": numbers.constant(0), "o[even]": numbers.dot([(-unit, odd)], unit, discipline), "o[odd]": odd}
-    made = step(numbers, states, inputs, outputs, [odd])
+
+    def make(reads: Reads) -> tuple[Callable[[], Step], list[Range]]:
+        forms = FormBuilder(NumberBuilder(Builder(), fmt), arithmetic.discipline, reads)
+        h = forms.state(states[0])
+        x, _, _ = (forms.input(name) for name in inputs)
+        odd = forms.dot([(unit, forms.add(h, x)), (-2 * unit, forms.multiply(h, x))], 0)
+        outputs = {"o[1]": forms.constant(0), "o[even]": forms.dot([(-unit, odd)], unit), "o[odd]": odd}
+
+        def finish() -> Step:
+            numbers = {name: forms.number(form) for name, form in outputs.items()}
+            return step(forms.numbers, states, inputs, numbers, [numbers["o[odd]"]])
+
+        return finish, [forms.range(odd)]
+
     vocabulary = ("0", "1", "even", "odd")
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)
-    return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, made, rows, np.zeros(3), rows)
+    read = {name: [unit * int(x) for x in column] for name, column in zip(inputs, rows.T, strict=True)}
+    made, reads = invariant(states, read, fmt.max_quanta, make)
+    return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, made, reads, rows, np.zeros(3), rows)
 
 
 SMALL = {
     model.name: model
     for model in (
-        Model("shift", "Lemma C.20", "writes the number two tokens before", _number_precision, shift_register),
+        Model(
+            "shift",
+            "Lemma C.20",
+            "writes the number two tokens before",
+            _number_precision,
+            shift_register,
+            prompt="<s> 1 0",
+        ),
         Model("sum", "Lemma C.21", "writes the sum of the numbers so far, at most n", _number_precision, number_sum),
         Model("parity", "definition 3.3", "writes whether there were even or odd many 1s", lambda n: 5, parity),
     )
 }
+SEARCHERS = (index.RAG, recall.RAG, ngram.RAG, counting.RAG)
+TURING, SPACE = "turing-cot", 5  # cells of BB(2)
+
+
+@cache
+def simulated() -> dict[str, Model]:
+    """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
+    made = [_searcher(retriever) for retriever in SEARCHERS]
+    machine = find("bb2").machine
+    task = configurations.Task(machine, find("bb2").steps, "", SPACE)
+    words = " ".join(task.prompt())
+    about = cot.construction(machine, "", SPACE)
+    ends = configurations.HALT, configurations.OUT
+    turing = Model(
+        TURING,
+        about.source,
+        f"runs BB(2) on {SPACE} cells to its halt",
+        about.least_precision,
+        partial(_build, TURING, about, ends=ends),
+        prompt=words,
+        words=len(configurations.written(task)),
+    )
+    return SMALL | {model.name: model for model in (*made, turing)}
 
 
 def find_models() -> dict[str, Model]:
-    """Every model by name: the small ones, then the Linear RNNs among the constructions."""
-    found = dict(SMALL)
+    """Every model by name: those of `simulated`, then the other Linear RNNs among the constructions."""
+    found = dict(simulated())
     for item in find_constructions():
-        if item.model in ("rag", "cot"):
-            name = item.name if item.name not in found else f"{item.name}-{item.model}"
-            found[name] = Model(name, item.source, item.statement, item.least_precision, partial(_build, name, item))
+        name = item.name if item.model == "rag" else f"{item.name}-{item.model}"
+        if item.model in ("rag", "cot") and name not in found:
+            build = partial(_build, name, item)
+            found[name] = Model(name, item.source, item.statement, item.least_precision, build)
     return found
 
 
-def _build(name: str, item: Construction, n: int, arithmetic: Arithmetic) -> Rnn:
+def _searcher(retriever: Retriever) -> Model:
+    about, question = retriever.construction, retriever.task.samples[1]
+    return Model(
+        about.name,
+        about.source,
+        about.statement,
+        about.least_precision,
+        partial(_build, about.name, about),
+        prompt=" ".join(question.words()),
+        n=max(2, question.least_n),
+        words=retriever.steps(retriever.query_length, frozenset()) - 1,  # but for the result
+    )
+
+
+def _build(name: str, item: Construction, n: int, arithmetic: Arithmetic, ends: Iterable[str] = ()) -> Rnn:
     """The weights of a Linear RNN are the same at every precision."""
-    return linear(name, item.source, replace(item.build(n, ()), arithmetic=arithmetic))
+    return linear(name, item.source, replace(item.build(n, ()), arithmetic=arithmetic), ends)

@@ -1,6 +1,6 @@
-"""R_p in gates: negate, compare, add, multiply, ReLU, dot products with constants; each result rounded once.
+"""R_p in gates: negate, compare, add, multiply, ReLU; each result rounded once.
 
-Source: appendix A.2; the operators under `fused` and `sequential` are those of the engines.
+Source: appendix A.2.
 Notation: q = (p − 1)/2. A number is a sign and p − 1 magnitude bits, counted in quanta of 2^−q. −0 may be read, and is
 never written. Sums are exact; one *settling* makes the result: ties to even, then the largest number if it is beyond.
 """
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuits.builder import Bit, Builder
-from circuits.sums import BitHeap, all_of, full_adder, none_of, signed_digits
-from precision.format import Discipline, Format
+from circuits.sums import BitHeap, all_of, full_adder, none_of
+from precision.format import Format
 
 
 @dataclass(frozen=True)
@@ -124,65 +124,16 @@ class NumberBuilder:
                 heap.add_bit(a & b, i + j)
         return self.round_magnitude(heap.total(), self.fraction, x.negative ^ y.negative)
 
-    def dot(self, terms: Sequence[tuple[int, Number]], bias: int, discipline: Discipline) -> Number:
-        """Σ weight·x + bias, constants in quanta: rounded once, or after each product and sum, the bias last."""
-        unit = 1 << self.fraction
-        terms = [(weight, x) for weight, x in terms if weight and not self._is_nothing(x)]
-        if discipline is Discipline.SEQUENTIAL:
-            result = self.constant(0)
-            for i, (weight, x) in enumerate(terms):
-                scaled = self._scale(weight, x)
-                result = self.add(result, scaled) if i else scaled
-            return self.add(result, self.constant(bias)) if bias and terms else result if terms else self.constant(bias)
-        if not terms:
-            return self.constant(bias)
-        if len(terms) == 1 and not bias:
-            return self._scale(*terms[0])
-        if len(terms) == 2 and not bias and all(abs(weight) == unit for weight, _ in terms):
-            return self.add(*(Number(x.magnitude, x.negative ^ self._sign(weight)) for weight, x in terms))
-        return self._fused(terms, bias << self.fraction)
-
-    def _fused(self, terms: Sequence[tuple[int, Number]], bias: int) -> Number:
-        """Σ weight·x + bias, in units of 2^−2q, exact and rounded once."""
-        low = high = bias
-        for weight, x in terms:
-            reach = weight * self.format.max_quanta
-            if x.negative == self.builder.zero:
-                low, high = low + min(reach, 0), high + max(reach, 0)
-            else:
-                low, high = low - abs(reach), high + abs(reach)
-        heap = BitHeap(self.builder, max(low.bit_length(), high.bit_length()) + 1)
-        heap.add_constant(bias)
-        for weight, x in terms:
-            for exponent, digit in signed_digits(weight):
-                heap.add_signed(x.magnitude, x.negative ^ self._sign(digit), exponent)
-        total = heap.total()
-        if low >= 0:
-            return self.round_magnitude(total[:-1], self.fraction, self.builder.zero)
-        return self.round_signed(total, self.fraction)
-
-    def _scale(self, weight: int, x: Number) -> Number:
-        """weight·x, rounded; weight in quanta."""
-        if abs(weight) == 1 << self.fraction:
-            return self.canonical(Number(x.magnitude, x.negative ^ self._sign(weight)))
-        heap = BitHeap(self.builder, (abs(weight) * self.format.max_quanta).bit_length())
-        for exponent, digit in signed_digits(abs(weight)):
-            heap.add_signed(x.magnitude, self._sign(digit), exponent)
-        return self.round_magnitude(heap.total(), self.fraction, x.negative ^ self._sign(weight))
-
     def _is_nothing(self, x: Number) -> bool:
         """Whether x is the constant 0."""
         return all(bit == self.builder.zero for bit in x.magnitude)
-
-    def _sign(self, number: int) -> Bit:
-        return self.builder.constant(int(number < 0))
 
     # Rounding
 
     def round_magnitude(self, bits: Sequence[Bit], shift: int, negative: Bit) -> Number:
         """± bits / 2^shift, rounded."""
         zero = self.builder.zero
-        return self.settle(bits[shift:], zero, self._rounds_up(bits, shift), negative)
+        return self.settle(bits[shift:], zero, self.rounds_up(bits, shift), negative)
 
     def round_signed(self, bits: Sequence[Bit], shift: int) -> Number:
         """bits / 2^shift, rounded; bits in two's complement.
@@ -191,9 +142,9 @@ class NumberBuilder:
         ¬F + (1 − up): one increment rounds and negates.
         """
         negative = bits[-1]
-        return self.settle(bits[shift:-1], negative, self._rounds_up(bits, shift) ^ negative, negative)
+        return self.settle(bits[shift:-1], negative, self.rounds_up(bits, shift) ^ negative, negative)
 
-    def _rounds_up(self, bits: Sequence[Bit], shift: int) -> Bit:
+    def rounds_up(self, bits: Sequence[Bit], shift: int) -> Bit:
         """Whether what lies below bit `shift` is more than a half of it, or a half and bit `shift` is odd."""
         if not shift:
             return self.builder.zero

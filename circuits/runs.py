@@ -1,45 +1,101 @@
 """Running an RNN through its circuit: what it writes, and what each gate is on the way. The oracle of the simulation.
 
-Source: definition 3.3; A.4 (chain of thought). Operators round as those of the engines do.
+Source: definition 3.3; A.4 (chain of thought); A.5 (searches). Operators round as those of the engines do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from circuits.lanes import number_bits, number_quanta
 from circuits.models import Rnn
+from constructions.engines import Respond, no_response
+from constructions.models.search import Search
 from precision.format import Discipline
 from precision.rounding import round_fraction, round_shifted
 
 
 @dataclass(frozen=True)
 class RnnStep:
-    """One step. word: the one that was read. values: of all gates. written: the argmax of the output."""
+    """One step. word: the one that was read. values: of all gates. written: the argmax of the output.
+
+    response: what the surroundings put behind it, one word of a search's result or nothing.
+    """
 
     word: int
     values: tuple[int, ...]
     written: int
+    response: tuple[int, ...] = ()
+
+
+@dataclass
+class Conversation:
+    """What an RNN reads: the prompt, then its own words, and the result behind each search that it writes (A.5).
+
+    A word that is written while others wait to be read counts for nothing, as within the prompt. own: the words that count.
+    Raises ValueError for no prompt, and SearchError.
+    """
+
+    rnn: Rnn
+    prompt: Sequence[int]
+    read: list[int] = field(init=False)
+    own: int = field(init=False, default=0)
+    _steps: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not self.prompt:
+            raise ValueError("an RNN needs at least one word to read")
+        self.read = list(self.prompt)
+        self._search: Respond = Search(self.rnn.vocabulary) if self.rnn.searches else no_response
+
+    def write(self, word: int) -> tuple[int, ...]:
+        """The RNN ends a step with this word: what the surroundings put behind it."""
+        self._steps += 1
+        if self._steps < len(self.read):
+            return tuple(self.read[self._steps : self._steps + 1]) if self._steps >= len(self.prompt) else ()
+        self.read.append(word)
+        self.own += 1
+        self.read += self._search(self.read)
+        return ()
+
+
+def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
+    """What responds to the Transformer: the results of the RNN's searches, each word behind the step before it is read."""
+    words, first = len(rnn.vocabulary), len(prompt)
+
+    def respond(sequence: Sequence[int]) -> Sequence[int]:
+        if sequence[-1] >= words:
+            return ()
+        conversation, response = Conversation(rnn, prompt), tuple[int, ...]()
+        for token in sequence[first:]:
+            if token < words:
+                response = () if response else conversation.write(token)
+        return response
+
+    return respond if rnn.searches else no_response
 
 
 def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
-    """The steps over a prompt and until the RNN has written so many words behind it. Raises ValueError for no prompt."""
-    if not prompt:
-        raise ValueError("an RNN needs at least one word to read")
+    """The steps over a prompt and until the RNN has written so many words behind it, or one that ends it.
+
+    Raises ValueError for no prompt, and SearchError.
+    """
     circuit, p = rnn.step.circuit, rnn.step.precision_bits
-    bits = list(circuit.initial)
-    steps: list[RnnStep] = []
-    for a in range(len(prompt) + words - 1):
-        word = prompt[a] if a < len(prompt) else steps[-1].written
-        inputs = [bit for x in embedded(rnn, word, a + 1) for bit in number_bits(x, p)]
+    conversation, bits, steps = Conversation(rnn, prompt), list(circuit.initial), list[RnnStep]()
+    while True:
+        word = conversation.read[len(steps)]
+        inputs = [bit for x in embedded(rnn, word, len(steps) + 1) for bit in number_bits(x, p)]
         values = circuit.values(inputs, bits)
         output = [values[i] for i in circuit.outputs]
-        numbers = [number_quanta(output[i : i + p]) for i in range(0, len(output), p)]
-        steps.append(RnnStep(word, tuple(values), next_word(rnn, numbers)))
+        written = next_word(rnn, [number_quanta(output[i : i + p]) for i in range(0, len(output), p)])
+        own = conversation.own
+        response = conversation.write(written)
+        steps.append(RnnStep(word, tuple(values), written, response))
+        if conversation.own == words or (conversation.own > own and written in rnn.ends):
+            return steps
         bits = [values[i] for i in circuit.next_state]
-    return steps
 
 
 def embedded(rnn: Rnn, word: int, place: int) -> list[int]:

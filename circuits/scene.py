@@ -14,6 +14,14 @@ class CircuitScene:
 
     def __init__(self, rnn: Rnn, prompt_length: int, produced: Sequence[str]) -> None:
         self.circuit, self.prompt_length, self.produced = rnn.step.circuit, prompt_length, produced
+        words = set(rnn.vocabulary)
+        self.starts, self.steps = [0], list[int]()  # where each step's gates begin; the step of each place
+        for place, token in enumerate(produced):
+            self.steps.append(len(self.starts) - 1)
+            if token in words and place == self.starts[-1]:  # the result of a search
+                self.starts[-1] += 1
+            elif token in words:
+                self.starts.append(place + 1)
 
     def document(self) -> Mapping[str, object]:
         """As scenes.js has it."""
@@ -23,11 +31,14 @@ class CircuitScene:
     def says(self, token: TokenTrace) -> str:
         """The gate that comes next, with its operands."""
         place, turn = token.position - self.prompt_length, len(self.circuit.gates) + 1
-        step, number = divmod(place, turn)
+        step = self.steps[place]
+        begin = self.starts[step]
+        number = place - begin
+        if number < 0:
+            return f"A search found {token.produced}, which the RNN reads next."
         if number == turn - 1:
             return f"Step {step + 1} is complete: the RNN's own word is {token.produced}."
         gate = self.circuit.gates[number]
-        begin = step * turn
 
         def value(of: int, at: int = begin) -> str:
             return f"gate {of + 1} ({self.produced[at + of].partition('=')[2] or '?'})"
@@ -35,7 +46,9 @@ class CircuitScene:
         if gate.computes:
             what = f"{gate.kind.name} of {value(gate.left)} and {value(gate.right)}"
         elif gate.kind is Kind.STATE:
-            source = value(self.circuit.next_state[gate.left], begin - turn) if step else "what it is at the start"
+            source = (
+                value(self.circuit.next_state[gate.left], self.starts[step - 1]) if step else "what it is at the start"
+            )
             what = f"state bit {self.circuit.states[gate.left]}, {source}"
         else:
             what = _name(self.circuit, gate)

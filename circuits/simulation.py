@@ -39,14 +39,11 @@ why: a head reads a linear form of the word's registers; no bit of a number is o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
-from circuits.circuit import Kind
-from circuits.models import Rnn
+from circuits.plan import Plan
 from constructions.models.building import chosen_of, format_of
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
@@ -79,101 +76,6 @@ INPUT_BITS = Finding(
 FINDINGS = (GATE_NUMBER, INPUT_BITS)
 TABLE = ("is_and", "is_xor", "is_state", "is_one", "is_input", "is_digit", "initial", "last")
 OPERANDS = ("left", "left_squared", "right", "right_squared", "place", "weight")
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What the weights are made for: an RNN, the longest prompt, and how many words the RNN is let write."""
-
-    rnn: Rnn
-    prompt: int
-    words: int
-
-    def __post_init__(self) -> None:
-        names = self.numbers
-        if not self.rnn.step.states:
-            raise ValueError(f"{self.rnn.name} has no state: its step is no recurrence")
-        if self.prompt < 1 or self.words < 1:
-            raise ValueError(f"a prompt and the RNN's words are at least 1, not {self.prompt} and {self.words}")
-        if not set(self.outputs) <= set(names):
-            raise ValueError(f"{self.rnn.name} writes numbers that its words do not have")
-        slopes = set(self.rnn.position) - {0.0}
-        if slopes - {1.0} or np.count_nonzero(self.rnn.position) > 1 or self.rnn.words[:, self.rnn.position != 0].any():
-            raise ValueError(f"{self.rnn.name} adds positions to numbers of its words")
-        tied = self.rnn.words[:, [names.index(name) for name in self.outputs]]
-        rest = [i for i, name in enumerate(names) if name not in self.outputs]
-        if not np.array_equal(tied, self.rnn.unembed) or self.rnn.words[:, rest].any():
-            raise ValueError(f"{self.rnn.name} does not decode by its embedding")
-
-    @property
-    def gates(self) -> int:
-        """C."""
-        return len(self.rnn.step.circuit.gates)
-
-    @property
-    def steps(self) -> int:
-        """How many steps the RNN takes: the last word that it writes is written after the last of them."""
-        return self.prompt + self.words - 1
-
-    @property
-    def length(self) -> int:
-        """L: the longest sequence."""
-        return self.prompt + (self.gates + 1) * self.steps
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """The names of a word's numbers, x[…], the position among them."""
-        return self.rnn.step.inputs
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names that the output's numbers, o[…], have in a word."""
-        return tuple(f"x{name[1:]}" for name in self.rnn.step.outputs)
-
-    @property
-    def digits(self) -> int:
-        """p − 1, of the RNN."""
-        return self.rnn.step.precision_bits - 1
-
-    @property
-    def fraction(self) -> int:
-        """q, of the RNN."""
-        return self.digits // 2
-
-    @cached_property
-    def position(self) -> str | None:
-        """The number that is the position, if one is."""
-        return next((name for name, slope in zip(self.numbers, self.rnn.position, strict=True) if slope), None)
-
-    def sign_gate(self, output: int) -> int:
-        """The number of the gate that is the sign of this output."""
-        return self.rnn.step.circuit.outputs[(output + 1) * (self.digits + 1) - 1] + 1
-
-    def rows(self) -> list[dict[str, Number]]:
-        """What the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out."""
-        circuit, p = self.rnn.step.circuit, self.digits + 1
-        after_sign = {self.sign_gate(i) for i in range(len(self.outputs))}
-        rows: list[dict[str, Number]] = []
-        for b, gate in enumerate(circuit.gates):
-            row: dict[str, Number] = {"place": p + 1 if b in after_sign else 1}
-            if gate.computes:
-                left, right = gate.left + 1, gate.right + 1
-                row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
-                row |= {"left": left, "left_squared": left**2, "right": right, "right_squared": right**2}
-            elif gate.kind is Kind.STATE:
-                left = circuit.next_state[gate.left] + 1
-                row |= {"is_state": 1, "left": left, "left_squared": left**2, "initial": circuit.initial[gate.left]}
-            elif gate.kind is Kind.ONE:
-                row |= {"is_one": 1}
-            else:
-                name, r = self.numbers[gate.left // p], gate.left % p + 1
-                row |= {"is_input": 1, f"pick {name}": 1}
-                if r < p:
-                    scale = self.gates + 1 if name == self.position else 1
-                    row |= {"is_digit": 1, "place": r, "weight": scale * Fraction(2) ** (self.fraction - r)}
-            rows.append(row)
-        rows.append({"last": 1, "place": 1})
-        return rows
 
 
 def least_precision(plan: Plan, discipline: Discipline = Discipline.FUSED) -> int:
@@ -369,7 +271,8 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
     """Block 4: the next gate with its value, or the RNN's word."""
     one, gate, last = reg("one"), reg("gate"), reg("last")
     heads = []
-    for i, name in enumerate(plan.outputs):
+    read = {name: i for i, name in enumerate(plan.outputs) if name not in plan.fixed}
+    for name, i in read.items():
         sign = plan.sign_gate(i)
         pair = Pair(gate, sign * one, reg("gate_squared"), sign * sign * one)
         reads = {f"out {name}": reg("low"), f"sign {name}": reg("value")}
@@ -381,7 +284,7 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
             2 * reg(f"sign {name}") - 1,
             {name: Fraction(1, 1 << (plan.fraction + 2))},
         )
-        for name in plan.outputs
+        for name in read
     )
     step = Fraction(1, 1 << plan.fraction)
     digit = reg("number") - reg("below") + (reg("is_input") - 1)
@@ -406,5 +309,6 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
             linear("its value", 2 * reg("bit") - 1 + last, "value"),
             *bits,
             Gadget("the RNN's word", words),
+            constant("what is the same in all of the RNN's words", plan.fixed),
         ),
     )

@@ -57,21 +57,11 @@ def step(
     outputs: Mapping[str, Number],
     next_state: Sequence[Number],
 ) -> Step:
-    """The circuit of these outputs and next states over numbers made by `state_number` and `input_number`."""
+    """The circuit of these outputs and next states over state and input bits that were made in this order."""
     bits = {f"{name}.{i}": bit for name, x in outputs.items() for i, bit in enumerate(numbers.bits(x), start=1)}
     following = [bit for x in next_state for bit in numbers.bits(x)]
     circuit = numbers.builder.circuit(bits, following, in_order=True)
     return Step(circuit, numbers.digits + 1, tuple(states), tuple(inputs), tuple(outputs))
-
-
-def state_number(numbers: NumberBuilder, name: str) -> Number:
-    """A number of the hidden state, read as 0 where it is −0."""
-    return numbers.canonical(numbers.state(f"{name}."))
-
-
-def input_number(numbers: NumberBuilder, name: str) -> Number:
-    """A number of the input, read as 0 where it is −0."""
-    return numbers.canonical(numbers.input(f"{name}."))
 
 
 def _numbers(bits: Sequence[int], p: int) -> list[int]:

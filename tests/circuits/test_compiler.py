@@ -11,6 +11,7 @@ import pytest
 from circuits.circuit import Kind
 from circuits.compiler import compile_step
 from circuits.models import Rnn, find_models
+from circuits.runs import embedded
 from circuits.step import Step
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
@@ -111,17 +112,37 @@ def load(name: str, discipline: Discipline) -> Rnn:
 
 
 @pytest.mark.parametrize("discipline", BOTH)
-@pytest.mark.parametrize("name", LINEAR)
-def test_models_of_the_project(name: str, discipline: Discipline) -> None:
+@pytest.mark.parametrize("name", ["shift", "sum", "index", "counting"])
+def test_any_state_of_models_of_the_project(name: str, discipline: Discipline) -> None:
     """Any state and input, of numbers small and large."""
     rnn, rng = load(name, discipline), random.Random(name)
     assert rnn.wired is not None
     top, unit = rnn.arithmetic.format.max_quanta, 1 << -rnn.arithmetic.format.quantum_exponent
+    step = compile_step(rnn.wired.model, rnn.wired.registers, rnn.arithmetic)
+    cut = len(step.states)
     for _ in range(2):
-        count = len(rnn.step.states) + len(rnn.step.inputs)
+        count = cut + len(step.inputs)
         draw = [rng.choice([0, unit, rng.randint(-3, 3) * unit, rng.randint(-top, top)]) for _ in range(count)]
-        cut = len(rnn.step.states)
-        same_step(rnn.wired.model, rnn.arithmetic, rnn.step, draw[:cut], draw[cut:])
+        same_step(rnn.wired.model, rnn.arithmetic, step, draw[:cut], draw[cut:])
+
+
+@pytest.mark.parametrize("discipline", BOTH)
+@pytest.mark.parametrize("name", LINEAR)
+def test_reached_states_of_models_of_the_project(name: str, discipline: Discipline) -> None:
+    """Any words one after the other: the engine's registers and states, and every state within its range."""
+    rnn, rng = load(name, discipline), random.Random(name)
+    assert rnn.wired is not None
+    model, state = rnn.wired.model, [0] * len(rnn.step.states)
+    read = [i for i in range(model.width) if model.unembed[:, i].any()]
+    engine = ReferenceEngine(model, rnn.arithmetic, beyond=True)
+    held = [(block.state, register) for block in engine._blocks for register in block.state]
+    for place in range(1, 31):
+        word = rng.randrange(len(rnn.vocabulary))
+        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        registers = engine.append(word).registers[-1]
+        assert (output, state) == ([registers[i] for i in read], [numbers[r] for numbers, r in held])
+        ranges = zip(rnn.step.states, state, strict=True)
+        assert all(quanta in rnn.reads.states[name] for name, quanta in ranges)
 
 
 @pytest.mark.parametrize("name", ["shift", "sum", "parity", "recall"])

@@ -8,11 +8,16 @@ import json
 import numpy as np
 import pytest
 
-from circuits.models import SMALL, Rnn, find_models
+from circuits.models import SMALL, SPACE, TURING, Rnn, find_models, simulated
+from circuits.plan import Plan
 from circuits.runs import run_rnn
-from circuits.simulate import construction, expected_tokens, main
-from circuits.simulation import FINDINGS, Plan, build, least_precision
+from circuits.simulate import main
+from circuits.simulation import FINDINGS, build, least_precision
+from circuits.simulator import Simulator, construction, expected_tokens
 from constructions.engines import decode_by_reference, find_engine, indexed
+from constructions.models.search import Search
+from constructions.turing import configurations
+from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from precision import Discipline
 
@@ -79,7 +84,7 @@ def test_flipped_gates_are_noticed() -> None:
     rnn = load("parity")
     wired, expected = simulation(rnn, [1, 0], 1)
     words = len(rnn.vocabulary)
-    for place in (0, 7, 100, 331, 340):
+    for place in (0, 7, 30, 54, 60):
         wrong = list(expected)
         wrong[place] = words + ((wrong[place] - words) ^ 1)
         assert first_mismatch(wired, [1, 0], wrong) == place
@@ -91,7 +96,7 @@ def test_what_is_printed_fails(finding: str) -> None:
     wired, expected = simulation(rnn, [1, 1], 1, printed=(finding,))
     place, _ = indexed.first_mismatch(wired.model, wired.arithmetic, [1, 1], expected)
     assert place is not None
-    assert (place > 332) == (finding == "gate-number")  # the table from positions is right in the first step
+    assert (place > 55) == (finding == "gate-number")  # the table from positions is right in the first step
 
 
 @pytest.mark.parametrize("name", list(SMALL))
@@ -127,7 +132,7 @@ def test_what_cannot_be_simulated() -> None:
     with pytest.raises(ValueError, match="at least 1, not 0 and 1"):
         Plan(load("parity"), 0, 1)
     least = least_precision(Plan(load("parity"), 1, 1))
-    with pytest.raises(ValueError, match=f"333 gates|332 gates and 334 positions; the least certified p is {least}"):
+    with pytest.raises(ValueError, match=f"55 gates and 57 positions; the least certified p is {least}"):
         build(Plan(load("parity"), 1, 1), least - 2)
     with pytest.raises(ValueError, match="unknown finding 'other'"):
         build(Plan(load("parity"), 1, 1), printed=("other",))
@@ -141,6 +146,43 @@ def test_every_register_has_a_meaning() -> None:
     assert [name for name in build(Plan(rnn, 2, 1)).registers if not about.meaning(name)] == []
 
 
+ANSWERS = {"index": "1", "recall": "1", "ngram": "2", "counting": "YES"}
+
+
+@pytest.mark.parametrize("name", list(ANSWERS))
+def test_searches(name: str) -> None:
+    """The same words as the RNN's own run by the reference engine, its searches answered; the Transformer writes every gate."""
+    model = simulated()[name]
+    rnn = model.load(None, model.n)
+    assert rnn.wired is not None
+    prompt, solver = rnn.wired.tokens(model.prompt.split()), Simulator(rnn, model.words)
+    search = Search(rnn.vocabulary)
+    decoded = decode_by_reference(rnn.wired.model, rnn.wired.arithmetic, prompt, set(), model.words + 1, respond=search)
+    wired = solver.build(len(prompt))
+    done = solver.request(wired, prompt).run(find_engine("indexed"))
+    answer = solver.read(done)
+    assert answer == [rnn.vocabulary[word] for word in decoded.produced]
+    assert (answer[-1], solver.judge(prompt, done, answer)) == (ANSWERS[name], "")
+    assert [step.response for step in solver.steps(prompt) if step.response] == [(decoded.produced[-2],)]
+
+
+def test_too_many_results_for_the_positions() -> None:
+    with pytest.raises(ValueError, match="reads 200 words of results, too many for 528 gates"):
+        Plan(simulated()["recall"].load(None, 2), 5, 10, 200)
+
+
+def test_bb2_by_its_circuit() -> None:
+    """Word by word to its halt, as the machine's simulator says; the beginning by the Transformer."""
+    model = simulated()[TURING]
+    rnn = model.load(None, None)
+    assert rnn.wired is not None
+    prompt = rnn.wired.tokens(model.prompt.split())
+    steps = run_rnn(rnn, prompt, model.words)
+    task = configurations.Task(find("bb2").machine, 6, "", SPACE)
+    assert [rnn.vocabulary[step.written] for step in steps[len(prompt) - 1 :]] == configurations.written(task)
+    assert len(rnn.step.circuit.gates) == 4804
+
+
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
     code = main(argv)
     out, err = capsys.readouterr()
@@ -150,7 +192,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "1 0 1", "--words", "2")
     assert (code, out) == (0, "even even\n")
-    assert "4 steps of 332 gates and a word" in err
+    assert "4 steps of 55 gates and a word" in err
 
 
 def test_command_with_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,14 +200,14 @@ def test_command_with_json(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(out)
     assert code == 0
     assert (document["construction"], document["rnn"], document["answer"]) == ("simulate", "parity", "odd")
-    assert len(document["chain_of_thought"]) == document["gates"] == 332
+    assert len(document["chain_of_thought"]) == document["gates"] == 55
 
 
 def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "1 0", "--trace")
     lines = out.splitlines()
     assert code == 0
-    assert len(lines) == 666
+    assert len(lines) == 112
     assert lines[4].split() == ["step", "1", "5=1", "STATE", "h.5", "at", "the", "start"]
     assert lines[6].split() == ["step", "1", "7=1", "INPUT", "x[1].2"]
     assert lines[-1].split() == ["step", "2", "word", "odd"]
@@ -177,9 +219,13 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
         (("1 1", "--printed", "gate-number"), 1, "refuted: token 2 of step 2 is 2=0; the RNN's is 2=1"),
         (("1 2",), 2, "'2' is not a word of parity"),
         (("",), 2, "a prompt has at least one word"),
-        (("--rnn", "recall"), 2, "invalid choice: 'recall'"),
-        (("1", "--precision", "21"), 2, "the least certified p is 63"),
-        (("1", "--words", "60000"), 2, "at most 8,388,608 are written"),
+        (("--rnn", "lstm"), 2, "invalid choice: 'lstm'"),
+        (
+            ("1", "--precision", "21"),
+            2,
+            "p = 21 is too small for 55 gates and 57 positions; the least certified p is 49",
+        ),
+        (("--rnn", "turing-cot", "--words", "6000"), 2, "at most 8,388,608 are written"),
         (("1", "--json", "--trace"), 2, "--json prints one document"),
     ],
 )

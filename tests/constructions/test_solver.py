@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from circuits.models import SMALL
-from circuits.simulate import Simulator
+from circuits.simulator import Simulator
 from constructions import counting, index, ngram, recall
 from constructions.engines import find_engine
 from constructions.istree.graphs import Graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -127,7 +128,7 @@ class Read:
 
 def as_engine(case: Read) -> Counterexample | None:
     """Whether the circuit's output is the reference engine's, after every word."""
-    rnn = load(case)
+    rnn = load(case.rnn, case.n, case.discipline)
     assert rnn.wired is not None
     engine = ReferenceEngine(rnn.wired.model, rnn.wired.arithmetic)
     state = [0] * len(rnn.step.states)
@@ -140,15 +141,16 @@ def as_engine(case: Read) -> Counterexample | None:
     return None
 
 
-def load(case: Read) -> Rnn:
-    """The RNN of a case."""
-    return find_models()[case.rnn].load(None, case.n, case.discipline)
+@cache
+def load(name: str, n: int, discipline: Discipline) -> Rnn:
+    """An RNN at its least p for n."""
+    return find_models()[name].load(None, n, discipline)
 
 
 def every_sequence() -> Iterator[Read]:
     """All words, one after the other, of the small linear RNNs at n = 1."""
     for length, name, discipline in itertools.product(range(1, DEPTH + 1), ("shift", "sum"), Discipline):
-        words = range(len(SMALL[name].load(None, 1).vocabulary))
+        words = range(len(load(name, 1, discipline).vocabulary))
         yield from (Read(name, 1, discipline, sequence) for sequence in itertools.product(words, repeat=length))
 
 
@@ -157,7 +159,7 @@ def reads(draw: st.DrawFn) -> Read:
     """Up to six words of any Linear RNN of the project."""
     name = draw(st.sampled_from([name for name in find_models() if name not in ("parity", "turing", "istree")]))
     n, discipline = draw(st.integers(1, 2)), draw(st.sampled_from(Discipline))
-    last = len(load(Read(name, n, discipline, ())).vocabulary) - 1
+    last = len(load(name, n, discipline).vocabulary) - 1
     return Read(name, n, discipline, tuple(draw(st.lists(st.integers(0, last), min_size=1, max_size=6))))
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from circuits.models import SMALL, Rnn
+from circuits.models import SMALL, Rnn, simulated
+from circuits.plan import Plan
 from circuits.runs import run_rnn
-from circuits.simulate import expected_tokens
-from circuits.simulation import FINDINGS, Plan, build, least_precision
+from circuits.simulation import FINDINGS, build, least_precision
+from circuits.simulator import expected_tokens
 from constructions.engines import find_engine, indexed
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
@@ -124,7 +125,7 @@ def test_simulation(check: Check, engine: str) -> None:
         size=lambda task: len(task.prompt),
         precision="least p",
     )
-    text = "longer prompts, to 320 words and 107,000 tokens, by indexed"
+    text = "longer prompts, to 320 words and 18,000 tokens, by indexed"
     check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
@@ -215,27 +216,29 @@ def test_precision(check: Check) -> None:
 
 
 GATES = {  # of a step at n = 1 over R_p, twice
-    "shift": lambda p: 229 * p - 25,
-    "sum": lambda p: 281 * p - 29,
-    "parity": lambda p: 12 * p * p + 68 * p + 24,
+    "shift": lambda p: 30 * p + 4,
+    "sum": lambda p: 37 * p + 5,
+    "parity": lambda p: 16 * p + 30,
+    "index": lambda p: 102 * p + 28,
+    "recall": lambda p: 94 * p + 10,
 }
 
 
 @claim(
     "4.8/growth",
     source=SOURCE,
-    statement="C against p, at n = 1: (229p − 25)/2 gates for shift, (281p − 29)/2 for sum, 6p² + 34p + 12 for parity.",
+    statement="C against p, at n = 1: 15p + 2 gates for shift, (37p + 5)/2 sum, 8p + 15 parity, 51p + 14 Index, 47p + 5 recall.",
 )
 def test_growth(check: Check) -> None:
     def counted(step: Step) -> Counterexample | None:
-        gates, formula = len(SMALL[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
+        gates, formula = len(simulated()[step.rnn].load(step.p, 1).step.circuit.gates), GATES[step.rnn](step.p)
         return None if 2 * gates == formula else Counterexample(gates=gates, formula=formula / 2)
 
-    steps = [Step(name, p) for name in SMALL for p in range(7, 41, 2)]
+    steps = [Step(name, p) for name in GATES for p in range(11, 27, 2)]
     check.exhaustive(
         steps,
         counted,
-        count=3 * 17,
-        range="counted for each odd p in 7 … 39, shift, sum, parity",
-        precision="7 ≤ p ≤ 39",
+        count=5 * 8,
+        range="counted for each odd p in 11 … 25, shift, sum, parity, Index and recall",
+        precision="11 ≤ p ≤ 25",
     )

@@ -1,0 +1,173 @@
+"""Sums of bits that few bits decide: their values, case by case, and their gates from a table.
+
+A *cone* is all that a gate reads, directly or not; its leaves are bits of inputs and states. With at most MOST leaves
+every case is looked at, but for those that no word and no range of the state allows. Such cases are free: a table may say
+anything there.
+Source: R. E. Bryant, Graph-Based Algorithms for Boolean Function Manipulation, 1986, for one selection a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.builder import Bit, Builder
+from circuits.circuit import Kind
+from circuits.ranges import Range
+
+MOST = 10  # leaves
+WIDEST = 1 << 61  # of sums in int64
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Table:
+    """values: of a sum, for each case of the leaves that can come; case c has bit i of c at leaf i. cases: which ones."""
+
+    leaves: tuple[Bit, ...]
+    cases: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+
+@dataclass
+class Cones:
+    """The cones of a builder's gates, and what their leaves can be."""
+
+    builder: Builder
+    _supports: list[frozenset[int] | None] = field(default_factory=list)
+    _words: dict[int, Bools] = field(default_factory=dict)  # of the bits of inputs that only the word decides
+    _numbers: list[tuple[Range, Mapping[int, int]]] = field(default_factory=list)  # leaf → what it counts
+    _number_of: dict[int, int] = field(default_factory=dict)
+
+    def read_word(self, bit: Bit, values: Sequence[bool]) -> None:
+        """A bit of the input, with its value for each word."""
+        leaf, negated = self.builder.positive(bit)
+        self._words[leaf.id] = np.array(values, np.bool_) ^ negated
+
+    def read_state(self, magnitude: Sequence[Bit], within: Range) -> None:
+        """The bits of a number of the state that is not negative, with its range."""
+        leaves = {bit.id: 1 << i for i, bit in enumerate(magnitude) if bit != self.builder.zero}
+        self._number_of |= dict.fromkeys(leaves, len(self._numbers))
+        self._numbers.append((within, leaves))
+
+    def table(self, terms: Mapping[Bit, int], constant: int) -> Table | None:
+        """Σ coefficient·bit + constant case by case, or None if that takes too many."""
+        if sum(map(abs, terms.values())) + abs(constant) >= WIDEST:
+            return None
+        leaves = self._leaves(terms)
+        if leaves is None:
+            return None
+        lanes = self._lanes([bit.id for bit in terms], leaves)
+        count = 1 << len(leaves)
+        values = np.full(count, constant, np.int64)
+        for bit, coefficient in terms.items():
+            values += coefficient * _column(lanes[bit.id], count)
+        cases = np.flatnonzero(self._allowed(leaves))
+        return Table(tuple(Bit(self.builder, leaf) for leaf in leaves), cases, values[cases])
+
+    def _leaves(self, bits: Iterable[Bit]) -> list[int] | None:
+        found: set[int] = set()
+        for bit in bits:
+            support = self._support(bit.id)
+            if support is None:
+                return None
+            found |= support
+            if len(found) > MOST:
+                return None
+        return sorted(found)
+
+    def _support(self, gate: int) -> frozenset[int] | None:
+        gates, known = self.builder.gates, self._supports
+        for number in range(len(known), gate + 1):
+            kind, left, right = gates[number]
+            if kind in (Kind.INPUT, Kind.STATE):
+                known.append(frozenset([number]))
+            elif kind is Kind.ONE or left == right:  # 1 and 0
+                known.append(frozenset())
+            else:
+                a, b = known[left], known[right]
+                both = None if a is None or b is None else a | b
+                known.append(None if both is None or len(both) > MOST else both)
+        return known[gate]
+
+    def _lanes(self, wanted: Iterable[int], leaves: Sequence[int]) -> dict[int, int]:
+        """The value of each gate in these cones; bit c of a lane belongs to case c."""
+        count, gates = 1 << len(leaves), self.builder.gates
+        lanes = {leaf: _alternating(i, count) for i, leaf in enumerate(leaves)}
+        path = list(wanted)
+        while path:
+            top = path[-1]
+            kind, left, right = gates[top]
+            if top in lanes:
+                path.pop()
+            elif kind is Kind.ONE:
+                lanes[top] = (1 << count) - 1
+            elif left == right:
+                lanes[top] = 0
+            elif left in lanes and right in lanes:
+                lanes[top] = lanes[left] & lanes[right] if kind is Kind.AND else lanes[left] ^ lanes[right]
+            else:
+                path += [x for x in (left, right) if x not in lanes]
+        return lanes
+
+    def _allowed(self, leaves: Sequence[int]) -> Bools:
+        """The cases that a word and ranges allow."""
+        cases = np.arange(1 << len(leaves))
+        place = {leaf: i for i, leaf in enumerate(leaves)}
+        result = np.ones(len(cases), np.bool_)
+        words = [leaf for leaf in leaves if leaf in self._words]
+        if words:
+            said = sum(self._words[leaf].astype(np.int64) << place[leaf] for leaf in words)
+            mask = sum(1 << place[leaf] for leaf in words)
+            result &= np.isin(cases & mask, said)
+        for number in {self._number_of[leaf] for leaf in leaves if leaf in self._number_of}:
+            within, counts = self._numbers[number]
+            least = sum((cases >> place[leaf] & 1) * counts[leaf] for leaf in counts if leaf in place)
+            result &= least <= within.high
+        return result
+
+
+def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
+    """The lowest `bits` bits of the values, in two's complement, as selections by one leaf after the other."""
+    care = _lane(table.cases, np.ones(len(table.cases), np.bool_))
+    known: dict[tuple[int, int, int], Bit] = {}
+
+    def node(on: int, cared: int, level: int) -> Bit:
+        """The function that is 1 at `on`, 0 at the rest of `cared`, anything elsewhere; of the leaves below `level`."""
+        if not on:
+            return builder.zero
+        if on == cared:
+            return builder.one
+        key = (on, cared, level)
+        if key not in known:
+            half = 1 << (level - 1)
+            mask = (1 << half) - 1
+            low, high = (on & mask, cared & mask), (on >> half, cared >> half)
+            if (low[0] ^ high[0]) & low[1] & high[1]:
+                a, b = node(*low, level - 1), node(*high, level - 1)
+                known[key] = a ^ (table.leaves[level - 1] & (a ^ b))
+            else:
+                known[key] = node(low[0] | high[0], low[1] | high[1], level - 1)
+        return known[key]
+
+    return tuple(node(_lane(table.cases, table.values >> i & 1), care, len(table.leaves)) for i in range(bits))
+
+
+def _alternating(leaf: int, count: int) -> int:
+    """The lane of leaf i: 2^i zeros, 2^i ones, and so on."""
+    block = 1 << leaf
+    return ((1 << count) - 1) // ((1 << 2 * block) - 1) * (((1 << block) - 1) << block)
+
+
+def _column(lane: int, count: int) -> NDArray[np.int64]:
+    raw = np.frombuffer(lane.to_bytes(-(-count // 8), "little"), np.uint8)
+    return np.unpackbits(raw, count=count, bitorder="little").astype(np.int64)
+
+
+def _lane(cases: NDArray[np.int64], bits: NDArray[np.generic]) -> int:
+    found = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.bool_)
+    found[cases] = bits.astype(np.bool_)
+    return int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little")

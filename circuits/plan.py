@@ -1,0 +1,135 @@
+"""What Theorem 4.8's Transformer is made for: an RNN, how long its prompts are, and what the next gate is behind each gate.
+
+Source: Theorem 4.8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from circuits.circuit import Kind, constants
+from circuits.lanes import number_quanta
+from circuits.models import Rnn
+from constructions.wiring.affine import Number
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the weights are made for: an RNN, the longest prompt, and how many words the RNN is let write.
+
+    results: how many words of search results are among what it reads behind the prompt, at most.
+    """
+
+    rnn: Rnn
+    prompt: int
+    words: int
+    results: int = 0
+
+    def __post_init__(self) -> None:
+        names = self.numbers
+        if not self.rnn.step.states:
+            raise ValueError(f"{self.rnn.name} has no state: its step is no recurrence")
+        if self.prompt < 1 or self.words < 1:
+            raise ValueError(f"a prompt and the RNN's words are at least 1, not {self.prompt} and {self.words}")
+        if not set(self.outputs) <= set(names):
+            raise ValueError(f"{self.rnn.name} writes numbers that its words do not have")
+        slopes = set(self.rnn.position) - {0.0}
+        if slopes - {1.0} or np.count_nonzero(self.rnn.position) > 1 or self.rnn.words[:, self.rnn.position != 0].any():
+            raise ValueError(f"{self.rnn.name} adds positions to numbers of its words")
+        tied = self.rnn.words[:, [names.index(name) for name in self.outputs]]
+        rest = [i for i, name in enumerate(names) if name not in self.outputs]
+        if not np.array_equal(tied, self.rnn.unembed) or self.rnn.words[:, rest].any():
+            raise ValueError(f"{self.rnn.name} does not decode by its embedding")
+        if self.results << self.fraction > self.gates:
+            raise ValueError(f"{self.rnn.name} reads {self.results} words of results, too many for {self.gates} gates")
+
+    @property
+    def gates(self) -> int:
+        """C."""
+        return len(self.rnn.step.circuit.gates)
+
+    @property
+    def steps(self) -> int:
+        """How many steps the RNN takes at most: the last word that it writes is written after the last of them."""
+        return self.prompt + self.words + self.results - 1
+
+    @property
+    def length(self) -> int:
+        """L: the longest sequence."""
+        return self.prompt + self.results + (self.gates + 1) * self.steps
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of a word's numbers, x[…], the position among them."""
+        return self.rnn.step.inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names that the output's numbers, o[…], have in a word."""
+        return tuple(f"x{name[1:]}" for name in self.rnn.step.outputs)
+
+    @property
+    def digits(self) -> int:
+        """p − 1, of the RNN."""
+        return self.rnn.step.precision_bits - 1
+
+    @property
+    def fraction(self) -> int:
+        """q, of the RNN."""
+        return self.digits // 2
+
+    @cached_property
+    def fixed(self) -> dict[str, Fraction]:
+        """The output's numbers that are the same whatever is read, by their names in a word; but none that any word gains by.
+
+        So they may stand at every token: gates are written with logits above 0.
+        """
+        circuit, p = self.rnn.step.circuit, self.digits + 1
+        known = constants(circuit)
+        found = {}
+        for i, name in enumerate(self.outputs):
+            bits = [known[gate] for gate in circuit.outputs[i * p : (i + 1) * p]]
+            if None not in bits:
+                value = number_quanta([bit or 0 for bit in bits])
+                if not (self.rnn.unembed[:, i] * value > 0).any():
+                    found[name] = Fraction(value, 1 << self.fraction)
+        return found
+
+    @cached_property
+    def position(self) -> str | None:
+        """The number that is the position, if one is."""
+        return next((name for name, slope in zip(self.numbers, self.rnn.position, strict=True) if slope), None)
+
+    def sign_gate(self, output: int) -> int:
+        """The number of the gate that is the sign of this output."""
+        return self.rnn.step.circuit.outputs[(output + 1) * (self.digits + 1) - 1] + 1
+
+    def rows(self) -> list[dict[str, Number]]:
+        """What the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out."""
+        circuit, p = self.rnn.step.circuit, self.digits + 1
+        after_sign = {self.sign_gate(i) for i in range(len(self.outputs))}
+        rows: list[dict[str, Number]] = []
+        for b, gate in enumerate(circuit.gates):
+            row: dict[str, Number] = {"place": p + 1 if b in after_sign else 1}
+            if gate.computes:
+                left, right = gate.left + 1, gate.right + 1
+                row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
+                row |= {"left": left, "left_squared": left**2, "right": right, "right_squared": right**2}
+            elif gate.kind is Kind.STATE:
+                left = circuit.next_state[gate.left] + 1
+                row |= {"is_state": 1, "left": left, "left_squared": left**2, "initial": circuit.initial[gate.left]}
+            elif gate.kind is Kind.ONE:
+                row |= {"is_one": 1}
+            else:
+                name, r = self.numbers[gate.left // p], gate.left % p + 1
+                row |= {"is_input": 1, f"pick {name}": 1}
+                if r < p:
+                    scale = self.gates + 1 if name == self.position else 1
+                    row |= {"is_digit": 1, "place": r, "weight": scale * Fraction(2) ** (self.fraction - r)}
+            rows.append(row)
+        rows.append({"last": 1, "place": 1})
+        return rows

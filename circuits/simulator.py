@@ -1,0 +1,182 @@
+"""The Transformer of Theorem 4.8 as a model that one can prompt, run and judge.
+
+Source: Theorem 4.8; A.5 for an RNN that searches: each word of a result stands behind the word that the RNN wrote before it could
+read it, which counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from circuits.models import Rnn
+from circuits.plan import Plan
+from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
+from circuits.simulation import FINDINGS, SOURCE, build, least_precision
+from constructions.models.construction import Construction, Derived
+from constructions.models.solver import Request, Run
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, Format
+
+STATEMENT = "A Transformer of four blocks writes every gate of an RNN's steps, and the RNN's own words between them."
+
+
+def construction(rnn: Rnn, words: int = 1, results: int = 0) -> Construction:
+    """This construction for one RNN; n is the length of the prompt."""
+
+    def plan(n: int) -> Plan:
+        return Plan(rnn, n, words, results)
+
+    def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
+        fmt = setting.format
+        return (
+            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
+            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            Derived("C", Fraction(setting.n), f"the gates of one step of {rnn.name}"),
+            Derived("G", Fraction(setting.gap), f"a winning score's lead, for {setting.length} positions"),
+            Derived("L", Fraction(setting.length_bound), "power of two above every position"),
+        )
+
+    def setting(n: int, fmt: Format) -> Setting:
+        return Setting(plan(n).gates, plan(n).length, fmt)
+
+    return Construction(
+        name="simulate",
+        source=SOURCE,
+        statement=STATEMENT,
+        model="transformer",
+        variants=("repaired", "printed"),
+        findings=FINDINGS,
+        build=lambda n, findings: build(plan(n), printed=findings),
+        precision="2q + 1, q about log2(32·G·L²·log p): L positions, G = O(log L)",
+        least_precision=lambda n: least_precision(plan(n)),
+        setting=setting,
+        constants=constants,
+        blocks={
+            1: "looks up what the next gate is",
+            2: "reads the operands; computes the gate; finds where the step's word stands",
+            3: "reads the step's word, and the digits so far of the number that the next gate is a digit of",
+            4: "compares the number with its digits; reads the output's digits; writes the next token",
+        },
+        glossary=_glossary(rnn),
+    )
+
+
+def _glossary(rnn: Rnn) -> dict[str, str]:
+    inputs, outputs = rnn.step.inputs, [f"x{name[1:]}" for name in rnn.step.outputs]
+    return {
+        "gate": "the number of the gate whose value this token is, 0 at a word",
+        "value": "the value of this token's gate",
+        "is_gate": "1 at a gate's token",
+        "position": "this token's position, from 1",
+        "one": "1 everywhere",
+        "first": "1 at position 1, else 0",
+        **{f"is_{kind}": f"1 if the next gate is {kind.upper()}" for kind in ("and", "xor", "one")},
+        "is_state": "1 if the next gate is a state bit",
+        "is_input": "1 if the next gate is an input bit",
+        "is_digit": "1 if it is one of a magnitude",
+        "initial": "what the state bit is in the first step",
+        "last": "1 if the RNN's word is next",
+        **{f"{which}": f"the next gate's {which} operand" for which in ("left", "right")},
+        "place": "which bit of its number the next gate is, from 1",
+        "weight": "what the next digit counts",
+        "a": "the value of the left operand",
+        "b": "the value of the right operand",
+        "found": "1 if the left operand has a token",
+        "origin": "where the first gate token stands",
+        "bit": "the value of the next gate, unless it is an input bit",
+        "address": "where the word of this step stands",
+        "number": "the number that the next input bit belongs to",
+        "below": "what its digits so far, and the next one, count",
+        "low": "the digits so far of the number that the next gate is a digit of",
+        **{name: f"the RNN's number {name[2:-1]} of this word" for name in inputs},
+        **{f"in {name}": f"the RNN's number {name[2:-1]} of this step's word" for name in inputs},
+        **{f"pick {name}": f"1 if the next gate is a bit of {name[2:-1]}" for name in inputs},
+        **{f"out {name}": f"twice the code of the output's number {name[2:-1]}" for name in outputs},
+        **{f"sign {name}": f"the sign bit of the output's number {name[2:-1]}" for name in outputs},
+        **{
+            f"low{s}": f"2^{s + 1} times the value {s} tokens back, if it is of the same number"
+            for s in range(rnn.step.precision_bits)
+        },
+    }
+
+
+def expected_tokens(rnn: Rnn, steps: Sequence[RnnStep]) -> list[int]:
+    """What the Transformer should write behind the prompt, by the circuit: gates and words as token numbers."""
+    words = len(rnn.vocabulary)
+    return [
+        token
+        for step in steps
+        for token in (*(words + 2 * g + v for g, v in enumerate(step.values)), step.written, *step.response)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulator:
+    """The Transformer that runs one RNN on prompts of so many words; the RNN then writes so many. See `Solver`."""
+
+    rnn: Rnn
+    words: int = 1
+
+    @property
+    def results(self) -> int:
+        """How many words of results it is wired for: a search has one, in the RNNs that there are."""
+        return int(self.rnn.searches)
+
+    @cached_property
+    def construction(self) -> Construction:
+        """Its n is the length of the prompt."""
+        return construction(self.rnn, self.words, self.results)
+
+    def plan(self, n: int) -> Plan:
+        """For prompts of n words. Raises ValueError."""
+        return Plan(self.rnn, n, self.words, self.results)
+
+    def build(
+        self,
+        n: int,
+        precision_bits: int | None = None,
+        *,
+        printed: Iterable[str] = (),
+        discipline: Discipline = Discipline.FUSED,
+    ) -> Wired:
+        """The wired model for prompts of n words. Raises ValueError."""
+        return build(self.plan(n), precision_bits, printed=printed, discipline=discipline)
+
+    def request(self, wired: Wired, given: Sequence[int]) -> Request:
+        """given: the prompt, as numbers of the RNN's words. Raises ValueError for results that it is not wired for."""
+        steps = self.steps(given)
+        if (results := sum(len(step.response) for step in steps)) > self.results:
+            raise ValueError(f"the RNN's searches find {results} words; this model is wired for {self.results}")
+        expected = expected_tokens(self.rnn, steps)
+        return Request(wired, given, set(), len(expected), np.array(expected), surroundings(self.rnn, given))
+
+    def steps(self, given: Sequence[int]) -> list[RnnStep]:
+        """What the RNN does, by its circuit. Raises ValueError."""
+        return run_rnn(self.rnn, given, self.words)
+
+    def read(self, run: Run) -> list[str]:
+        """The words behind the prompt that count: the RNN's own, and the results of its searches."""
+        words, prompt = len(self.rnn.vocabulary), run.request.prompt
+        conversation, response = Conversation(self.rnn, prompt), tuple[int, ...]()
+        for token in run.tokens[run.tokens < words].tolist():
+            response = () if response else conversation.write(token)
+        return [self.rnn.vocabulary[word] for word in conversation.read[len(prompt) :]]
+
+    def judge(self, given: Sequence[int], run: Run, answer: Sequence[str]) -> str:
+        """The first token that is another one, if there is one."""
+        steps = self.steps(given)
+        expected, written = expected_tokens(self.rnn, steps), run.tokens.tolist()
+        if written == expected:
+            return ""
+        place = next((i for i, (a, b) in enumerate(zip(written, expected, strict=False)) if a != b), len(written))
+        found = run.produced[place] if place < len(written) else "missing"
+        right = run.request.wired.vocabulary[expected[place]]
+        ends = [len(expected_tokens(self.rnn, steps[: a + 1])) for a in range(len(steps))]
+        step = sum(end <= place for end in ends)
+        return f"token {place - [0, *ends][step] + 1} of step {step + 1} is {found}; the RNN's is {right}"

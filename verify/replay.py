@@ -130,46 +130,56 @@ def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
     return "\n".join(lines)
 
 
-def check_proofs(arguments: argparse.Namespace) -> int:
-    """Checks the stored proofs of a claim, prints what they show, and returns the exit status."""
-    path = proofs.beside(arguments.witnesses)
+def checked(arguments: argparse.Namespace) -> list[dict[str, Json]]:
+    """The stored proofs of the claim, each with what the kernel says of it."""
+    if arguments.ledger is not None or arguments.witness is not None:
+        return []
     try:
-        parts = proofs.load(path).get(arguments.claim, {})
+        parts = proofs.load(proofs.beside(arguments.witnesses)).get(arguments.claim, {})
     except ValueError as error:
         raise CommandError(str(error)) from error
-    if arguments.ledger is not None or arguments.witness is not None or not parts:
+    found = []
+    for part, item in ((part, item) for part, objects in parts.items() for item in objects):
+        try:
+            check(item["theorem"], item["proof"])
+            note = ""
+        except Rejected as error:
+            note = str(error)
+        found.append({"part": part, "theorem": proofs.stated(item["theorem"]), "accepted": not note, "note": note})
+    return found
+
+
+def say_proofs(claim: str, found: Sequence[Mapping[str, Json]]) -> None:
+    """What a person reads of them."""
+    for item in found:
+        print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
+        if item["note"]:
+            print(f"  {item['note']}")
+    accepted = sum(bool(item["accepted"]) for item in found)
+    print(f"The kernel accepts {accepted} of {len(found)} stored proofs of {claim}.")
+
+
+def replay_proofs(arguments: argparse.Namespace) -> int:
+    """Of a claim without a witness: its stored proofs, and the exit status."""
+    found = checked(arguments)
+    if not found:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
         where = arguments.ledger or arguments.witnesses
-        cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}")
+        cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}, and no proof beside it")
         return EXIT_CODES[Verdict.UNKNOWN]
-    found = []
-    for part, objects in parts.items():
-        for item in objects:
-            try:
-                check(item["theorem"], item["proof"])
-                note = ""
-            except Rejected as error:
-                note = str(error)
-            found.append({"part": part, "theorem": proofs.stated(item["theorem"]), "accepted": not note, "note": note})
-    accepted = all(item["accepted"] for item in found)
+    verdict = Verdict.HOLDS if all(item["accepted"] for item in found) else Verdict.UNKNOWN
     if arguments.json:
-        verdict = Verdict.HOLDS if accepted else Verdict.UNKNOWN
         cli.write_json({"schema": 1, "claim": arguments.claim, "verdict": verdict, "proofs": found})
     else:
-        for item in found:
-            print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
-            if item["note"]:
-                print(f"  {item['note']}")
-        ends = ("The kernel accepts every proof", "The kernel rejects a proof")
-        print(f"{ends[not accepted]} of {arguments.claim}: {len(found)}, from {path}.")
-    return cli.HOLDS if accepted else cli.UNKNOWN
+        say_proofs(arguments.claim, found)
+    return EXIT_CODES[verdict]
 
 
 def replay_one(arguments: argparse.Namespace) -> int:
     """Replays, prints, and returns the exit status."""
     witness = choose(arguments)
     if witness is None:
-        return check_proofs(arguments)
+        return replay_proofs(arguments)
     options = [f"--n-max={witness.n_max}", f"--seed={witness.seed}"]
     options += [f"--p-bits={witness.p_bits}"] if witness.p_bits is not None else []
     options += [f"--engine={witness.engine}"] if witness.engine else []
@@ -180,7 +190,15 @@ def replay_one(arguments: argparse.Namespace) -> int:
             f"{arguments.claim}: its test does not run; see pytest {arguments.claims} --claim {arguments.claim}"
         )
     row = replay.rows[0]
-    print(json.dumps(document(row, witness), ensure_ascii=False) if arguments.json else account(row, witness))
+    beside = checked(arguments)
+    if arguments.json:
+        extra = {"proofs": beside} if beside else {}
+        print(json.dumps({**document(row, witness), **extra}, ensure_ascii=False))
+    else:
+        print(account(row, witness))
+        if beside:
+            print()
+            say_proofs(arguments.claim, beside)
     return EXIT_CODES[row.verdict]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.building import COVERED, RETRIEVERS, Subject, findings_of
@@ -38,10 +39,11 @@ model (exact rationals; attention averages the keys of largest score) has there,
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} recall --all-n                      every n from 4 to 2^64
+  {PROG} recall --all-n                      every n from 4 to 2^64 (istree: hundreds of intervals, half an hour)
+  {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(COVERED)} as Transformers (istree: layout paper)
+covered: {", ".join(COVERED)} as Transformers
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -67,6 +69,7 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--all-n", action="store_true", help=f"every n up to 2^{ALL_BITS}, an interval of equal weights at a time")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="CERT", help="make a stored certificate again and compare every field")
@@ -87,8 +90,10 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
     if args.length is not None and args.what not in RETRIEVERS:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    n = args.n or DEFAULT_N
-    subject = Subject(args.what, n, args.length, args.precision, Discipline(args.discipline), printed)
+    if args.tokens != "paper" and args.what != "istree":
+        raise cli.CommandError("--tokens is for istree; a sequence has one layout")
+    n, discipline = args.n or DEFAULT_N, Discipline(args.discipline)
+    subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens)
     if args.all_n:
         with cli.progress(f"{args.what}, every n"), cli.usage_errors():
             found = _every_n(subject)
@@ -122,7 +127,7 @@ def _file(path: Path) -> dict[str, Any]:
     except Undecided as undecided:
         base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
         return {**base, "where": undecided.where, "what": undecided.what}
-    judged = compared(judge(model, language), subject)
+    judged = compared(judge(model, language), model, subject)
     return {**about(subject), "file": path.name, **described(model, language, judged)}
 
 

@@ -26,6 +26,8 @@ from verify.certificates.candidates import (
     Candidate,
     Keys,
     Lead,
+    entry,
+    lowest,
     needed_lead,
     steps_back,
 )
@@ -60,7 +62,7 @@ class Reader:
             queries.append(value)
         candidates = [self._candidate(query, queries, frozenset(), query)]
         if query.position.high > 1:
-            groups = self._grouped(self.keys.earlier[_entry(query)])
+            groups = self._grouped(self.keys.earlier[entry(query)])
             candidates += [self._candidate(query, queries, ids, kind) for ids, kind in groups]
         found = [candidate for candidate in candidates if candidate is not None]
         if len(found) == 1 and found[0].is_self:
@@ -230,7 +232,7 @@ class Reader:
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
             parts += [self._reads(part, at) for part in found if part is not None]
-        return parts, self._check(query, winning, cost, needed, _lowest(candidates))
+        return parts, self._check(query, winning, cost, needed, lowest(candidates))
 
     def _back(self, candidate: Candidate, offset: int) -> Kind | None:
         """The query where the key `offset` positions before has this kind."""
@@ -248,7 +250,7 @@ class Reader:
             return self._by_count(query, candidates, needed, at)
         winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
         winners = [winner for c in candidates if (winner := self._winner(c, winning)) is not None]
-        kept = self._check(query, winning, lattice([c.exact for c in candidates]), needed, _lowest(candidates))
+        kept = self._check(query, winning, lattice([c.exact for c in candidates]), needed, lowest(candidates))
         spans = sorted({c.score.lower(c.joint) for c in winners if c.exact.is_constant})
         for c in winners:
             rank = spans.index(c.score.lower(c.joint)) if c.exact.is_constant else -1
@@ -293,7 +295,7 @@ class Reader:
 
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
-        return candidate.is_self or self.keys.sure(_entry(query), candidate.ids)
+        return candidate.is_self or self.keys.sure(entry(query), candidate.ids)
 
     def _winner(self, candidate: Candidate, winning: Fraction) -> Candidate | None:
         """The part in which it can have the largest score."""
@@ -315,14 +317,18 @@ class Reader:
 
     def _unique(self, winners: Sequence[Candidate]) -> bool:
         """Whether no two positions can tie: their scores are one strictly monotone function of the position, or lie apart."""
-        function: Polynomial | None = None  # of the position, called k'
-        for candidate in winners:
-            if self._many(candidate) and (function := self._monotone(candidate)) is None:
+        found = [self._monotone(c) for c in winners]
+        if any(self._many(c) and f is None for c, f in zip(winners, found, strict=True)):
+            return False
+        on = [False for _ in winners]
+        if functions := [f for f in found if f is not None]:
+            function, offset = functions[-1]
+            on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in winners]
+            # A parabola is monotone on one side of its top only.
+            held = [c for c, is_on in zip(winners, on, strict=True) if is_on]
+            sides = [c.joint.bounds(offset.substitute({PLACE: c.place})) for c in held]
+            if min(low for low, _ in sides) < 0 < max(high for _, high in sides):
                 return False
-        on = [
-            function is not None and c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place}))
-            for c in winners
-        ]
         spans = [(c.score.lower(c.joint), c.score.upper(c.joint)) for c in winners]
         for i, c in enumerate(winners):
             if self._many(c) and not on[i]:
@@ -338,8 +344,11 @@ class Reader:
         """Whether there may be several such keys."""
         return self._multiplicity(candidate) > 1
 
-    def _monotone(self, candidate: Candidate) -> Polynomial | None:
-        """The score as a function of the key's position, if it is strictly monotone and depends on nothing else of the key."""
+    def _monotone(self, candidate: Candidate) -> tuple[Polynomial, Polynomial] | None:
+        """The score as a function of the key's position k', if it is strictly monotone and depends on nothing else of the key.
+
+        Also the form in k' whose square it is.
+        """
         squares = [s for s in candidate.score.squares if s.form.atoms & candidate.own]
         if len(squares) != 1 or len(candidate.place.atoms) != 1:
             return None
@@ -349,7 +358,8 @@ class Reader:
             return None
         if (candidate.exact.atoms & candidate.own) != {name} or name in candidate.score.rest.atoms:
             return None
-        return candidate.exact.substitute({name: atom(PLACE)})
+        place = {name: atom(PLACE)}
+        return candidate.exact.substitute(place), square.form.substitute(place)
 
     def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
         """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
@@ -385,14 +395,3 @@ class Reader:
             return 1
         low, high = candidate.joint.bounds(candidate.place)
         return int(high - low) + 1
-
-
-def _entry(query: Kind) -> int:
-    """The kind that this one was at the block's entry."""
-    (entry,) = query.parents
-    return entry
-
-
-def _lowest(candidates: Sequence[Candidate]) -> Fraction:
-    """A lower bound of every score."""
-    return min(c.score.lower(c.joint) for c in candidates)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
 from constructions.istree import transformer
+from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.wiring.finding import Finding
@@ -27,7 +28,10 @@ COVERED = (*RETRIEVERS, "istree")
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. length: the most tokens of a sequence, by default n. precision_bits: by default the least."""
+    """Which model, and which inputs. length: the most tokens of a sequence, by default n.
+
+    precision_bits: by default the least. layout: of a graph's tokens.
+    """
 
     construction: str
     n: int
@@ -36,6 +40,7 @@ class Subject:
     discipline: Discipline = Discipline.FUSED
     printed: tuple[str, ...] = ()
     query_length: int | None = None
+    layout: Layout = "paper"
 
 
 def findings_of(construction: str) -> Sequence[Finding]:
@@ -65,8 +70,8 @@ def build(subject: Subject) -> tuple[Model, Language]:
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "istree":
-        embedding, blocks = transformer.plan(n, fmt, printed=chosen, vertices=few)
-        inputs = language.istree(n, n)
+        embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
+        inputs = language.istree(n, n, subject.layout)
     else:
         retriever = RETRIEVERS[subject.construction]
         asked = subject.query_length or retriever.query_length
@@ -91,5 +96,5 @@ def between(subject: Subject, low: int, high: int) -> tuple[Model, Language]:
     assert model is not None
     sized = replace(model, numbers=replace(first.numbers, high=high))
     if subject.construction == "istree":
-        return sized, language.istree(low, high)
+        return sized, language.istree(low, high, subject.layout)
     return sized, build(replace(subject, n=high))[1]  # the inputs of the largest size contain those of all others

@@ -111,3 +111,14 @@ def steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
     for _ in range(steps):
         found = frozenset(j for i in found for j in kinds[i].before)
     return found
+
+
+def entry(query: Kind) -> int:
+    """The kind that this one was at the block's entry."""
+    (entry,) = query.parents
+    return entry
+
+
+def lowest(candidates: Sequence[Candidate]) -> Fraction:
+    """A lower bound of every score."""
+    return min(c.score.lower(c.joint) for c in candidates)

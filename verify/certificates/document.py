@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from constructions.istree.graphs import LAYOUTS
 from precision.format import Discipline
 from verify.certificates.building import COVERED, Subject, build, findings_of
 from verify.certificates.checker import Report, check
 from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Model
+from verify.certificates.model import Model, first_difference
 
 Json = dict[str, Any]
 SCHEMA = 1
@@ -44,14 +45,18 @@ def judge(model: Model, language: Language) -> Judged:
         return Judged(REFUSED, refused.where, refused.what)
 
 
-def compared(judged: Judged, subject: Subject) -> Judged:
-    """A certified model is refused if its ideal model is not that of the repaired construction."""
+def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
+    """A certified model is refused where its weights first differ, if its ideal model is not that of the repaired construction."""
     if judged.report is None:
         return judged
-    own = judge(*build(replace(subject, printed=())))
-    where = "the construction itself" if own.report is None else judged.report.first_difference(own.report)
+    repaired, language = build(replace(subject, printed=()))
+    own = judge(repaired, language)
+    if own.report is None:
+        return Judged(REFUSED, "the construction itself", own.what)
+    if not judged.report.first_difference(own.report):
+        return judged
     what = f"rounding is sound, but the ideal model is not seen to be that of {subject.construction}, repaired"
-    return Judged(REFUSED, where, what) if where else judged
+    return Judged(REFUSED, first_difference(model, repaired), what)
 
 
 def certificate(subject: Subject) -> Json:
@@ -62,7 +67,7 @@ def certificate(subject: Subject) -> Json:
     except Undecided as undecided:
         return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
     judged = judge(model, language)
-    return {**asked, **described(model, language, compared(judged, subject) if subject.printed else judged)}
+    return {**asked, **described(model, language, compared(judged, model, subject) if subject.printed else judged)}
 
 
 def about(subject: Subject) -> Json:
@@ -76,6 +81,7 @@ def about(subject: Subject) -> Json:
         "n": subject.n,
         "length": subject.length,
         "query_length": subject.query_length,
+        "layout": subject.layout,
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
     }
@@ -126,13 +132,15 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     try:
         name, printed = document["construction"], tuple(document["printed"])
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
-        discipline = Discipline(document["discipline"])
+        discipline, layout = Discipline(document["discipline"]), document["layout"]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
     if name not in COVERED or not set(printed) <= {finding.id for finding in findings_of(name)}:
         raise ValueError(
             f"this is no certificate: no construction {name!r} with {', '.join(map(str, printed)) or 'nothing'} as printed"
         )
+    if layout not in LAYOUTS:
+        raise ValueError(f"this is no certificate: no layout is called {layout!r}")
     n, *others = numbers
     if (
         type(n) is not int
@@ -140,7 +148,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         or not all(0 < x < MOST for x in numbers if x)
     ):
         raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
-    return Subject(name, n, others[0], others[1], discipline, printed, others[2])
+    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from constructions.istree.graphs import EOS
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates.building import COVERED, Subject, build
@@ -35,6 +37,8 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     if name not in COVERED or any(block.recurrence is not None for block in model.blocks):
         raise Undecided("the construction", f"{name} with these layers is not covered")
     subject = Subject(name, n, precision_bits=bits, discipline=discipline)
+    if EOS.end_of_prompt in vocabulary:
+        subject = replace(subject, layout=EOS.name)
     if name in ("ngram",):
         subject = Subject(name, n, precision_bits=bits, discipline=discipline, query_length=len(model.blocks[1].heads))
     own, language = build(subject)

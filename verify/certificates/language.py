@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from constructions.istree.graphs import LAYOUTS, Layout
 from constructions.retrieval.task import ASK, START
 from verify.certificates.domains import SIZE
 from verify.certificates.polynomial import Polynomial, atom, constant
@@ -98,20 +99,34 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
     return Language(tuple(places), frozenset([last, f"{last} 0"] if task == "counting" else [last]), (n, n))
 
 
-def istree(low: int, high: int) -> Language:
-    """`<s> a ~ b a ~ b …`, up to n(n − 1)/2 edges, and behind n − 1 of them up to 2n − 1 vertices of a chain of thought.
+def istree(low: int, high: int, layout: Layout = "paper") -> Language:
+    """A prompt of up to n(n − 1)/2 edges `a ~ b`, and behind it up to 2n − 1 vertices of a chain of thought.
 
+    Layout `paper`: behind n − 1 edges. Layout `eos`: behind any number, and [EOS] behind both.
     For every n from low to high, low at least 2.
     """
-    n: Bound = low if low == high else atom(SIZE)
-    last = 3 * (n * (n - 1)) // 2 if isinstance(n, int) else (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
+    words = LAYOUTS[layout]
+    n = constant(low) if low == high else atom(SIZE)
+    last = (n * n - n) * Fraction(3, 2)  # of the prompt, less <s>
     every = (1, n)
-    places = (
-        Place("<s>", 1, 1, (), START),
+    places = [
+        Place(words.start, 1, 1, (), words.start),
         Place("first endpoint", 2, last - 1, (0, 3), numbers=every),
-        Place("~", 3, last, (1,), "~"),
+        Place(words.joint, 3, last, (1,), words.joint),
         Place("second endpoint", 4, last + 1, (2,), numbers=every),
-        Place("thought 1", n * 3 - 1, n * 3 - 1, (3,), numbers=every),
-        Place("thought", n * 3, n * 5 - 2, (4, 5), numbers=every),
-    )
-    return Language(places, frozenset(place.name for place in places), (low, high), (edge_counts(n - 1),))
+    ]
+    end = words.end_of_prompt
+    if end is None:
+        places += [
+            Place("thought 1", n * 3 - 1, n * 3 - 1, (3,), numbers=every),
+            Place("thought", n * 3, n * 5 - 2, (4, 5), numbers=every),
+        ]
+    else:
+        places += [
+            Place(f"{end} of the prompt", 2, last + 2, (0, 3), end),
+            Place("thought 1", 3, last + 3, (4,), numbers=every),
+            Place("thought", 4, last + n * 2 + 1, (5, 6), numbers=every),
+            Place(f"{end} of the thought", 4, last + n * 2 + 2, (5, 6), end),
+        ]
+    answers = frozenset(place.name for place in places)
+    return Language(tuple(places), answers, (low, high), (edge_counts(n - 1),))

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 
 import numpy as np
 
@@ -30,6 +31,27 @@ class Numbers:
     low: int
     high: int
     rows: Mapping[int, Polynomial]
+
+
+def first_difference(model: Model, other: Model) -> str:
+    """The first place at which the weights of two models differ; "" if they are the same."""
+    if (model.numbers.rows, model.specials, model.position) != (other.numbers.rows, other.specials, other.position):
+        return "the vocabulary"
+    for number, (mine, its) in enumerate(zip_longest(model.layers, other.layers)):
+        at = f"block {number}"
+        if mine is None or its is None:
+            return at
+        for h, (head, its_head) in enumerate(zip_longest(mine.heads, its.heads)):
+            if head != its_head:
+                return f"{at}, head {h}"
+        if (mine.out, mine.recurrence) != (its.out, its.recurrence):
+            return f"{at}, attention"
+        for u, (unit, its_unit) in enumerate(zip_longest(mine.feed_forward.units, its.feed_forward.units)):
+            if unit != its_unit:
+                return f"{at}, feed-forward, unit {u}"
+        if mine.feed_forward != its.feed_forward:
+            return f"{at}, feed-forward, what units write"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import transformer
-from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.graphs import EOS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
 from verify.certificates.building import LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
@@ -20,12 +20,14 @@ INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # for the retrieval models, whose certificate takes as long at any n
 
 
-def certify(
-    check: Check, construction: str, sizes: Sequence[int], disciplines: Sequence[Discipline], text: str
-) -> None:
-    """Every size under every discipline."""
+def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
+    """Each subject under every discipline."""
     check.certified(
-        [Subject(construction, n, None, check.p_bits, discipline) for discipline in disciplines for n in sizes],
+        [
+            replace(subject, precision_bits=check.p_bits, discipline=discipline)
+            for discipline in Discipline
+            for subject in subjects
+        ],
         range=text,
         precision=check.precision_text("p = the least that is certified for n"),
     )
@@ -43,9 +45,8 @@ WHAT = (
 )
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
-    certify(
-        check, name, sizes, list(Discipline), f"every sequence of up to n tokens, every query; n = {_listed(sizes)}"
-    )
+    text = f"every sequence of up to n tokens, every query; n = {_listed(sizes)}"
+    certify(check, [Subject(name, n) for n in sizes], text)
 
 
 @claim(
@@ -57,11 +58,29 @@ def test_retrieval(check: Check, name: str) -> None:
 )
 def test_istree(check: Check) -> None:
     sizes = check.sizes(LEAST, ratio=100)
-    certify(check, "istree", sizes, list(Discipline), f"every simple graph, any chain of thought; n = {_listed(sizes)}")
+    subjects = [*(Subject("istree", n) for n in sizes), Subject("istree", sizes[-1], layout="eos")]
+    text = f"every simple graph, any chain of thought; n = {_listed(sizes)}, of the layout eos {sizes[-1]:,}"
+    certify(check, subjects, text)
 
 
 def _listed(sizes: Sequence[int]) -> str:
     return ", ".join(f"{n:,}" for n in sizes)
+
+
+def _out_of_order(graph: Graph, layout: TokenLayout) -> Counterexample | None:
+    wired = transformer.build(graph.n, layout=layout.name)
+    engine = ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
+    own, count = wired.registers.index("self"), wired.registers.index("edge_count")
+    scale = 1 << -wired.arithmetic.format.quantum_exponent
+    seen: dict[int, list[int]] = {}
+    for token in [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]:
+        registers = engine.append(token).registers[-1]
+        if registers[own]:
+            seen.setdefault(registers[own] // scale, []).append(round(scale / registers[count]))
+            counts = seen[registers[own] // scale]
+            if sorted(counts) != list(range(2, len(counts) + 2)) or len(counts) > graph.n - 1:
+                return Counterexample(layout=layout.name, vertex=registers[own] // scale, counts=counts)
+    return None
 
 
 @claim(
@@ -72,19 +91,7 @@ def _listed(sizes: Sequence[int]) -> str:
 )
 def test_counts(check: Check) -> None:
     def consecutive(graph: Graph) -> Counterexample | None:
-        wired = transformer.build(graph.n)
-        engine = ReferenceEngine(replace(wired.model, blocks=wired.model.blocks[:4]), wired.arithmetic)
-        own, count = wired.registers.index("self"), wired.registers.index("edge_count")
-        scale = 1 << -wired.arithmetic.format.quantum_exponent
-        seen: dict[int, list[int]] = {}
-        for token in [*PAPER.prompt(graph), *expected_answer(graph, PAPER)[:-1]]:
-            registers = engine.append(token).registers[-1]
-            if registers[own]:
-                seen.setdefault(registers[own] // scale, []).append(round(scale / registers[count]))
-                counts = seen[registers[own] // scale]
-                if sorted(counts) != list(range(2, len(counts) + 2)) or len(counts) > graph.n - 1:
-                    return Counterexample(vertex=registers[own] // scale, counts=counts)
-        return None
+        return _out_of_order(graph, PAPER) or _out_of_order(graph, EOS)
 
     small = min(3, check.n_max)
     check.exhaustive(

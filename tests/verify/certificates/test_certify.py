@@ -34,6 +34,7 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
+        (["istree", "--tokens", "eos", "--n", "1000000000000"], 0, "certified"),
         (["recall", "--n", "3"], 3, "at least 4"),
         (["recall", "--model", "hybrid"], 3, "not covered"),
         (["turing"], 3, "not covered"),
@@ -42,7 +43,7 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["recall", "--n", "16", "--length", "4000"], 1, "block 0, feed-forward"),
     ],
 )
-def test_what_is_not_certified(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == code
     assert says in capsys.readouterr().out
 
@@ -55,6 +56,7 @@ def test_what_is_not_certified(arguments: list[str], code: int, says: str, capsy
         (["recall", "--precision", "6"], "odd"),
         (["recall", "--printed", "layer-7"], "unknown finding 'layer-7'"),
         (["istree", "--length", "9"], "--length"),
+        (["recall", "--tokens", "eos"], "--tokens"),
         (["absent.safetensors"], "absent.safetensors"),
     ],
 )
@@ -108,6 +110,7 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("length", "a"),
         ("printed", ["zzz"]),
         ("discipline", 1),
+        ("layout", "zzz"),
     ):
         path.write_text(json.dumps({**document, key: value}))
         assert main(["--replay", str(path)]) == 2

@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from verify.certificates.candidates import needed_lead
+from verify.certificates.attention import Reader
+from verify.certificates.candidates import SCORE, Candidate, Keys, needed_lead
 from verify.certificates.domains import Integer, Reciprocal, Space
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.rational import evaluate, least, never_negative, unit
+from verify.certificates.rows import HeadRows
 from verify.certificates.scores import complete_squares
 
 SPACE = Space(fixed_point(17))
@@ -126,3 +128,19 @@ def test_least_of_a_rational_function() -> None:
     bound = least(ratio, 3, 10**12)
     assert bound is not None
     assert Fraction(1, 10**24) * Fraction(99, 100) < bound <= ratio.at(10**12)
+
+
+@pytest.mark.parametrize(("other", "unique"), [(6, True), (7, False), (8, False)])
+def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> None:
+    """−(k' − 6)² at 1 … 5 and at one more position, where it may be the same again."""
+    place = atom("p")
+    box = {"n": Integer(9, 9), "k": Integer(20, 20), "p": Integer(1, 5)}
+
+    def candidate(at: Polynomial) -> Candidate:
+        score = (at - 6) * (at - 6) * -1
+        joint = Kind(SPACE, {SCORE: score, SCORE - 1: at}, box, name="test")
+        return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
+
+    entry = Kind(SPACE, {}, {"n": Integer(9, 9), "k": Integer(1, 19)}, before=frozenset([0]))
+    reader = Reader(Keys([entry]), HeadRows((), (), ()), "head", True)
+    assert reader._unique([candidate(place), candidate(constant(other))]) is unique

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from constructions.istree import transformer
-from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.graphs import EOS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -21,8 +21,8 @@ N = 4
 
 
 @cache
-def certified(name: str, discipline: Discipline) -> Report:
-    return check(*build(Subject(name, N, discipline=discipline)))
+def certified(name: str, discipline: Discipline, layout: Layout = "paper") -> Report:
+    return check(*build(Subject(name, N, discipline=discipline, layout=layout)))
 
 
 def prompt(wired: Wired, question: Question) -> list[int]:
@@ -52,9 +52,11 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize("graph", GRAPHS, ids=str)
-def test_istree(graph: Graph) -> None:
-    wired = transformer.build(N)
-    tokens = [*PAPER.prompt(graph), *expected_answer(graph, PAPER)[:-1]]
+@pytest.mark.parametrize(
+    ("graph", "layout"), [*((g, PAPER) for g in GRAPHS[::2]), *((g, EOS) for g in GRAPHS[1:4])], ids=str
+)
+def test_istree(graph: Graph, layout: TokenLayout) -> None:
+    wired = transformer.build(N, layout=layout.name)
+    tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
     everywhere = set(range(1, len(tokens) + 1))
-    assert contradictions(wired, certified("istree", Discipline.FUSED), tokens, everywhere) == []
+    assert contradictions(wired, certified("istree", Discipline.FUSED, layout.name), tokens, everywhere) == []

@@ -21,7 +21,8 @@ class Affine:
     constant: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", {name: Fraction(c) for name, c in self.terms.items() if c})
+        exact = {name: c if type(c) is Fraction else Fraction(c) for name, c in self.terms.items() if c}
+        object.__setattr__(self, "terms", exact)
         object.__setattr__(self, "constant", Fraction(self.constant))
 
     def __add__(self, other: Affine | Number) -> Affine:

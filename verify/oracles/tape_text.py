@@ -22,7 +22,7 @@ def cell_word(cell: int, own_words: bool) -> str:
 
 
 def moments(machine: str, tape: str, limit: int, own_words: bool) -> Iterator[tuple[list[str], str, str]]:
-    """Before each step: the text so far, the word of the head's cell, and what it holds; EMPTY if nothing was written there."""
+    """Before each step: the text so far, a list that grows; the word of the head's cell; what it holds, EMPTY if nothing."""
     cells = {i: str(int(digit) + 1) for i, digit in enumerate(tape, 1)}
     words = ["<s>", *cells.values()]
     for i, digit in cells.items():

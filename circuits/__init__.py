@@ -17,6 +17,7 @@ step              one step of an RNN, numbered as the theorem wants it
 ranges            what its state can be, by induction
 cones, forms      sums of few bits, case by case; numbers as sums of bits that become gates late
 compiler, models  the step from a Linear RNN's matrices; the RNNs that there are circuits of
+reliance          what a step relies on made part of it, for SAT
 runs              an RNN run through its circuit, its searches answered
 plan, simulation  Theorem 4.8's Transformer that writes every gate: what it is made for, its weights
 simulator, simulate, scene

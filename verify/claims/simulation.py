@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from circuits.models import SMALL, Rnn, simulated
+from circuits.models import SEARCHERS, SMALL, Rnn, simulated
 from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import FINDINGS, build, least_precision
-from circuits.simulator import expected_tokens
+from circuits.simulator import Simulator, expected_tokens
 from constructions.engines import find_engine, indexed
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
@@ -130,6 +130,29 @@ def test_simulation(check: Check, engine: str) -> None:
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
     text = f"{tokens} of three runs, by {engine}"
     check.chosen((Task("parity", 1, (1,), 1), *LONG[:2]), begins_right, range=text, precision="least p")
+
+
+SEARCHING = ("index", "recall", "ngram", "counting")
+
+
+@claim(
+    "4.8/searches",
+    source="Theorem 4.8, A.5",
+    statement="So does one that runs Index, recall, c-gram and Counting, each with its search: every gate, and the answer.",
+)
+def test_searches(check: Check) -> None:
+    def right(name: str) -> Counterexample | None:
+        model = simulated()[name]
+        rnn = model.load(None, model.n)
+        prompt, solver = [rnn.vocabulary.index(word) for word in model.prompt.split()], Simulator(rnn, model.words)
+        run = solver.request(solver.build(len(prompt)), prompt).run(find_engine("indexed"))
+        answer, task = solver.read(run), next(x.task for x in SEARCHERS if x.task.name == name)
+        expected = task.answer(task.samples[1])
+        if complaint := solver.judge(prompt, run, answer):
+            return Counterexample(complaint=complaint)
+        return None if answer[-1] == expected else Counterexample(expected=expected, answer=answer[-1])
+
+    check.chosen(SEARCHING, right, range="one question each, 5,820 to 8,485 tokens, by indexed", precision="least p")
 
 
 @claims(

@@ -2,13 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test fuzz check bench docs clean
+.PHONY: verify test export-test fuzz check bench docs clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
 
 test: .venv/ready
-	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark"
+	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports"
+
+# Exports in the runtimes of others, which are not needed for anything else.
+export-test: .venv/ready
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export]'
+	$(BIN)/python -m pytest tests/exports -q
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
 MINUTES ?= 10

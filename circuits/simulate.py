@@ -164,13 +164,13 @@ def _job(args: argparse.Namespace) -> Job[Simulator, Sequence[int]]:
     options.check(args)
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the gates are in it")
-    if args.dump_weights is not None and args.trace:
-        raise CommandError("--trace shows a run; --dump-weights runs nothing")
+    if options.writes_model(args) and args.trace:
+        raise CommandError("--trace shows a run; --dump-weights and --export run nothing")
     with cli.usage_errors():
         solver = _simulator(args.rnn, args.p, args.n, args.words, Discipline(args.discipline))
         prompt = _prompt(solver.rnn, _text(args))
         _fitting(solver, prompt)
-    given = prompt if args.dump_weights is None else None
+    given = None if options.writes_model(args) else prompt
     return Job(args, solver, len(prompt), given, shown=prompt)
 
 

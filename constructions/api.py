@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,16 @@ class LoadedModel:
         answer = fitted.solver.read(run)
         said = self.door.said(fitted.solver, run, answer)
         return Result(fitted, run, said, fitted.solver.judge(question, run, answer))
+
+    def export(
+        self, kind: str, path: str | Path, *, float_name: str = "float64", force: bool = False
+    ) -> tuple[Path, ...]:
+        """Writes the model as `--export KIND PATH` of its command, and returns the files. Raises ExportError, a ValueError."""
+        from constructions.exports.writing import require
+        from constructions.show.exporting import export
+
+        require(kind, Path(path), float_name, force=force)
+        return export(self.door, self.solver, self.wired, kind, Path(path), float_name)
 
     def __repr__(self) -> str:
         about = ", ".join(f"{key}={value!r}" for key, value in self._about().items())

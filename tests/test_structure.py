@@ -25,6 +25,7 @@ BELOW = {
     "constructions.parts": ("precision", "constructions.layers", "constructions.wiring"),
 }
 BELOW["constructions.models"] = tuple(BELOW)
+BELOW["constructions.exports"] = tuple(BELOW)
 BELOW["constructions.show"] = tuple(BELOW)
 BELOW["constructions"] = tuple(BELOW)  # the tasks, and the package itself
 BELOW["circuits"] = tuple(BELOW)

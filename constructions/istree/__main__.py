@@ -140,7 +140,7 @@ def _check(args: argparse.Namespace) -> None:
     ]
     if len(graphs) > 1:
         raise CommandError(f"{' and '.join(graphs)}: give the graph once")
-    if not graphs and args.dump_weights is None:
+    if not graphs and not options.writes_model(args):
         raise CommandError('nothing to do; give a graph, as in --edges "1-2,2-3", or --dump-weights (see --help)')
     if not graphs and (args.trace or args.html is not None):
         raise CommandError(f'{"--trace" if args.trace else "--html"} needs a graph, as in --edges "1-2,2-3"')

@@ -135,7 +135,7 @@ def _prompt_last(argv: Sequence[str]) -> list[str]:
 
 def _check(args: argparse.Namespace) -> None:
     """What can be said before any work. Raises CommandError."""
-    if not _asks(args) and args.dump_weights is None:
+    if not _asks(args) and not options.writes_model(args):
         raise CommandError("nothing to do; give a prompt or --dump-weights (see --help)")
     if not _asks(args) and args.trace:
         raise CommandError("--trace needs a prompt")

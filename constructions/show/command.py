@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from constructions.models.construction import Construction
@@ -13,6 +14,7 @@ from constructions.models.door import Door
 from constructions.models.solver import Run, Solver
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
+from constructions.show.exporting import export
 from constructions.show.page import Page, check_steps, write_page
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
 from constructions.show.trace import Trace
@@ -71,8 +73,14 @@ class Command(Generic[Model, Input, Answer]):
         with cli.progress(f"wiring {self.sizes.format(job.n)}"), cli.usage_errors():
             printed, discipline = options.findings(args, solver.construction), Discipline(args.discipline)
             wired = solver.build(job.n, args.precision, printed=printed, discipline=discipline)
+        shown = given if job.shown is None else job.shown
+        if args.export is not None:
+            kind, name = args.export
+            with cli.usage_errors("--export: "):
+                written = export(self.door, solver, wired, kind, Path(name), args.float, shown)
+            options.report_export(args, solver.construction, written, run=given is not None)
         if args.dump_weights is not None:
-            examples = worked_examples(self.door.examples(solver, wired, job.given if job.shown is None else job.shown))
+            examples = worked_examples(self.door.examples(solver, wired, shown))
             about = self.door.about(solver)
             options.dump_weights(args, solver.construction, wired, examples, about, run=given is not None)
         if given is None:
@@ -85,8 +93,8 @@ class Command(Generic[Model, Input, Answer]):
             check_steps(args.html, len(run.tokens))
         trace = trace_of(run) if keep else None
         if args.html is not None and trace is not None:
-            shown, construction = self.page(job, run, answer), solver.construction
-            write_page(args.html, trace, shown, construction, blocks_of(construction, wired))
+            page, construction = self.page(job, run, answer), solver.construction
+            write_page(args.html, trace, page, construction, blocks_of(construction, wired))
         self.report(job, run, answer, trace)
         if complaint := solver.judge(given, run, answer):
             cli.say(f"{self.prog}: refuted: {complaint}")

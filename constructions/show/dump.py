@@ -9,9 +9,10 @@ from fractions import Fraction
 from rich.console import Console
 from rich.text import Text
 
+from constructions.exports.tried import float_formats
+from constructions.exports.weights import head_width
 from constructions.models.construction import Construction, Derived, Example
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from constructions.show.export import head_width
 from constructions.show.forward import forward_rule
 from constructions.wiring.affine import Affine, Number, show_number
 from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
@@ -251,7 +252,8 @@ def dump_document(
 ) -> dict[str, object]:
     """The sidecar of an exported model: one JSON document, exact numbers as strings.
 
-    forward: how the tensors are used. search: what responds to the model. longest_sequence: how many tokens it is certified for.
+    forward: how the tensors are used. float_formats: which of them compute it
+    rightly without its rounding. search: what responds to the model. longest_sequence: how many tokens it is certified for.
     """
     fmt = wired.arithmetic.format
     words = wired.vocabulary
@@ -272,6 +274,7 @@ def dump_document(
         **extra,
         **({"search": SEARCH} if construction.model == "rag" else {}),
         "forward": forward_rule(wired),
+        "float_formats": float_formats(wired, construction.model),
         "registers": {name: index for index, name in enumerate(wired.registers)},
         "meanings": {name: construction.meaning(name) for name in wired.registers},
         "vocabulary": list(words),

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from constructions.engines import ENGINES, Decoded, EngineMissing, find_engine
+from constructions.exports.tried import FLOATS
+from constructions.exports.weights import SUFFIXES, save
+from constructions.exports.writing import KINDS, NOT_CARRIED, require
 from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from constructions.show.dump import dump_document, print_dump
-from constructions.show.export import SUFFIXES, save
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -76,7 +78,19 @@ def add_output(parser: Parser, *, instead: str = "") -> None:
         metavar="PATH",
         help=f"print the weights by name{instead}; with PATH write them: .safetensors (and .json beside it) or .npz",
     )
+    parser.add_argument(
+        "--export",
+        nargs=2,
+        metavar=("KIND", "PATH"),
+        help="write a model that runs elsewhere: " + ", ".join(f"{name} ({kind.what})" for name, kind in KINDS.items()),
+    )
+    parser.add_argument("--float", choices=FLOATS, default=FLOATS[0], help=f"of --export (default: {FLOATS[0]})")
     cli.add_force(parser)
+
+
+def writes_model(args: argparse.Namespace) -> bool:
+    """Whether weights are to be shown or written: then there need not be an input."""
+    return args.dump_weights is not None or args.export is not None
 
 
 def list_models(models: Sequence[Construction]) -> str:
@@ -104,6 +118,10 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         cli.check_writable(path, "--dump-weights", force=args.force)
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
+    if args.export is not None:
+        kind, name = args.export
+        with cli.usage_errors("--export: "):
+            require(kind, Path(name), args.float, force=args.force)
     try:
         find_engine(args.engine)
     except EngineMissing as error:
@@ -150,3 +168,10 @@ def dump_weights(
         return
     written = save(wired.model, document, Path(args.dump_weights))
     cli.report_written(written, as_json=args.json and not run)
+
+
+def report_export(args: argparse.Namespace, model: Construction, written: Sequence[Path], *, run: bool = False) -> None:
+    """Says what was exported, and what of the model is not in it. run: whether a run follows on stdout."""
+    if model.model == "rag":
+        cli.say(f"not in the export: {NOT_CARRIED}")
+    cli.report_written(written, as_json=args.json and not run and args.dump_weights is None)

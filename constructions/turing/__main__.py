@@ -93,7 +93,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
     machine, tape = _machine(args)
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
-    given = args.steps if args.dump_weights is None else None
+    given = None if options.writes_model(args) else args.steps
     return Job(args, model, args.steps, given)
 
 
@@ -126,8 +126,8 @@ def _check(args: argparse.Namespace) -> None:
     """What can be said before any work. Raises CommandError."""
     if args.machine is None:
         raise CommandError("nothing to do; give a --machine (see --help)")
-    if args.dump_weights is not None and args.trace:
-        raise CommandError("--trace shows a run; --dump-weights runs nothing")
+    if options.writes_model(args) and args.trace:
+        raise CommandError("--trace shows a run; --dump-weights and --export run nothing")
     if args.cells is not None and args.model == "rag":
         raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:

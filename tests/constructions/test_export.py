@@ -154,7 +154,7 @@ def test_the_sidecar_names_every_coordinate(tmp_path: Path) -> None:
 def test_recurrences_are_exported() -> None:
     command = """if True:
         import numpy as np
-        from constructions.show.export import tensors
+        from constructions.exports.weights import tensors
         from constructions.parts.recurrences.running_sum import PART
         from constructions.wiring.part import Setting
         from constructions.wiring.wire import Embedding, wire

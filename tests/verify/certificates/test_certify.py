@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from constructions.exports.weights import save, tensors
 from constructions.istree import transformer
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
-from constructions.show.export import save, tensors
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates.building import RETRIEVERS, Subject, between, build

@@ -1,0 +1,61 @@
+"""A folder for Hugging Face transformers: weights, configuration, tokenizer, and the model's own code.
+
+`AutoModelForCausalLM.from_pretrained(PATH, trust_remote_code=True)` loads it without this project; `generate` decodes greedily.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from constructions.exports import network
+from constructions.exports.shapes import shape_of, state_of
+from constructions.exports.tried import ExportError
+from constructions.exports.writing import Export
+
+HERE = Path(__file__).parent
+CODE = "modeling_hand_wired.py"
+
+
+def write(export: Export, path: Path) -> None:
+    """Writes the folder. Raises ExportError for tokens that a tokenizer cannot tell apart."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    wired = export.wired
+    if broken := [word for word in wired.vocabulary if word.split() != [word]]:
+        raise ExportError(f"the token {broken[0]!r} holds a space, and a text is split at spaces")
+    path.mkdir(exist_ok=True)
+    state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
+    save_file(state, path / "model.safetensors", {"format": "pt", "longest_sequence": str(export.longest)})
+    config = {
+        "model_type": "hand_wired",
+        "architectures": ["HandWiredForCausalLM"],
+        "auto_map": {
+            "AutoConfig": "modeling_hand_wired.HandWiredConfig",
+            "AutoModelForCausalLM": "modeling_hand_wired.HandWiredForCausalLM",
+        },
+        "dtype": export.float_name,
+        "shape": shape_of(wired, export.longest),
+        "vocab_size": len(wired.vocabulary),
+        "hidden_size": wired.model.width,
+        "num_hidden_layers": len(wired.model.blocks),
+        "max_position_embeddings": export.longest,
+        "use_cache": False,
+        "construction": wired.construction,
+        "n": wired.n,
+    }
+    ends = {"eos_token_id": list(export.stop)} if export.stop else {}
+    generation = {"do_sample": False, "use_cache": False, "max_new_tokens": export.limit, **ends}
+    for name, document in (("config.json", config), ("generation_config.json", generation)):
+        (path / name).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    (path / "sidecar.json").write_text(export.text, encoding="utf-8")
+    shutil.copyfile(HERE / CODE, path / CODE)
+    shutil.copyfile(str(network.__file__), path / "network.py")
+    tokenizer = Tokenizer(models.WordLevel(wired.token))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False).save_pretrained(path)

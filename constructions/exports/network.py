@@ -1,0 +1,114 @@
+"""A wired model as a torch module, in floating point: the layers of the paper with nothing rounded on purpose.
+
+This file imports torch and nothing of the project, so that it can travel with the weights (see huggingface.py).
+
+forward: token numbers (batch, length), int64 → logits (batch, length, vocabulary)
+  x_l = words[token_l] + l·position, l = 1, 2, …
+  for each block: x_l ← x_l + Σ_h W_O Σ_{m ≤ l} softmax_m(W_K x_m · W_Q x_l) W_V x_m,
+    or x_l ← x_l + h_l with h_l = A h_{l−1} + B x_l;
+    then x_l ← x_l + W_down(ReLU(W_gate x_l + b_gate) ⊙ (W_up x_l + b_up)) + b_down
+  logits = unembed · x_l
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Attention(nn.Module):
+    """Causal softmax heads, added up; scores are not scaled. Shapes: W_Q, W_K, W_V (heads, width, d); W_O (heads, d, width)."""
+
+    def __init__(self, heads: int, width: int, d: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.W_Q, self.W_K, self.W_V = (_weight((heads, width, d), dtype) for _ in range(3))
+        self.W_O = _weight((heads, d, width), dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        queries, keys, values = (x[:, None] @ w.transpose(-1, -2) for w in (self.W_Q, self.W_K, self.W_V))
+        scores = queries @ keys.transpose(-1, -2)  # (batch, head, query, key)
+        place = torch.arange(x.shape[1], device=x.device)
+        weights = torch.softmax(scores.masked_fill(place > place[:, None], float("-inf")), -1)
+        return (weights @ values @ self.W_O.transpose(-1, -2)).sum(1)
+
+
+class Recurrence(nn.Module):
+    """h_l = A h_{l−1} + B x_l, h_0 = 0, for all l at once: h_l = Σ_k A^k B x_{l−k}, of twice as many terms each round."""
+
+    def __init__(self, d: int, longest: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.rounds = (longest - 1).bit_length()
+        self.A, self.B = _weight((d, d), dtype), _weight((d, d), dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h: Tensor = x @ self.B.T
+        power: Tensor = self.A
+        for j in range(self.rounds):
+            before = torch.cat([torch.zeros_like(h[:, :1]).expand(-1, 1 << j, -1), h], 1)[:, : h.shape[1]]
+            h, power = h + before @ power.T, power @ power
+        return h
+
+
+class FeedForward(nn.Module):
+    """W_down(ReLU(W_gate x + b_gate) ⊙ (W_up x + b_up)) + b_down."""
+
+    def __init__(self, units: int, d: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.W_gate, self.b_gate = _weight((units, d), dtype), _weight((units,), dtype)
+        self.W_up, self.b_up = _weight((units, d), dtype), _weight((units,), dtype)
+        self.W_down, self.b_down = _weight((d, units), dtype), _weight((d,), dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.relu(x @ self.W_gate.T + self.b_gate) * (x @ self.W_up.T + self.b_up)
+        return hidden @ self.W_down.T + self.b_down
+
+
+class Block(nn.Module):
+    """A mixer, if there is one, then a feed-forward; each adds to the residual stream."""
+
+    def __init__(self, mixer: nn.Module | None, feed_forward: FeedForward) -> None:
+        super().__init__()
+        self.mixer, self.ffn = mixer, feed_forward
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.mixer is not None:
+            x = x + self.mixer(x)
+        return torch.add(x, self.ffn(x))
+
+
+class Network(nn.Module):
+    """Embedding, blocks, output head.
+
+    shape: vocabulary, d, head_width, longest, and blocks, a list of {"heads": how many, "recurrence": whether, "units": how many}.
+    """
+
+    def __init__(self, shape: Mapping[str, Any], dtype: torch.dtype) -> None:
+        super().__init__()
+        d, vocabulary = shape["d"], shape["vocabulary"]
+        self.words, self.position = _weight((vocabulary, d), dtype), _weight((d,), dtype)
+        self.blocks = nn.ModuleList(_block(block, shape, dtype) for block in shape["blocks"])
+        self.unembed = _weight((vocabulary, d), dtype)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        place = torch.arange(1, tokens.shape[1] + 1, device=tokens.device).to(self.position.dtype)
+        x = self.words[tokens] + place[:, None] * self.position
+        for block in self.blocks:
+            x = block(x)
+        return x @ self.unembed.T
+
+
+def _block(block: Mapping[str, Any], shape: Mapping[str, Any], dtype: torch.dtype) -> Block:
+    d = shape["d"]
+    mixer: nn.Module | None = None
+    if block["heads"]:
+        mixer = Attention(block["heads"], shape["head_width"], d, dtype)
+    elif block["recurrence"]:
+        mixer = Recurrence(d, shape["longest"], dtype)
+    return Block(mixer, FeedForward(block["units"], d, dtype))
+
+
+def _weight(size: Sequence[int], dtype: torch.dtype) -> nn.Parameter:
+    return nn.Parameter(torch.zeros(tuple(size), dtype=dtype), requires_grad=False)

@@ -1,0 +1,30 @@
+"""A `torch.export` program: token numbers (batch, length), int64 → logits (batch, length, vocabulary).
+
+`torch.export.load(PATH).module()` runs it without this project. It refuses more tokens than it was tried on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from constructions.exports.network import Network
+from constructions.exports.shapes import shape_of, state_of
+from constructions.exports.writing import Export
+
+
+def network(export: Export) -> Network:
+    """The model as a torch module."""
+    dtype = getattr(torch, export.float_name)
+    found = Network(shape_of(export.wired, export.longest), dtype)
+    found.load_state_dict({name: torch.tensor(array, dtype=dtype) for name, array in state_of(export.wired).items()})
+    return found.eval()
+
+
+def write(export: Export, path: Path) -> None:
+    """Writes the program, the sidecar inside of it as `sidecar.json`."""
+    batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1, max=export.longest)
+    tokens = torch.zeros(2, min(7, export.longest), dtype=torch.int64)
+    program = torch.export.export(network(export), (tokens,), dynamic_shapes={"tokens": {0: batch, 1: length}})
+    torch.export.save(program, path, extra_files={"sidecar.json": export.text})

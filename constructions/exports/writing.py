@@ -1,0 +1,115 @@
+"""Writes a wired model as a program or folder of another tool, with the sidecar inside of it and beside it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from constructions.exports.tried import FLOATS, ExportError, longest_sequence
+from constructions.models.solver import Request
+from constructions.wiring.wired import Wired
+
+NOT_CARRIED = "the regular-expression search that responds to this model; `search` in the sidecar says what it does"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of export. module: has `write(export, path)`. needs: the packages that it imports. suffix: "" for a folder."""
+
+    module: str
+    needs: tuple[str, ...]
+    suffix: str
+    what: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "torch": Kind("program", ("torch",), ".pt2", "a torch.export program"),
+    "onnx": Kind("onnx", ("onnx",), ".onnx", "an ONNX graph"),
+    "hf": Kind("huggingface", ("transformers", "tokenizers"), "", "a folder for Hugging Face transformers"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """What a writer is given. longest: the most tokens that the exported model may read. stop: tokens that end a run.
+
+    limit: the most tokens that follow a prompt."""
+
+    wired: Wired
+    float_name: str
+    longest: int
+    sidecar: Mapping[str, Any]
+    stop: tuple[int, ...]
+    limit: int
+
+    @property
+    def text(self) -> str:
+        """The sidecar as JSON."""
+        return json.dumps(self.sidecar, ensure_ascii=False, indent=2) + "\n"
+
+
+def require(kind: str, path: Path, float_name: str = "float64", *, force: bool = False) -> None:
+    """Raises ExportError if this kind cannot be written there; before any work."""
+    if kind not in KINDS:
+        raise ExportError(f"there is no export {kind!r}; there are {', '.join(KINDS)}")
+    if float_name not in FLOATS:
+        raise ExportError(f"there is no export in {float_name!r}; there are {', '.join(FLOATS)}")
+    chosen = KINDS[kind]
+    missing = [name for name in chosen.needs if find_spec(name) is None]
+    if missing:
+        raise ExportError(
+            f"export {kind} needs {', '.join(missing)}: pip install 'rnn-transformer-constructions[export]'"
+        )
+    if not path.absolute().parent.is_dir():
+        raise ExportError(f"{path}: there is no folder {path.absolute().parent}")
+    if not chosen.suffix:
+        if path.is_file():
+            raise ExportError(f"{path}: {kind} writes a folder, and this is a file")
+        if path.is_dir() and any(path.iterdir()) and not force:
+            raise ExportError(f"{path}: this folder is not empty; --force writes into it")
+        return
+    if path.suffix != chosen.suffix:
+        raise ExportError(f"{path}: the name of {chosen.what} must end in {chosen.suffix}")
+    for file in (path, path.with_suffix(".json")):
+        if file.is_dir():
+            raise ExportError(f"{file}: this is a folder, not a file")
+        if file.is_file() and not force:
+            raise ExportError(f"{file} exists; --force overwrites it")
+
+
+def write(
+    kind: str,
+    path: Path,
+    wired: Wired,
+    model: str,
+    sidecar: Mapping[str, Any],
+    requests: Sequence[Request],
+    float_name: str = "float64",
+) -> tuple[Path, ...]:
+    """Writes a model and returns the files, or the folder. sidecar: of a dump. requests: some of what it may be asked.
+
+    Raises ExportError for a model that was not tried, OSError.
+    """
+    longest = longest_sequence(wired, model, float_name)
+    about = {
+        "kind": kind,
+        "float": float_name,
+        "longest_sequence": longest,
+        "computes": f"the formulas of `forward` in {float_name}, without any R(…)",
+        **({"not_carried": NOT_CARRIED} if model == "rag" else {}),
+    }
+    stop = tuple(sorted({token for request in requests for token in request.stop}))
+    limit = max((request.limit for request in requests), default=1)
+    export = Export(wired, float_name, longest, {**sidecar, "export": about}, stop, limit)
+    module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
+    module.write(export, path)
+    if not KINDS[kind].suffix:
+        return (path,)
+    beside = path.with_suffix(".json")
+    beside.write_text(export.text, encoding="utf-8")
+    return (path, beside)

@@ -1,0 +1,30 @@
+"""An export with all that goes into it: the model, the sidecar with worked examples, the tokens that end a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from constructions.exports.tried import longest_sequence
+from constructions.exports.writing import write
+from constructions.models.door import Door
+from constructions.show.dump import dump_document
+from constructions.show.run import worked_examples
+from constructions.wiring.wired import Wired
+
+
+def export(
+    door: Door[Any, Any, Any],
+    solver: Any,
+    wired: Wired,
+    kind: str,
+    path: Path,
+    float_name: str,
+    given: object = None,
+) -> tuple[Path, ...]:
+    """Writes a model, and returns the files or the folder. given: an input for the examples. Raises ExportError, OSError."""
+    construction = solver.construction
+    longest_sequence(wired, construction.model, float_name)  # before the examples, which may take long
+    requests = list(door.examples(solver, wired, given))
+    sidecar = dump_document(construction, wired, list(worked_examples(requests)), door.about(solver))
+    return write(kind, path, wired, construction.model, sidecar, requests, float_name)

@@ -1,0 +1,108 @@
+"""Inputs that are no worked examples, and what a model has to write about them; by `reference` or an engine with the same bits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import constructions
+from constructions.api import LoadedModel
+from constructions.engines import find_engine
+from constructions.istree.graphs import Graph
+from constructions.models.search import END_SEARCH
+from constructions.retrieval.task import Question
+from constructions.turing.machine import parse_standard
+
+CELLS = 8  # of the space of cot
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a model reads, and the token that it has to write behind each of these positions, from 0."""
+
+    tokens: tuple[int, ...]
+    written: dict[int, int]
+
+    def agrees(self, argmax: Sequence[int]) -> bool:
+        return all(argmax[place] == token for place, token in self.written.items())
+
+
+def cases(loaded: LoadedModel, given: object, engine: str | None = None) -> Case:
+    """One input. engine: None for the words that the algorithm writes, which the claims are about."""
+    wired = loaded.wired
+    request = loaded.solver.request(wired, loaded.door.read(loaded.solver, given, loaded.n))
+    expected = [int(token) for token in request.guess]
+    if engine is not None:
+        found = request.run(find_engine(engine)).tokens.tolist()
+        assert found == expected
+    sequence, written, response = [*request.prompt, *expected], {}, []
+    for place in range(len(request.prompt), len(sequence)):
+        if response:
+            assert sequence[place] == response.pop(0)
+            continue
+        written[place - 1] = sequence[place]
+        if wired.vocabulary[sequence[place]] == END_SEARCH:
+            response = list(request.respond(sequence[: place + 1]))
+    return Case(tuple(sequence[:-1]), written)
+
+
+def models(name: str, model: str, n: int) -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
+    """Models of this size and endless inputs for each; for a Turing machine, endless models with one input each."""
+    draw = random.Random(f"{name} {model} {n}")
+    if name == "turing":
+        while True:
+            machine = parse_standard(_machine(draw))
+            space = {"cells": CELLS} if model == "cot" else {}
+            yield constructions.load(name, model, machine=machine, steps=n, **space), iter([n])
+    elif name == "simulate":
+        yield constructions.load(name, model, length=n), iter(product(("0", "1", "even", "odd"), repeat=n))
+    else:
+        inputs = _graphs(draw, model, n) if name == "istree" else _questions(draw, name, n)
+        yield constructions.load(name, model, n=n), inputs
+
+
+def _machine(draw: random.Random) -> str:
+    def rule() -> str:
+        return "---" if draw.random() < 0.1 else f"{draw.choice('01')}{draw.choice('LR')}{draw.choice('ABZ')}"
+
+    return "_".join(rule() + rule() for _ in "AB")
+
+
+def _graphs(draw: random.Random, model: str, n: int) -> Iterator[Graph]:
+    """Trees, trees with an edge moved, some with more edges or less; the first has all edges there are."""
+    pairs = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
+    yield Graph(n, tuple(pairs))
+    while True:
+        names = draw.sample(range(1, n + 1), n)
+        edges = [(names[i], names[draw.choice([i - 1, draw.randrange(i)])]) for i in range(1, n)]
+        kind = draw.randrange(4)
+        if kind == 1:
+            edges[draw.randrange(n - 1)] = draw.choice(pairs)
+        elif kind == 2:
+            edges += draw.sample(pairs, draw.randrange(len(pairs)))
+        elif kind == 3:
+            edges = edges[draw.randrange(n - 1) :]
+        fresh = {frozenset(edge): edge for edge in draw.sample(edges, len(edges))}
+        yield Graph(n, tuple(edge if draw.random() < 0.5 else edge[::-1] for edge in fresh.values()))
+
+
+def _questions(draw: random.Random, name: str, n: int) -> Iterator[Question]:
+    while True:
+        length, top = draw.choice([n, draw.randint(2, n)]), draw.choice([2, 4, n])
+        sequence = tuple(draw.randint(1, min(top, n)) for _ in range(length))
+        place, other = draw.randrange(length), draw.randint(1, n)
+        key = draw.choice([sequence[place], other])
+        if name == "index":
+            yield Question(sequence, (place + 1,))
+        elif name == "recall":
+            yield Question(sequence, (key,))
+        elif name == "ngram":
+            yield Question(
+                sequence,
+                draw.choice([(key, other), sequence[place : place + 2]]) if place + 1 < length else (key, other),
+            )
+        else:
+            yield Question(sequence, (key, max(0, sequence.count(key) - draw.randint(0, 1))))

@@ -1,0 +1,161 @@
+"""Exports as files: written by command and from Python, run without this project, refused where they were not tried."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import constructions
+from constructions.exports import writing
+from constructions.exports.tried import ExportError, Tried, float_formats, longest_sequence
+from constructions.exports.writing import KINDS, require
+from constructions.istree.__main__ import main as istree
+from constructions.turing.__main__ import main as turing
+from tests.exports.held_out import cases, models
+
+RUNS_A_PROGRAM = """
+import json, sys, torch
+assert not any(name.partition(".")[0] in ("constructions", "precision") for name in sys.modules)
+files = {"sidecar.json": ""}
+model = torch.export.load(sys.argv[1], extra_files=files).module()
+sidecar, asked = json.loads(files["sidecar.json"]), json.loads(sys.stdin.read())
+found = [model(torch.tensor([tokens])).argmax(-1)[0].tolist() for tokens in asked]
+both = model(torch.tensor([asked[0], asked[0]]))
+assert both.shape == (2, len(asked[0]), len(sidecar["vocabulary"])) and both.dtype == torch.float64
+longest = sidecar["export"]["longest_sequence"]
+model(torch.zeros(1, longest, dtype=torch.int64))
+try:
+    model(torch.zeros(1, longest + 1, dtype=torch.int64))
+except Exception as error:
+    refused = str(error)
+print(json.dumps({"found": found, "refused": refused, "sidecar": sidecar}))
+"""
+
+
+@pytest.mark.exports  # torch.export alone takes many seconds
+def test_a_torch_program_runs_without_this_project(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt2"
+    loaded, questions = next(models("recall", "hybrid", 6))
+    assert loaded.export("torch", path) == (path, tmp_path / "model.json")
+    asked = [cases(loaded, question, "reference") for question in islice(questions, 20)]
+    command = [sys.executable, "-I", "-c", RUNS_A_PROGRAM, str(path)]
+    given = json.dumps([case.tokens for case in asked])
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert all(case.agrees(found) for case, found in zip(asked, answer["found"], strict=True))
+    longest = longest_sequence(loaded.wired, "hybrid", "float64")
+    assert f"<= {longest}" in answer["refused"]
+    sidecar = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    assert answer["sidecar"] == sidecar
+    assert sidecar["export"]["longest_sequence"] == longest
+    assert (sidecar["n"], sidecar["export"]["float"], sidecar["export"]["kind"]) == (6, "float64", "torch")
+    assert len(sidecar["examples"]) > 1
+
+
+def written(export: writing.Export, path: Path) -> None:
+    """Instead of a writer, which takes long."""
+    path.write_text(export.text)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    from constructions.exports import program
+
+    monkeypatch.setattr(program, "write", written)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_command_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.pt2"
+    assert istree(["--n", "4", "--export", "torch", str(path), "--float", "float32"]) == 0
+    assert capsys.readouterr().err == f"wrote {path} and {path.with_suffix('.json')}\n"
+    assert json.loads(path.read_text())["export"]["float"] == "float32"
+    assert istree(["--edges", "1-2", "--export", "torch", str(path), "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "YES"
+    assert (
+        turing(
+            ["--machine", "bb2", "--steps", "9", "--model", "rag", "--export", "torch", str(path), "--force", "--json"]
+        )
+        == 0
+    )
+    said = capsys.readouterr()
+    assert said.err.startswith("not in the export: the regular-expression search that responds to this model")
+    assert json.loads(said.out)["written"] == [str(path), str(path.with_suffix(".json"))]
+    assert json.loads(path.read_text())["export"]["not_carried"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("--n 1000 --export torch a.pt2", "at n = 1000 was not tried in float64; n = 16 is the largest that was"),
+        ("--n 5 --precision 101 --export torch a.pt2", "at p = 101 was not tried in float64; p = 51 is the largest"),
+        ("--printed layer-7 --n 5 --export torch a.pt2", "as printed is not exported"),
+        ("--export jax a.pt2", "there is no export 'jax'; there are torch, onnx, hf"),
+        ("--export torch a.onnx", "the name of a torch.export program must end in .pt2"),
+        ("--export torch there.pt2", "there.pt2 exists; --force overwrites it"),
+        ("--export torch beside.pt2", "beside.json exists; --force overwrites it"),
+        ("--export torch no/a.pt2", "there is no folder"),
+        ("--export torch folder.pt2", "this is a folder, not a file"),
+        ("--export torch a.pt2 --float float16", "argument --float: invalid choice: 'float16'"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(
+    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.pt2").write_text("mine")
+    (tmp_path / "beside.json").write_text("mine")
+    (tmp_path / "folder.pt2").mkdir()
+    before = {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()}
+    assert istree(argv.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("python -m constructions.istree: error: ")
+    assert message in line
+    assert {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()} == before
+
+
+def test_folders_are_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "find_spec", lambda name: object())
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "config.json").write_text("mine")
+    require("hf", tmp_path / "fresh")
+    with pytest.raises(ExportError, match="hf writes a folder, and this is a file"):
+        require("hf", tmp_path / "file", force=True)
+    with pytest.raises(ExportError, match="this folder is not empty"):
+        require("hf", tmp_path / "full")
+    require("hf", tmp_path / "full", force=True)
+
+
+@pytest.mark.parametrize("kind", ["onnx", "hf"])
+def test_a_missing_package_is_one_line(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "find_spec", lambda name: None)
+    model = constructions.load("index", n=3)
+    with pytest.raises(ExportError, match=rf"export {kind} needs \w+.*pip install '.*\[export\]'"):
+        model.export(kind, tmp_path / f"a{KINDS[kind].suffix}")
+
+
+def test_what_was_tried_is_in_every_sidecar() -> None:
+    def said(model: constructions.LoadedModel) -> Any:
+        return float_formats(model.wired, model.solver.construction.model)
+
+    small = constructions.load("istree", n=4)
+    assert set(said(small)) == {"float64", "float32"}
+    assert said(small)["float64"].startswith("without any R(…), the same next tokens on every input tried, of up to 29")
+    large = said(constructions.load("turing", "cot", machine="bb2", steps=9))
+    assert "p = 83 was not tried" in large["float64"]
+    assert "was not tried in float32" in large["float32"]
+
+
+def test_the_table_is_checked_before_all_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("constructions.exports.tried.TRIED", {("index", "rag"): {"float64": Tried(5, 99, 9)}})
+    with pytest.raises(ExportError, match="index \\(transformer\\) was not tried in float64; it was in no float"):
+        constructions.load("index", n=3).export("torch", tmp_path / "a.pt2")
+    assert longest_sequence(constructions.load("index", "rag", n=5).wired, "rag", "float64") == 9

@@ -39,7 +39,7 @@ class _Graph:
         return name
 
     def constant(self, name: str, value: Any) -> str:
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.constants.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def weight(self, name: str, *, transposed: bool = False) -> str:

@@ -40,8 +40,6 @@ TRIED: Mapping[tuple[str, str], Mapping[str, Tried]] = {
     **{(task, "rag"): _both(32, 27, 44) for task in ("index", "recall", "ngram", "counting")},
     ("turing", "hybrid"): {"float64": Tried(30, 49, 152)},
     ("turing", "rag"): {"float64": Tried(30, 25, 396)},
-    ("turing", "cot"): {"float64": Tried(30, 39, 300)},
-    ("simulate", "transformer"): {"float64": Tried(1, 63, 400)},
 }
 
 
@@ -52,8 +50,9 @@ def longest_sequence(wired: Wired, model: str, float_name: str) -> int:
         raise ExportError(f"{what} as printed is not exported: what it writes depends on the rounding of R_p")
     found = TRIED.get((wired.construction, model), {}).get(float_name)
     if found is None:
-        others = ", ".join(TRIED.get((wired.construction, model), {})) or "no float"
-        raise ExportError(f"{what} was not tried in {float_name}; it was in {others}")
+        raise ExportError(
+            f"no size of {what} is known to write the right tokens in {float_name}, so it is not exported"
+        )
     bits = wired.arithmetic.format.significand_bits + 1
     for name, value, most in (("n", wired.n, found.n), ("p", bits, found.precision_bits)):
         if value > most:

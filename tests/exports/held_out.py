@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import constructions
@@ -15,8 +14,6 @@ from constructions.istree.graphs import Graph
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.turing.machine import parse_standard
-
-CELLS = 8  # of the space of cot
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,7 @@ def models(name: str, model: str, n: int) -> Iterator[tuple[LoadedModel, Iterato
     if name == "turing":
         while True:
             machine = parse_standard(_machine(draw))
-            space = {"cells": CELLS} if model == "cot" else {}
-            yield constructions.load(name, model, machine=machine, steps=n, **space), iter([n])
-    elif name == "simulate":
-        yield constructions.load(name, model, length=n), iter(product(("0", "1", "even", "odd"), repeat=n))
+            yield constructions.load(name, model, machine=machine, steps=n), iter([n])
     else:
         inputs = _graphs(draw, model, n) if name == "istree" else _questions(draw, name, n)
         yield constructions.load(name, model, n=n), inputs

@@ -30,7 +30,7 @@ def tried(name: str, model: str, float_name: str, count: int, by_engine: int = 0
             assert len(case.tokens) <= longest
             assert case.agrees(module(torch.tensor([case.tokens])).argmax(-1)[0].tolist()), given
             done += 1
-        if done == count or name == "simulate":
+        if done == count:
             break
     return done
 
@@ -43,5 +43,4 @@ def test_the_table_holds_at_a_few_inputs(name: str, model: str, float_name: str)
 @pytest.mark.exports
 @pytest.mark.parametrize(("name", "model", "float_name"), ENTRIES)
 def test_the_table_holds_at_many_inputs(name: str, model: str, float_name: str) -> None:
-    found = tried(name, model, float_name, MANY, by_engine=10)
-    assert found == (4 if name == "simulate" else MANY)
+    assert tried(name, model, float_name, MANY, by_engine=10) == MANY

@@ -21,8 +21,8 @@ from verify.oracles.proofs import (
 
 
 def image(m: str) -> str:
-    """x − x² at x = 1/m."""
-    return f"(1/{m} - 1/{m}**2)"
+    """x − x² at x = 1/m, as one quotient: the kernel cancels nothing."""
+    return f"({m} - 1)/({m})**2"
 
 
 def cubic(z: str) -> str:
@@ -87,7 +87,7 @@ def leads_fall() -> Sequence[Shown]:
     """From m = 5 on, the lead of 1/(m + 1) over 1/(m + 2) is the least one, and falls with m."""
 
     def distance(i: str, m: str = "m") -> str:
-        return f"(1/({i}) - (1/({m}) - 1/({m})**2))**2"
+        return f"(1/({i}) - {image(m)})**2"
 
     lead = f"({distance('m + 2')} - {distance('m + 1')})"
     next_lead = f"({distance('m + 3', 'm + 1')} - {distance('m + 2', 'm + 1')})"

@@ -66,7 +66,9 @@ def feed_forward(
             if kind.sign(gate) < 0:
                 shut.add(number)
                 continue
-        kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
+            kind, gate = kind.settle(gate, f"{at}, gate")
+        else:
+            kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
         sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):

@@ -37,12 +37,13 @@ def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
 
 
 def reach(subject: Subject, low: int, end: int) -> int:
-    """The last n of the interval that starts at low: p is one, and the form that fits its first two sizes goes on to fit."""
+    """The last n of the interval that starts at low: p is one, and the form that fits its first two sizes fits more."""
     found, form = precision_of(replace(subject, n=low)), _form(subject, low) if low < end else None
     if form is None:
         return low
     same = _last(low + 1, min(2 * low, end), lambda n: precision_of(replace(subject, n=n)) == found)
-    return _last(low + 1, same, partial(_fits, subject, form))
+    high = _last(low + 1, same, partial(_fits, subject, form))
+    return high if high > low + 1 else low  # two sizes lie on a line, whatever their weights
 
 
 def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:

@@ -133,9 +133,9 @@ def test_intervals_leave_no_gap(name: str) -> None:
             assert at_size(form, n).layers == build(Subject(name, n))[0].layers
 
 
-@pytest.mark.parametrize(("low", "high"), [(88, 104), (4_843_165, 4_987_893)])
-def test_istree_for_every_size_of_an_interval(low: int, high: int) -> None:
+def test_istree_for_every_size_of_an_interval() -> None:
     """n stands in the weights: it is an atom, and positions are known against 3n and 5n."""
+    low, high = 4_843_165, 4_987_893
     assert reach(Subject("istree", low), low, 1 << 64) == high
     assert judge(*between(Subject("istree", low), low, high)).verdict == CERTIFIED
 
@@ -143,6 +143,12 @@ def test_istree_for_every_size_of_an_interval(low: int, high: int) -> None:
 def test_an_interval_of_two_forms() -> None:
     with pytest.raises(ValueError, match="no affine forms"):
         between(Subject("istree", 88), 88, 105)
+
+
+def test_two_sizes_are_no_interval() -> None:
+    """A line goes through any two weights: 64 and 128, the powers of two above a position, are no form 64(n − 5)."""
+    between(Subject("istree", 6), 6, 7)
+    assert reach(Subject("istree", 6), 6, 1 << 64) == 6
 
 
 def test_beyond_what_float64_can_hold() -> None:

@@ -30,9 +30,9 @@ bench: .venv/ready
 	$(BIN)/python -m tests.bench.engines --n-max 100000 --write docs
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
 
-# The pages of docs/ as a site in build/site, which opens without a server. Needs what `make test` does not.
+# The pages of docs/ as a site in build/site, which opens without a server. mkdocs is fetched once, and nothing else needs it.
 docs: .venv/ready
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -c "import mkdocs" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt mkdocs
 	$(BIN)/python -m verify.findings
 	$(BIN)/mkdocs build --strict --site-dir build/site
 

@@ -7,7 +7,7 @@ exactly, rounded, and their correctly rounded softmax. Nobody pays for columns t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, overload
@@ -85,7 +85,7 @@ class _Step:
 
 
 class _Rows(Sequence[Sequence[int]]):
-    """The registers at one place, a row for each sublayer, made when it is asked for."""
+    """The registers at one place, a row for each sublayer; nothing is copied."""
 
     def __init__(self, streams: Sequence[Stream], place: int) -> None:
         self.streams, self.place = streams, place
@@ -99,8 +99,28 @@ class _Rows(Sequence[Sequence[int]]):
     def __getitem__(self, index: slice) -> Sequence[Sequence[int]]: ...
     def __getitem__(self, index: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return [register[self.place] for register in self.streams[index]]
+            return _Rows(self.streams[index], self.place)
+        return _Row(self.streams[index], self.place)
+
+
+class _Row(Sequence[int]):
+    """One of them."""
+
+    def __init__(self, stream: Stream, place: int) -> None:
+        self.stream, self.place = stream, place
+
+    def __len__(self) -> int:
+        return len(self.stream)
+
+    def __iter__(self) -> Iterator[int]:
+        return (register[self.place] for register in self.stream)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        return _Row(self.stream[index], self.place) if isinstance(index, slice) else self.stream[index][self.place]
 
 
 @dataclass(frozen=True, eq=False)

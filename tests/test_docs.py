@@ -77,7 +77,8 @@ def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:
     for name in menu:
         text = re.sub(r"^```.*?^```$", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.M | re.S)
         for link in re.findall(r"(?<!`)\]\(([^)#\s]+)\)", text) if name != "findings.md" else []:
-            assert link.startswith("https://") or (DOCS / link).exists(), f"{name}: {link}"
+            inside = "/" not in link and (DOCS / link).exists()  # a site of these pages has nothing else
+            assert inside or link.startswith("https://"), f"{name}: {link}"
 
 
 def test_every_finding_has_its_place_on_the_page() -> None:

@@ -128,6 +128,13 @@ def test_precision_grows_with_the_logarithm_of_the_positions() -> None:
     assert (steps <= 12).all()
 
 
+def test_a_circuit_has_at_most_as_many_gates_as_the_precision_allows() -> None:
+    """C ≤ 2^(p/2), which the theorem asks for, at the least p; below it, a line that names the gates (the command's tests)."""
+    for model in simulated().values():
+        plan = Plan(model.load(None, model.n), 1, 1)
+        assert plan.gates**2 <= 2 ** least_precision(plan)
+
+
 def test_what_cannot_be_simulated() -> None:
     with pytest.raises(ValueError, match="at least 1, not 0 and 1"):
         Plan(load("parity"), 0, 1)

@@ -7,10 +7,12 @@ from fractions import Fraction
 
 import pytest
 
+from constructions.parts.heads.copy import position_square_precision
 from constructions.wiring.part import Columns, Part
 from precision.format import Discipline
-from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of, printed_at_one
+from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of
 from verify.oracles.lemma_families import ALONE, FAMILIES
+from verify.oracles.printed_heads import printed_at_one
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.probe import Trial, compare
 
@@ -69,6 +71,17 @@ def test_weights_of_another_parameter_are_refuted(
         columns = {**columns, "x 2": column(0, 1), "y 1": column(0, 0), "y 2": column(0, 0)}
     mixed = replace(part, plan=other.plan, least_precision=lambda n, length: 33)
     assert compare(mixed, trial_of(mixed, 5, columns), "reference") is not None
+
+
+def test_a_copy_from_far_before_the_start_does_not_saturate() -> None:
+    """With room for the registers alone, both positions tie at the least element."""
+    part, columns = part_of("C.13", (24,)), {"x": column(0, 1)}
+    assert (
+        judged(Case("C.13", (24,), Trial(1, 2, part.least_precision(1, 2), columns)), "reference", Discipline.FUSED)
+        is None
+    )
+    narrow = Trial(1, 2, position_square_precision(1, 24), columns)
+    assert judged(Case("C.13", (24,), narrow), "reference", Discipline.FUSED) is not None
 
 
 def test_every_count_down_to_the_square_is_asked_for() -> None:

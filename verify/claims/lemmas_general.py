@@ -17,7 +17,8 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claims
 from verify.inputs.strategies import Pins, completed, every_trial, trials
 from verify.oracles.counts import columns
-from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits, printed_at_one
+from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits
+from verify.oracles.printed_heads import printed_at_one
 from verify.runs.probe import Trial, compare
 
 LONGEST, LONGEST_SEQUENTIAL = 16, 10  # positions of random columns

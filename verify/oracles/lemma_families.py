@@ -20,7 +20,18 @@ from constructions.parts.gadgets.product import square
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.parts.recurrences import first_positions, recent, recite, running_sum
 from constructions.wiring.affine import reg, total
-from constructions.wiring.part import Columns, Contract, Domain, Expected, Integer, Part, Setting, UnitFraction
+from constructions.wiring.part import (
+    Columns,
+    Contract,
+    Domain,
+    Expected,
+    Integer,
+    Part,
+    Setting,
+    UnitFraction,
+    least_gap,
+    least_odd_precision,
+)
 from constructions.wiring.wire import BlockPlan, Gadget, Head, constant
 
 Parameter = tuple[int, ...]
@@ -28,7 +39,11 @@ Make = Callable[[Parameter], Part]
 
 
 def copy_part(parameter: Parameter) -> Part:
-    """C.13 for s = parameter[0]."""
+    """C.13 for s = parameter[0].
+
+    At k = 1 the winner is k' = 1 with the score −G·s², which must not saturate: for a small s, as the shipped part has one, the
+    registers need more than that.
+    """
     (offset,) = parameter
 
     def oracle(setting: Setting, columns: Columns) -> Expected:
@@ -40,7 +55,8 @@ def copy_part(parameter: Parameter) -> Part:
         return [before, BlockPlan((copy.copy("copy", offset, {"out": reg("x")}, setting),), ())]
 
     def least(n: int, length: int) -> int:
-        return copy.position_square_precision(n, max(length, offset))
+        winner = least_odd_precision(lambda q: (least_gap(q, length) * (offset**2 + 1)).bit_length())
+        return max(winner, copy.position_square_precision(n, max(length, offset)))
 
     return replace(copy.PART, plan=plan, oracle=oracle, least_precision=least)
 
@@ -378,17 +394,3 @@ ALONE: Mapping[str, Family] = {
     "C.21": Family(running_sum.PART.statement, _alone(running_sum.PART)),
 }
 """Lemmas without a parameter, or with one that is any number already; theirs is the empty one."""
-
-
-def _as_printed(part: Part, head: Callable[[Setting], Head]) -> Part:
-    return replace(
-        part, plan=lambda setting, printed: [BlockPlan((), match.prepare()), BlockPlan((head(setting),), ())]
-    )
-
-
-def printed_at_one(lemma: str, shared: bool) -> Part:
-    """C.15 and C.16 as printed for c = 1, that is for positions up to n. shared: see `match.Print`."""
-    pairs, how = (match.TEST_PAIR,), match.Print(1, shared)
-    if lemma == "C.15":
-        return _as_printed(match.PART, lambda s: match.match("match", pairs, READS, s, printed=how))
-    return _as_printed(match_close.PART, lambda s: match_close.match_close("close", pairs, READS, s, printed=how))

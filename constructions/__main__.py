@@ -47,7 +47,7 @@ def _command(argv: Sequence[str]) -> int:
 def sizes(construction: Construction, variant: str) -> dict[str, int]:
     """Counted in the weights. heads: the most in one block. state_numbers: what recurrences carry over."""
     findings = tuple(f.id for f in construction.findings) if variant == "printed" else ()
-    model = construction.build(SIZES_AT, findings).model
+    model = construction.of(variant).build(SIZES_AT, findings).model
     heads = [len(block.heads) for block in model.blocks]
     return {
         "layers": len(model.blocks),

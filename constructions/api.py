@@ -26,7 +26,7 @@ from constructions.models.solver import Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
-VARIANTS = ("repaired", "printed")
+VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
 
 
@@ -52,6 +52,8 @@ def load(
     solver, n = door.open(model, discipline, options)
     if variant not in VARIANTS:
         raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
+    if variant == "lean":
+        solver = solver.of(variant) if hasattr(solver, "of") else solver.construction.of(variant)
     chosen = (findings,) if isinstance(findings, str) else tuple(findings)
     if variant == "printed":
         if chosen:

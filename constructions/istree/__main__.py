@@ -40,6 +40,7 @@ examples:
   python -m constructions.istree --n 16 --dump-weights
   python -m constructions.istree --n 16 --dump-weights istree.safetensors
   python -m constructions.istree --variant printed --edges "1-2,2-3"
+  python -m constructions.istree --variant lean --edges "1-2,2-3"
   python -m constructions.istree --printed layer-7 --edges "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
 
 models:
@@ -93,7 +94,9 @@ def _job(args: argparse.Namespace) -> Job[Model, Graph]:
     _check(args)
     graph = _graph(args)
     n = graph.n if graph is not None else args.n or DEFAULT_N
-    return Job(args, MODELS[args.model, args.tokens], n, graph)
+    with cli.usage_errors():
+        model = MODELS[args.model, args.tokens].of(args.variant)
+    return Job(args, model, n, graph)
 
 
 def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | None) -> None:

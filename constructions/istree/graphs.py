@@ -121,6 +121,11 @@ EOS = TokenLayout("eos", ("[BOS]", "-", "[EOS]", "TRUE", "FALSE"), "[BOS]", "-",
 LAYOUTS: dict[str, TokenLayout] = {"paper": PAPER, "eos": EOS}
 
 
+def sequence_length(n: int) -> int:
+    """The most tokens that any simple graph on n vertices can lead to, in either layout."""
+    return 3 * (n * (n - 1) // 2) + 2 + (2 * n - 1) + 2
+
+
 def depth_first_tour(graph: Graph) -> Iterator[int]:
     """Algorithm 1: yields the top of the stack S1 each time round, from vertex 1."""
     neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}

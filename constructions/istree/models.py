@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 from constructions.engines import no_response
-from constructions.istree import hybrid, rag, transformer
+from constructions.istree import hybrid, lean, lean_words, rag, transformer
 from constructions.istree.graphs import (
     LAYOUTS,
     PAPER,
@@ -36,7 +36,7 @@ class Model:
 
     build: as of `Solver`. limit(n): the most tokens after a prompt. expected(graph): the words after it, responses included.
     tour: whether its chain of thought is the tour itself. searches: whether it writes searches and reads their results.
-    prompt_registers: those that a trace shows of the prompt.
+    prompt_registers: those that a trace shows of the prompt. lean: the variant of this name, if there is one.
     """
 
     construction: Construction
@@ -48,6 +48,12 @@ class Model:
     searches: bool = False
     prompt_registers: tuple[str, ...] = ()
     narrate: Narrate = lambda values, produced, verdict: ""
+    lean: Model | None = None
+
+    def of(self, variant: str) -> Model:
+        """This model in the variant's wiring. Raises ValueError for one that there is not."""
+        self.construction.of(variant)
+        return self.lean if variant == "lean" and self.lean is not None else self
 
     def request(self, wired: Wired, given: Graph) -> Request:
         """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
@@ -102,7 +108,7 @@ def _transformer(layout: TokenLayout) -> Model:
         vocabulary = layout.vocabulary(graph.n)
         return [vocabulary[token] for token in expected_answer(graph, layout)]
 
-    return Model(
+    repaired = Model(
         transformer.CONSTRUCTION,
         partial(transformer.build, layout=layout.name),
         lambda n: 2 * n + 1,  # a tour of 2n − 1 vertices, the closing token and the verdict
@@ -112,6 +118,14 @@ def _transformer(layout: TokenLayout) -> Model:
         prompt_registers=("count", "self", "other", "edge_count"),
         narrate=narrate,
     )
+    leaner = replace(
+        repaired,
+        construction=lean.CONSTRUCTION,
+        build=partial(lean.build, layout=layout.name),
+        prompt_registers=("self", "other", "before"),
+        narrate=lean_words.narrate,
+    )
+    return replace(repaired, lean=leaner)
 
 
 MODELS: Mapping[tuple[str, str], Model] = {

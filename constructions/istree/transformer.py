@@ -27,8 +27,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.istree import words
-from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout
+from constructions.istree import lean, words
+from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
 from constructions.models.construction import Construction
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.indicator import indicator
@@ -397,11 +397,6 @@ def _output(plan: _Plan) -> list[Gadget]:
     return gadgets
 
 
-def sequence_length(n: int) -> int:
-    """The most tokens that any simple graph on n vertices can lead to, in either layout."""
-    return 3 * (n * (n - 1) // 2) + 2 + (2 * n - 1) + 2
-
-
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     """The least p of R_p for which the repaired weights' derivation holds, for every simple graph on n vertices.
 
@@ -478,7 +473,7 @@ CONSTRUCTION = Construction(
     source=SOURCE,
     statement=words.STATEMENT,
     model="transformer",
-    variants=("repaired", "printed"),
+    variants=("repaired", "printed", "lean"),
     findings=FINDINGS,
     build=lambda n, findings: build(n, printed=findings),
     precision=words.PRECISION,
@@ -489,4 +484,5 @@ CONSTRUCTION = Construction(
     ),
     blocks=words.BLOCKS,
     glossary=words.GLOSSARY,
+    lean=lean.CONSTRUCTION,
 )

@@ -83,7 +83,7 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     yield f"  numbers       {fmt.name}: p = {bits} bits, q = {-fmt.quantum_exponent} of them behind the point"
     yield f"  rounding      {wired.arithmetic.rounding.value}, {wired.arithmetic.discipline.value}"
     if wired.arithmetic.discipline.value == "fused":
-        yield f"  least p       {construction.least_precision(wired.n)} for this n, repaired; {construction.precision}"
+        yield f"  least p       {construction.least_precision(wired.n)} for this n, {_sound(wired)}; {construction.precision}"
     yield f"  blocks        {len(model.blocks)}"
     yield f"  heads         {sum(heads)}, at most {max(heads)} in a block; padded to width {head_width(model)} in files"
     yield f"  width         {model.width} registers; at most {max(units)} feed-forward units in a block, {sum(units)} in all"
@@ -91,6 +91,11 @@ def _header(construction: Construction, wired: Wired) -> Iterator[str]:
     yield f"  vocabulary    {len(wired.vocabulary)} tokens"
     if model.longest is not None:
         yield f"  certified     for sequences of up to {model.longest} tokens"
+
+
+def _sound(wired: Wired) -> str:
+    """The variant that the least precision is that of."""
+    return "repaired" if wired.variant == "printed" else wired.variant
 
 
 def _derived(construction: Construction, wired: Wired) -> Sequence[Derived]:

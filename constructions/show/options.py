@@ -30,7 +30,8 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
         metavar="P",
         help=f"bits of the number format R_p, odd (default: the least certified for {fits})",
     )
-    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
+    variants = tuple(dict.fromkeys(variant for model in models for variant in model.variants))
+    add("--variant", choices=variants, default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
     add(
         "--discipline",

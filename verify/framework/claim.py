@@ -18,7 +18,7 @@ import pytest
 
 Json = Any  # what the json module reads and writes
 F = TypeVar("F", bound=Callable[..., None])
-Variant = Literal["printed", "repaired"]
+Variant = Literal["printed", "repaired", "lean"]
 LOWER = "lower"
 OF_ONE_TASK = frozenset({"4.1", "4.7", "5.4", "5.7", "5.8"})
 
@@ -63,8 +63,8 @@ class Claim:
     aspect: str = ""
 
     def __post_init__(self) -> None:
-        if self.variant not in ("printed", "repaired"):
-            raise ValueError(f"claim {self.id}: variant {self.variant!r} is neither printed nor repaired")
+        if self.variant not in ("printed", "repaired", "lean"):
+            raise ValueError(f"claim {self.id}: variant {self.variant!r} is none of printed, repaired, lean")
         if self.finding and self.variant != "repaired":
             raise ValueError(f"claim {self.id}: a finding is put back to print in the repaired variant only")
         object.__setattr__(self, "expected", Verdict(self.expected))

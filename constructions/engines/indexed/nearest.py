@@ -328,7 +328,8 @@ def _outside(matching: Sequence[Dimension], preference: Dimension | None, unit: 
     if not matching:
         return None
     least_mismatch = min(d.granularity**2 / (4 * d.scale) for d in matching)
-    return unit * (_defect_reach(preference) - least_mismatch)
+    best = Fraction(0) if preference is None else -preference.least_cost
+    return unit * (_defect_reach(preference) + best - least_mismatch)
 
 
 def _decide(

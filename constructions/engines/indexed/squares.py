@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from constructions.engines.indexed.column import Column, combine, multiply, normalised, zeros
-from constructions.engines.indexed.mantissas import Array, Mantissas, where
+from constructions.engines.indexed.mantissas import Array, Mantissas, least_and_most, where
 
 MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
 MOST_EXCEPTIONS = MOST_SPECIAL // 2  # of one register
@@ -39,6 +39,14 @@ class Dimension:
     def granularity(self) -> Fraction:
         """Keys 2S·x are multiples of this; so a mismatch of a query that is one, too, costs at least granularity²/(4S)."""
         return Fraction(2) ** self.keys.e
+
+    @property
+    def least_cost(self) -> Fraction:
+        """What any key's distance from any query costs at least: all keys may lie on one side of the queries."""
+        (low, high), (first, last) = (
+            [end * Fraction(2) ** c.e for end in least_and_most(c.m)] for c in (self.keys, self.queries)
+        )
+        return max(low - last, first - high, Fraction(0)) ** 2 / (4 * self.scale)
 
 
 def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:

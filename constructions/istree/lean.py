@@ -1,0 +1,365 @@
+"""IsTree once more, our own wiring: five blocks, no counts, every register an integer, at about half of the bits.
+
+Source: Theorem 4.7 (upper bound); Algorithm 1 and Lemma C.29. The weights are not the paper's.
+Idea: each chain-of-thought token is the next vertex of the search. Every edge leaves two *incidence records* (self, other) in the
+prompt, and each record knows `before`: the other end of the edge that comes before it at `self`, 0 at the first. So the edge after
+(v, w) is the record with self = v and before = w: two equal integers. No position and no count is compared with another one.
+
+Registers, by the block that writes them; numbers are in units of u = 2^−b, squares in units of u² (heads/match_last.py):
+  embedding  vertex, vertex_squared, one per special token, position
+  1          one, first, place = min(position, K); (layout paper) after_prompt, after_root, late: edge number n
+  2          …@1 to …@4: what stood so many positions before; (paper) overlong; (eos) prompt_end, after_prompt
+             self, other: the records, at the two tokens from an edge's second endpoint on
+             left, left_other: the same one token later, so that no record finds itself; current, previous: the chain of thought
+  3          before: `left_other` of the last earlier record with left = self; father: from where `current` was reached first
+             goal: the neighbour behind which to go on, 0 for the first edge: `previous`, unless that is the father
+  4          next1: behind `goal`; past: behind the father's edge; next: next1, or past if next1 is the father, or 0
+  5          seen: whether `next` has been visited; then the output: next, the father if that is 0, or a verdict
+
+The root's father and its first `previous` are −1: no record lies behind −1, so the root has nothing in place of the father's edge.
+A prompt of more than n − 1 edges has the joint ~ of its edge number n at position 3n. From there on `overlong` is 1 and nothing is
+`current`, so its answer is NO, however long it is: places above K = 5n need not be told apart.
+
+Size: 5 blocks, at most 5 heads in one, a width that does not depend on n.
+Bits: p = 3·log2 n + O(log log n) in the paper's layout, where the square of a vertex and a preference over 5n places must
+fit 2q = p − 1 digits together. In the layout `eos` a prompt of any number of edges is searched, so places go up to 1.5·n², and
+p = 4·log2 n + O(log log n). The floor of any such model in R_p is near 2·log2 n: vertices and positions are integers up to 2^q.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+
+from constructions.istree import lean_words
+from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
+from constructions.models.construction import Construction
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.threshold import threshold
+from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match_last import Scale, places
+from constructions.wiring.affine import Affine, Number, as_affine, reg
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, Format, fixed_point
+
+SOURCE = "Theorem 4.7"
+PLACE_DIGITS = 24  # of K, so that float64 holds K²
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The names that the blocks share while they are written."""
+
+    setting: Setting
+    layout: TokenLayout
+
+    @property
+    def n(self) -> int:
+        return self.setting.n
+
+    @cached_property
+    def scale(self) -> Scale:
+        return scale_of(self.setting, self.layout)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the prompt's end is told by its length, as nothing marks it."""
+        return self.layout.end_of_prompt is None
+
+
+def most_places(n: int, layout: TokenLayout) -> int:
+    """K: how many positions are told apart. Rounded up to few digits."""
+    most = 5 * n if layout.end_of_prompt is None else sequence_length(n)
+    step = 1 << max(0, most.bit_length() - PLACE_DIGITS)
+    return -(-most // step) * step
+
+
+def scale_of(setting: Setting, layout: TokenLayout) -> Scale:
+    """The units of the model. Blocks 3 and 4 multiply a difference of vertices, up to n + 2, by a square, up to n²·u²."""
+    n = setting.n
+    return Scale(setting, most_places(n, layout), area=(n + 2) * n * n)
+
+
+def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Discipline.FUSED) -> bool:
+    """Whether every weight, entry and product of the model fits R_bits and is exact."""
+    scale = scale_of(Setting(n, sequence_length(n), fixed_point(bits)), layout)
+    # The logit that overrides a vertex's; the gates that compare with a place.
+    override, gate = 2 * (1 << n.bit_length()) ** 2 * scale.unit**2, 3 * scale.places + 3 * n
+    most = 1 << scale.fraction_bits
+    return scale.fits(2, sequential=discipline is Discipline.SEQUENTIAL) and override < most and gate < most
+
+
+def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:
+    """The least p of R_p for which the derivation holds, for every simple graph on n vertices."""
+    fits = partial(_fits, n, layout, discipline)
+    enough = 4
+    while not fits(enough):
+        enough *= 2
+    return 2 * bisect_left(range(enough), True, lo=2, key=fits) + 1
+
+
+@cache
+def _fits(n: int, layout: Layout, discipline: Discipline, fraction_bits: int) -> bool:
+    return fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline)
+
+
+def _pair(key: str, query: str) -> Pair:
+    return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
+
+
+def _times(gate: Affine, up: str, into: str) -> Unit:
+    return Unit(gate, reg(up), {into: 1})
+
+
+def _embedding(plan: _Plan, n: int) -> Embedding:
+    u = plan.scale.unit
+    vertices: list[Mapping[str, Number]] = [{"vertex": i * u, "vertex_squared": i * i * u * u} for i in range(1, n + 1)]
+    specials: list[Mapping[str, Number]] = [{word: 1} for word in plan.layout.specials]
+    return Embedding(plan.layout.vocabulary(n), (*vertices, *specials), "position")
+
+
+def _block_1(plan: _Plan) -> BlockPlan:
+    position, n = reg("position"), plan.n
+    gadgets = [
+        constant("1", {"one": 1}),
+        indicator(position, 1, {"first": 1}, name="1[position = 1]"),
+        places(plan.scale),
+    ]
+    if plan.counted:
+        gadgets += [
+            threshold(position, 3 * n - 1, {"after_prompt": 1}, name="behind a prompt of n − 1 edges"),
+            threshold(position, 3 * n, {"after_root": 1}, name="behind the first vertex of the chain of thought"),
+            indicator(position, 3 * n, {"late": 1}, times=reg(plan.layout.joint), name="the joint of edge number n"),
+        ]
+    return BlockPlan((), tuple(gadgets))
+
+
+def _block_2(plan: _Plan) -> BlockPlan:
+    layout, scale = plan.layout, plan.scale
+    vertex = {"vertex": reg("vertex"), "vertex_squared": reg("vertex_squared")}
+    joint = {layout.joint: reg(layout.joint)}
+    end = {} if layout.end_of_prompt is None else {layout.end_of_prompt: reg(layout.end_of_prompt)}
+
+    def back(offset: int, reads: Mapping[str, Affine]) -> Head:
+        return scale.copy(f"@{offset}", offset, {f"{name}@{offset}": form for name, form in reads.items()})
+
+    heads = [
+        back(1, {**vertex, **joint, **end}),
+        back(2, {**vertex, **joint}),
+        back(3, {**vertex, **joint}),
+        back(4, vertex),
+    ]
+    if layout.end_of_prompt is None:
+        one = reg("one")
+        late = Component(
+            reg("first") + 2 * reg("late"), scale.lead * one, "λ at k' = 1, 2λ at the joint of edge number n"
+        )
+        heads.append(Head("too many edges", (late,), {"overlong": reg("late")}, "Lemma C.15, one key"))
+    else:
+        (flag,) = end.values()
+        reads = {"prompt_end": reg("place"), "after_prompt": flag}
+        u, one = scale.unit, reg("one")
+        sought = (Pair(u * flag, u * one, u * u * flag, u * u * one),)
+        heads.append(scale.match("end of prompt", sought, reads, prefer="first"))
+    return BlockPlan(tuple(heads), (_records(plan), _chain(plan)))
+
+
+def _records(plan: _Plan) -> Gadget:
+    """Behind an edge a ~ b: records of b, then of a, and each of them once more at the token after it."""
+    joints = [reg(f"{plan.layout.joint}@{offset}") for offset in (1, 2, 3)]
+    second, after, third = (joint - reg("overlong") for joint in joints) if plan.counted else joints
+    rows = (
+        (second, "self", "", "other", "@2"),
+        (after, "self", "@3", "other", "@1"),
+        (after, "left", "@1", "left_other", "@3"),
+        (third, "left", "@4", "left_other", "@2"),
+    )
+    units = [
+        _times(here, f"{what}{at}", into + what.removeprefix("vertex"))
+        for here, own, own_at, other, other_at in rows
+        for into, at in ((own, own_at), (other, other_at))
+        for what in ("vertex", "vertex_squared")
+    ]
+    return Gadget("incidence records", tuple(units))
+
+
+def _chain(plan: _Plan) -> Gadget:
+    u, one = plan.scale.unit, as_affine(1)
+    vertex = one if plan.layout.end_of_prompt is None else one - reg(plan.layout.end_of_prompt)
+    if plan.layout.end_of_prompt is None:
+        walk, come = reg("after_prompt") - reg("overlong"), reg("after_root") - reg("overlong")
+        root = walk - come
+    else:
+        walk, root = reg("after_prompt"), reg(f"{plan.layout.end_of_prompt}@1")
+        come = walk - root
+    return Gadget(
+        "chain-of-thought vertices",
+        (
+            Unit(walk, vertex, {"visited": 1}),
+            _times(walk, "vertex", "current"),
+            _times(walk, "vertex_squared", "current_squared"),
+            _times(come, "vertex@1", "previous"),
+            _times(come, "vertex_squared@1", "previous_squared"),
+            Unit(root, one, {"previous": -u, "previous_squared": u * u}),
+        ),
+    )
+
+
+def _read(**forms: str) -> dict[str, Affine]:
+    """Reads of registers with their squares."""
+    return {into + suffix: reg(name + suffix) for into, name in forms.items() for suffix in ("", "_squared")}
+
+
+def _block_3(plan: _Plan) -> BlockPlan:
+    scale = plan.scale
+    heads = (
+        scale.match("edge before", (_pair("left", "self"),), _read(before="left_other")),
+        scale.match("father", (_pair("current", "current"),), _read(father="previous"), prefer="first", default=False),
+    )
+    came_down = scale.whole(reg("previous") - reg("father"))
+    gadgets = [
+        part
+        for suffix in ("", "_squared")
+        for part in (
+            linear(f"goal{suffix} := previous{suffix}", reg(f"previous{suffix}"), f"goal{suffix}"),
+            indicator(
+                came_down,
+                0,
+                {f"goal{suffix}": -1},
+                times=reg(f"previous{suffix}"),
+                name=f"reached from the father: goal{suffix} := 0",
+            ),
+        )
+    ]
+    return BlockPlan(heads, tuple(gadgets))
+
+
+def _block_4(plan: _Plan) -> BlockPlan:
+    scale = plan.scale
+
+    def behind(name: str, edge: str, into: str) -> Head:
+        sought = (_pair("self", "current"), _pair("before", edge))
+        return scale.match(name, sought, {into + s: reg("other" + s) for s in ("", "_squared")})
+
+    heads = (behind("next edge", "goal", "next1"), behind("edge after the father's", "father", "past"))
+    up_again = scale.whole(reg("next1") - reg("father"))
+    gadgets = [
+        part
+        for suffix in ("", "_squared")
+        for part in (
+            linear(f"next{suffix} := next1{suffix}", reg(f"next1{suffix}"), f"next{suffix}"),
+            indicator(
+                up_again,
+                0,
+                {f"next{suffix}": 1},
+                times=reg(f"past{suffix}") - reg(f"next1{suffix}"),
+                name=f"next1 is the father: next{suffix} := past{suffix}",
+            ),
+        )
+    ]
+    return BlockPlan(heads, tuple(gadgets))
+
+
+def _block_5(plan: _Plan) -> BlockPlan:
+    head = plan.scale.match("seen before", (_pair("current", "next"),), {"seen": reg("visited")})
+    return BlockPlan((head,), tuple(_output(plan)))
+
+
+def _output(plan: _Plan) -> list[Gadget]:
+    """What the tied output head reads: (2v, −1) in units gives number i the logit (v² − (v − i)²)·u²; the others have 0."""
+    n, layout, scale = plan.n, plan.layout, plan.scale
+    u, whole, one = scale.unit, scale.whole, as_affine(1)
+    following, father, place = reg("next"), reg("father"), whole(reg("place"))
+    stop = layout.no if layout.end_of_prompt is None else layout.end_of_prompt
+    start = {"vertex": 2 * u}
+    clear = ["vertex", "vertex_squared", *layout.specials]
+    gadgets = [
+        Gadget("clear the embedding", tuple(linear("", -reg(name), name).units[0] for name in clear)),
+        linear("output 2·next", 2 * following, "vertex"),
+        Gadget("output 2·father, if no edge is left", (Unit(1 - whole(following), 2 * father, {"vertex": 1}),)),
+        constant("output −1", {"vertex_squared": -1}),
+        # Half of the least logit of a vertex that is to be written.
+        Gadget(f"{stop} after the last vertex", (Unit(1 - whole(following + father), one, {stop: u * u / 2}),)),
+        Gadget(
+            f"{stop} at a vertex seen before, not the father",
+            (Unit(reg("seen"), one, {stop: (1 << n.bit_length()) ** 2 * u * u}),),
+        ),
+    ]
+    if layout.end_of_prompt is None:
+        # 1 after 2n − 1 vertices, if the last one is 1 and none follows; at a token of the prompt at most 0.
+        done = place - (5 * n - 4) - whole(following + reg("current")) + 1 - scale.places * (1 - reg("visited"))
+        gadgets += [
+            indicator(place, 3 * n - 2, start, name="vertex 1 after n − 1 edges"),
+            Gadget("tour complete", (Unit(done, one, {layout.yes: 2}),)),
+        ]
+    else:
+        behind = place - whole(reg("prompt_end"))
+        ended = behind - scale.places * (1 - reg(layout.end_of_prompt))
+        gadgets += [
+            indicator(behind, 0, start, name="vertex 1 after the prompt"),
+            threshold(ended, 1, {layout.no: 2}, name="verdict after the closing token"),
+            Gadget("tour of 2n − 1 vertices", (Unit(ended - 2 * n + 1, one, {layout.yes: 4}),)),
+        ]
+    return gadgets
+
+
+def build(
+    n: int,
+    precision_bits: int | None = None,
+    *,
+    layout: Layout = "paper",
+    printed: Iterable[str] = (),
+    discipline: Discipline = Discipline.FUSED,
+    forced: bool = False,
+) -> Wired:
+    """The wired Transformer for graphs on n vertices.
+
+    precision_bits: by default `least_precision`. forced: take fewer bits than that, and round what does not fit.
+    Raises ValueError if p is even or too small, and for anything to be put back to print: there is no print of it.
+    """
+    if printed := tuple(printed):
+        raise ValueError(f"the variant lean has nothing as printed, so no finding {printed[0]!r}")
+    if n < 1:
+        raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
+    least = least_precision(n, discipline, layout=layout)
+    bits = least if precision_bits is None else precision_bits
+    fmt: Format = fixed_point(bits)
+    if bits < least and not forced:
+        raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
+    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout])
+    embedding = _embedding(plan, n)
+    blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
+    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=bits >= least, longest=sequence_length(n))
+    return Wired(
+        construction="istree",
+        source=SOURCE,
+        variant="lean",
+        printed=(),
+        n=n,
+        arithmetic=Arithmetic(fmt, discipline),
+        model=model,
+        registers=registers,
+        vocabulary=embedding.vocabulary,
+        blocks=blocks,
+    )
+
+
+CONSTRUCTION = Construction(
+    name="istree",
+    source=SOURCE,
+    statement=lean_words.STATEMENT,
+    model="transformer",
+    variants=("lean",),
+    findings=(),
+    build=lambda n, findings: build(n, printed=findings),
+    precision=lean_words.PRECISION,
+    least_precision=least_precision,
+    setting=lambda n, fmt: Setting(n, sequence_length(n), fmt),
+    constants=lambda setting, printed: lean_words.constants(scale_of(setting, LAYOUTS["paper"])),
+    blocks=lean_words.BLOCKS,
+    glossary=lean_words.GLOSSARY,
+)

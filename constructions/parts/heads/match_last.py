@@ -1,0 +1,242 @@
+"""Read from the last, or the first, position with equal keys, at the fewest bits: integers in small units, a wish far away.
+
+Source: Lemmas C.7, C.15 to C.17, for what they compute; the wiring is ours.
+Notation: λ is a lead behind which all other keys vanish; K bounds the places, n the other integers; q are the fraction bits.
+
+Units. Registers hold integers times u = 2^−b, their squares times u². So numbers from u² ≥ 2^−q up to (K·u)² < 2^(q−1) are
+exact, and a square may be as large as 2^(2q−1), where plain integers end at 2^q. No register below is ever rounded.
+
+A wish far away. The score is −S·Σ(x' − x)² − W·(k' − w)², with w = K + F behind every place if the last equal key is wanted, and
+w = 1 − F before every place if the first is. Places lie F … F + K − 1 from the wish, so with F ≥ 8K the square is nearly a
+straight line: the preference reaches over R = W·((F + K − 1)² − F²) ≤ 2.125·W·F·K only, not W·K². The nearer of two equal keys
+leads by W·((F + 1)² − F²) or more; hence W = λ/(2·F) and R ≤ 1.07·λ·K.
+
+Defaults. With default=True, position 1, where all x' are 0, has no term S·Σx². As the last place of all it is what is left if no
+other key is equal; if the first is wanted, it pays D = R + λ. Unequal keys lie S ≥ R + 2λ below, which is λ below position 1.
+A constant moves equal keys to ±R/2, so that 2^q ≥ R/2 + 3λ keeps apart what saturates.
+
+Copy. Without pairs and with the wish k − s, λ is the factor itself: the winner scores 0, its neighbours −λ.
+
+Splitting. A factor f between a key of size x and a query of size y is split into 2^i and 2^−i·f, with both entries below 2^q and
+multiples of 2^−q: x·y·f < 2^(2q) is enough, up to the rounding of i. So S·2n² < 2^(2q) decides where K = O(n), and p = 3·log2 n +
+O(log log n); R/2 < 2^q decides where K = O(n²), and p = 4·log2 n + O(log log n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from constructions.parts.heads.match import TEST_PAIR, Pair, equality_needs
+from constructions.wiring.affine import Affine, reg, total
+from constructions.wiring.needs import ONE, is_square
+from constructions.wiring.part import Setting
+from constructions.wiring.wire import Component, Gadget, Head, Unit
+from precision.winners import vanishing_lead
+
+SLACK = Fraction(1, 4)  # more than the rounding of two scores
+
+
+@dataclass(frozen=True)
+class Term:
+    """key·factor·query in a score: the largest number and the unit of each side, to tell how the factor may be split."""
+
+    key: Affine
+    key_bound: Fraction
+    key_unit: Fraction
+    query: Affine
+    query_bound: Fraction
+    query_unit: Fraction
+    factor: Fraction
+    meaning: str
+
+    def shares(self, fraction_bits: int) -> tuple[int, int]:
+        """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
+        q, odd = fraction_bits, self.factor.numerator
+        step = Fraction(odd & -odd, self.factor.denominator)
+        low = max(_digits(max(self.query_bound, Fraction(1)) * abs(self.factor)) - q, -q - _exponent(self.key_unit))
+        high = min(q - _digits(max(self.key_bound, Fraction(1))), q + _exponent(self.query_unit * step))
+        return low, high
+
+    def component(self, fraction_bits: int) -> Component:
+        """With the factor split in the middle of what fits."""
+        low, high = self.shares(fraction_bits)
+        share = Fraction(2) ** (max(low, (low + high) // 2))
+        return Component(share * self.key, self.factor / share * self.query, self.meaning)
+
+
+def _digits(value: Fraction) -> int:
+    """The least e with value < 2^e."""
+    e = value.numerator.bit_length() - value.denominator.bit_length()
+    return e if value < Fraction(2) ** e else e + 1
+
+
+def _exponent(power: Fraction) -> int:
+    """log2 of a power of two."""
+    return power.numerator.bit_length() - power.denominator.bit_length()
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The constants of a model of these heads. See the top of the file.
+
+    places: K. area: the largest number, in units of u², that the model has elsewhere.
+    """
+
+    setting: Setting
+    places: int
+    area: int = 0
+
+    @property
+    def fraction_bits(self) -> int:
+        """q."""
+        return -self.setting.format.quantum_exponent
+
+    @cached_property
+    def halvings(self) -> int:
+        """b: the least with max(K², area)·u² < 2^(q − 1)."""
+        largest = max(self.places**2, self.area)
+        return max(0, -(-(largest.bit_length() + 1 - self.fraction_bits) // 2))
+
+    @property
+    def unit(self) -> Fraction:
+        """u = 2^−b."""
+        return Fraction(1, 1 << self.halvings)
+
+    @cached_property
+    def lead(self) -> int:
+        """λ, a whole number."""
+        return -int(-(vanishing_lead(self.setting.length, self.fraction_bits) + SLACK) // 1)
+
+    @property
+    def far(self) -> int:
+        """F: the least power of two from 8K on."""
+        return 1 << (8 * self.places - 1).bit_length()
+
+    @property
+    def preference(self) -> Fraction:
+        """W."""
+        return Fraction(self.lead, 2 * self.far)
+
+    @property
+    def reach(self) -> int:
+        """R, rounded up."""
+        return -int(-self.preference * ((self.far + self.places - 1) ** 2 - self.far**2) // 1)
+
+    @property
+    def default(self) -> int:
+        """D."""
+        return self.reach + self.lead
+
+    @property
+    def mismatch(self) -> int:
+        """S: a power of two, so that an engine which only sees numbers can tell the least mismatch."""
+        return 1 << (self.reach + 2 * self.lead - 1).bit_length()
+
+    def whole(self, form: Affine) -> Affine:
+        """A register in units as the integer that it stands for."""
+        return (1 << self.halvings) * form
+
+    def fits(self, pairs: int, *, sequential: bool = False) -> bool:
+        """Whether every entry and sum of the heads with so many pairs, and of a copy, fits the format and is exact."""
+        q, b = self.fraction_bits, self.halvings
+        test = TEST_PAIR
+        terms = [*self._equality([test] * pairs, default=True), self._default()]
+        terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
+        copied = list(self._copied(reg("place")))
+        within = all(low <= high for term in (*terms, *copied) for low, high in [term.shares(q)])
+        sums = self.reach // 2 + 3 * self.lead + 1
+        if sequential:  # every sum of some of the terms
+            sums = max(
+                int(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some)) + 1 for some in (terms, copied)
+            )
+        return within and 2 * b <= q and sums < 1 << q
+
+    def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
+        n, u = self.setting.n, self.unit
+        one, first = reg("one"), reg("first")
+        factor = self.mismatch / u**2
+        squares, many = Fraction(n * n) * u * u, len(pairs)
+        yield Term(
+            total(p.key_squared for p in pairs),
+            many * squares,
+            u * u,
+            one,
+            Fraction(1),
+            Fraction(1),
+            -factor,
+            "−S·Σx'²",
+        )
+        for p in pairs:
+            yield Term(p.key, n * u, u, p.query, n * u, u, 2 * factor, "+2S·x'·x")
+        asked, text = (one - first, "−S·Σx² unless k' = 1") if default else (one, "−S·Σx²")
+        yield Term(
+            asked, Fraction(1), Fraction(1), total(p.query_squared for p in pairs), many * squares, u * u, -factor, text
+        )
+
+    def _default(self) -> Term:
+        one = Fraction(1)
+        return Term(reg("first"), one, one, reg("one"), one, one, Fraction(-self.default), "−D at k' = 1")
+
+    def _towards(self, wish: int) -> Iterator[Term]:
+        """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer."""
+        u, weight, one, unity = self.unit, self.preference, reg("one"), Fraction(1)
+        middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
+        k, k_squared, most = reg("place"), reg("place_squared"), self.places * u
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2, "−W·k'²")
+        yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u, f"+2W·({wish})·k'")
+        yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)), "±R/2 in all")
+
+    def _copied(self, wish: Affine) -> Iterator[Term]:
+        u, one, unity, factor = self.unit, reg("one"), Fraction(1), self.lead / self.unit**2
+        k, k_squared, most = reg("place"), reg("place_squared"), self.places * u
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -factor, "−λ·k'²")
+        yield Term(k, most, u, wish, most, u, 2 * factor, "+2λ·k'·(k − s)")
+
+    def copy(self, name: str, offset: int, reads: Mapping[str, Affine]) -> Head:
+        """register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
+        u, q, one = self.unit, self.fraction_bits, reg("one")
+        wish = reg("place") - offset * u * one
+        terms = [t.component(q) for t in self._copied(wish)]
+        k_squared, most = (
+            reg("place_squared") - 2 * offset * u * reg("place") + offset * offset * u * u * one,
+            self.places * self.unit,
+        )
+        rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2, f"−λ·(k − {offset})²")
+        return Head(name, (*terms, rest.component(q)), reads, "Lemma C.13, in units", (ONE, PLACE))
+
+    def match(
+        self,
+        name: str,
+        pairs: Sequence[Pair],
+        reads: Mapping[str, Affine],
+        *,
+        prefer: str = "last",
+        default: bool = True,
+    ) -> Head:
+        """register := form at the last (or `first`) place with equal keys, or at position 1 if there is none.
+
+        Keys are 0 at position 1. default=False: there always is one; position 1 is a key like any other.
+        """
+        wish = self.places + self.far if prefer == "last" else 1 - self.far
+        terms = [*self._equality(pairs, default=default), *self._towards(wish)]
+        if default and prefer == "first":
+            terms.append(self._default())
+        components = tuple(term.component(self.fraction_bits) for term in terms)
+        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE))
+
+
+PLACE = is_square(reg("place_squared"), reg("place"))
+
+
+def places(scale: Scale) -> Gadget:
+    """place := min(position, K)·u and its square, from a position of any size. Width 2."""
+    k, u, position = scale.places, scale.unit, reg("position")
+    short = k - position
+    units = (
+        Unit(short, u * Affine({}, Fraction(1)), {"place": -1}),
+        Unit(short, u * u * (k + position), {"place_squared": -1}),
+    )
+    return Gadget("place = min(position, K)·u", units, {"place": k * u, "place_squared": k * k * u * u})

@@ -1,0 +1,123 @@
+"""The lean variant of IsTree: answers, bits, and that every register is an integer in its units."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines.reference import ReferenceEngine, decode
+from constructions.istree import lean, lean_words
+from constructions.istree.__main__ import main
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer, sequence_length
+from constructions.models.checked import check_run
+from constructions.wiring.part import Setting
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, fixed_point
+from verify.inputs.strategies import every_input, every_labelled_graph, graphs
+
+layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
+
+
+def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
+    stop = {layout.token(layout.yes, graph.n), layout.token(layout.no, graph.n)}
+    return decode(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(graphs(range(1, 9)), st.sampled_from(list(LAYOUTS.values())), st.sampled_from(Discipline))
+def test_answers_as_algorithm_1(graph: Graph, layout: TokenLayout, discipline: Discipline) -> None:
+    wired = lean.build(graph.n, layout=layout.name, discipline=discipline)
+    assert answer(wired, graph, layout) == expected_answer(graph, layout)
+
+
+@settings(max_examples=8, deadline=None)
+@given(graphs(range(2, 7)), st.sampled_from((2, 10, 40)))
+def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
+    wired = lean.build(graph.n, lean.least_precision(graph.n) + more)
+    assert answer(wired, graph, PAPER) == expected_answer(graph, PAPER)
+
+
+@layouts
+def test_nothing_is_rounded_and_only_scores_saturate(layout: TokenLayout) -> None:
+    """Every register is an integer times u or u², at the least p."""
+    seen = 0
+    for graph in (*list(every_input(3))[::6], *list(every_labelled_graph(4))[::7]):
+        wired = lean.build(graph.n, layout=layout.name)
+        scale = lean.scale_of(Setting(graph.n, sequence_length(graph.n), wired.arithmetic.format), layout)
+        engine, quantum = ReferenceEngine(wired.model, wired.arithmetic), wired.arithmetic.format.quantum
+        tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
+        if len(graph.edges) > graph.n:
+            continue  # a prompt longer than K: what stands behind edge number n is no integer, and leads to NO
+        for token in tokens:
+            for registers in engine.append(token).registers[:-1]:
+                assert all((value * quantum / scale.unit**2).denominator == 1 for value in registers)
+                seen += 1
+        kinds = {(site.kind, site.site.rpartition(".")[2]) for site in engine.flags.counts}
+        assert kinds <= {("saturation", "score"), ("rounding tie", "score"), ("logit tie", "logit")}, kinds
+        assert check_run(wired, tokens) == []
+    assert seen > 500
+
+
+def test_five_blocks_of_constant_size() -> None:
+    for layout in LAYOUTS:
+        models = [lean.build(n, layout=layout).model for n in (1, 10, 100)]
+        assert {(len(m.blocks), m.width, m.parameters) for m in models} == {(5, models[0].width, models[0].parameters)}
+        assert max(len(block.heads) for block in models[0].blocks) == 5
+
+
+def test_the_formulas_hold() -> None:
+    """Of `precision`, as people are told it; and half of the repaired variant's 8·log2 n."""
+    assert lean_words.PRECISION.startswith("p ≤ 3·log2 n + 2·log2(1 + log2 n) + 13")
+    for n in [*range(1, 70), *(2**e + d for e in range(6, 65) for d in (-1, 0, 1)), *(10**k for k in range(2, 20))]:
+        bits = math.log2(n)
+        assert lean.least_precision(n) <= 3 * bits + 2 * math.log2(1 + bits) + 13 + 1e-9, n
+        assert lean.least_precision(n) <= 4 * bits + 13
+        assert lean.least_precision(n, layout="eos") <= 4 * bits + 18
+        assert lean.least_precision(n, layout="eos") <= 4 * bits + 2 * math.log2(1 + bits) + 13 + 1e-9, n
+
+
+@layouts
+def test_the_least_p_is_where_it_begins_to_fit(layout: TokenLayout) -> None:
+    """From there on, every larger p fits as well."""
+    for n in (1, 2, 3, 7, 50, 1000, 10**6):
+        least = lean.least_precision(n, layout=layout.name)
+        assert not lean.fitting(n, least - 2, layout)
+        assert all(lean.fitting(n, least + more, layout) for more in range(0, 42, 2))
+
+
+def test_every_constant_is_in_its_place() -> None:
+    """λ, W, S and R, as the derivation has them."""
+    for n in (2, 9, 100, 5000):
+        for bits in (lean.least_precision(n), lean.least_precision(n) + 30):
+            scale = lean.scale_of(Setting(n, sequence_length(n), fixed_point(bits)), PAPER)
+            k, far, weight = scale.places, scale.far, scale.preference
+            assert weight * ((far + 1) ** 2 - far**2) >= scale.lead
+            assert weight * ((far + k - 1) ** 2 - far**2) <= scale.reach <= Fraction(107, 100) * scale.lead * k + 1
+            assert scale.mismatch >= scale.default + scale.lead
+
+
+def test_too_few_bits_are_refused_with_the_least() -> None:
+    for discipline in Discipline:
+        least = lean.least_precision(5, discipline)
+        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+            lean.build(5, least - 2, discipline=discipline)
+    with pytest.raises(ValueError, match="nothing as printed"):
+        lean.build(5, printed=("layer-7",))
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--variant", "lean", "--edges", "1-2,3-1,1-4", "--trace"]) == 0
+    text = capsys.readouterr().out
+    assert "At 1, reached from its father" not in text.splitlines()[0]
+    assert "Back at 1 from 2. The next edge leads to 3. 3 is new: go there." in text
+    assert text.endswith("1 2 1 3 1 4 1\nYES\n")
+    assert main(["--variant", "lean", "--edges", "1-2,2-3,3-1", "--n", "4", "--trace"]) == 0
+    assert "1 was visited before" in capsys.readouterr().out
+    assert main(["--variant", "lean", "--model", "rag", "--edges", "1-2"]) == 2
+    assert "has no variant lean" in capsys.readouterr().err
+    assert main(["--variant", "lean", "--n", "5", "--dump-weights"]) == 0
+    assert "least p" in capsys.readouterr().out

@@ -1,0 +1,78 @@
+"""The lean variant of IsTree by every engine: the same bits, and no softmax column without a certificate."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+
+import pytest
+
+from constructions.engines import indexed
+from constructions.istree import lean
+from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_answer
+from precision.format import Discipline
+from tests.engines import dense_cases, test_incremental, test_indexed
+from tests.engines.cases import Case, graph_tokens, random_graph
+from verify.inputs.large_graphs import SHAPES, LargeGraph
+
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
+numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+
+
+def cases(layout: Layout, discipline: Discipline, fewer: int = 0) -> list[Case]:
+    """Graphs of each size; fewer: so many bits below the least p, where entries saturate and columns have no certificate."""
+    rng, found = random.Random(7), []
+    for n in (1, 2, 4, 7, 12):
+        bits = max(5, lean.least_precision(n, discipline, layout=layout) - fewer)
+        wired = lean.build(n, bits, layout=layout, discipline=discipline, forced=True)
+        found.append(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(n, rng), layout)))
+    return found
+
+
+@layouts
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("fewer", [0, 2, 8])
+def test_indexed_agrees(layout: Layout, discipline: Discipline, fewer: int) -> None:
+    for case in cases(layout, discipline, fewer):
+        test_indexed.assert_same(case)
+
+
+@layouts
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("fewer", [0, 2, 8])
+def test_dense_agrees(layout: Layout, discipline: Discipline, fewer: int) -> None:
+    for case in cases(layout, discipline, fewer):
+        dense_cases.assert_same(case.model, case.arithmetic, [case.tokens])
+
+
+@numba
+@layouts
+@pytest.mark.parametrize("fewer", [0, 2, 8])
+def test_incremental_agrees(layout: Layout, fewer: int) -> None:
+    for case in cases(layout, Discipline.FUSED, fewer):
+        test_incremental.assert_same(case)
+
+
+@pytest.mark.parametrize("n", [100, 1000])
+def test_no_column_needs_a_fallback(n: int) -> None:
+    wired = lean.build(n)
+    for shape in SHAPES:
+        graph = LargeGraph(shape, n, 3).graph()
+        first, run = indexed.first_mismatch(
+            wired.model, wired.arithmetic, PAPER.prompt(graph), expected_answer(graph, PAPER)
+        )
+        assert first is None, shape
+        assert run.columns.dense == 0, shape
+
+
+def test_a_prompt_longer_than_all_places() -> None:
+    """Twice n edges and more: behind K all positions are one place, and the answer is NO."""
+    n = 12
+    wired = lean.build(n)
+    edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
+    for m in (n - 2, n, n + 1, 20, 25, 40, len(edges)):
+        graph = Graph(n, tuple(random.Random(m).sample(edges, m)))
+        first, _ = indexed.first_mismatch(
+            wired.model, wired.arithmetic, PAPER.prompt(graph), expected_answer(graph, PAPER)
+        )
+        assert first is None, m

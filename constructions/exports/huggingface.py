@@ -58,4 +58,5 @@ def write(export: Export, path: Path) -> None:
     shutil.copyfile(str(network.__file__), path / "network.py")
     tokenizer = Tokenizer(models.WordLevel(wired.token))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False).save_pretrained(path)
+    names = ["input_ids", "attention_mask"]
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=names).save_pretrained(path)

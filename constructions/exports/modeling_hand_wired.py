@@ -44,5 +44,5 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError("padding is not known here: give sequences of one length")
         return CausalLMOutput(logits=self.network(input_ids))
 
-    def prepare_inputs_for_generation(self, input_ids: Tensor, **unused: Any) -> dict[str, Any]:
+    def prepare_inputs_for_generation(self, input_ids: Tensor, **kwargs: Any) -> dict[str, Any]:
         return {"input_ids": input_ids}

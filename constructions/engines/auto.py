@@ -29,7 +29,7 @@ from constructions.engines.decoding import (
     decode_with_guess,
     readable,
 )
-from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled
+from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled, limbs_needed
 from constructions.engines.protocol import Decode, Decoded, Respond, Tick, no_response
 from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer, block_arrays
@@ -122,5 +122,5 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
     elif importlib.util.find_spec("torch"):
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
     if is_compiled(arithmetic) and importlib.util.find_spec("numba"):
-        seconds["incremental"] = (LOADING if is_cached() else COMPILING) + PER_TOKEN * length
+        seconds["incremental"] = (LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING) + PER_TOKEN * length
     return min(seconds, key=lambda name: seconds[name])

@@ -39,9 +39,9 @@ def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
 
 
 def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
-    monkeypatch.setattr(auto, "is_cached", lambda: False)
+    monkeypatch.setattr(auto, "is_cached", lambda limbs: False)
     assert choose(MODEL, FUSED, 300, 100, 0) == "reference"
-    monkeypatch.setattr(auto, "is_cached", lambda: True)
+    monkeypatch.setattr(auto, "is_cached", lambda limbs: True)
     assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,7 +48,22 @@ MUTANTS: Mapping[str, Careless] = {
     ),
     "add drops a carry": Careless("adversarial 6", "limbs", "        if two < carry:\n            over = ONE\n", ""),
     "products drop a carry": Careless(
-        "beyond_the_second_nearest", "limbs", "while carry != ZERO and place < at + size", "while False"
+        "wish_between_the_keys", "limbs", "while carry != ZERO and place < at + size", "while False"
+    ),
+    "multiples are not negated": Careless(
+        "adversarial 5", "limbs", "if factor < 0 else (ZERO, ZERO)", "if False else (ZERO, ZERO)"
+    ),
+    "multiples end with their limbs": Careless(
+        "a_late_square_that_is_a_quantum_off",
+        "limbs",
+        "if i < x_size else fill\n        if",
+        "if i < x_size else ZERO\n        if",
+    ),
+    "integers are weights of any kind": Careless(
+        "adversarial 5", "program", "if any(weight % self.unit for _, weight in weighted) or", "if"
+    ),
+    "a gate of any size is 1": Careless(
+        "adversarial 5", "kernel", "if equal(t, PREFERRED, vec, one, limbs):", "if True:"
     ),
     "any square fits loosely": Careless(
         "late_squares_that_are_wrong", "index", "        return 2\n    return 0\n", "        return 2\n    return 2\n"
@@ -226,7 +242,7 @@ MUTANTS: Mapping[str, Careless] = {
     ),
     "keys are never rounded": Careless("adversarial 1", "kernel", " and how == KEY", " and False"),
     "negative gates pass": Careless(
-        "adversarial 0", "kernel", "if t[SUM + size - 1] >> TOP == ONE or is_zero", "if is_zero"
+        "adversarial 0", "kernel", "if t[PREFERRED + limbs - 1] >> TOP == ONE or is_zero", "if is_zero"
     ),
     "residual sums are not cut": Careless(
         "adversarial 9", "kernel", "if less(t, LARGEST, vec, into, limbs):", "if False:"
@@ -378,3 +394,19 @@ def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> Non
     machine = interpreted(monkeypatch)
     for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
         assert agrees(machine, CASES[name]()), name
+
+
+def test_multiples_of_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three limbs times up to 62 bits, added to four, against Python's integers; the last case carries from a product."""
+    interpreted(monkeypatch)
+    limbs = sys.modules[f"{incremental.__name__}.limbs"]
+    rng = random.Random(0)
+    cases = [(rng.choice((1, -1, 3, -(2**61))), rng.randint(-(2**190), 2**190)) for _ in range(20)]
+    for factor, number in [*cases, (2**62 - 1, 2**190 - 1), (-(2**62 - 1), -(2**190)), (3, (1 << 130) - (1 << 64))]:
+        before = rng.randint(-(2**250), 2**250)
+        total = np.frombuffer(before.to_bytes(32, "little", signed=True), np.uint64).copy()
+        x = np.frombuffer(number.to_bytes(24, "little", signed=True), np.uint64)
+        with np.errstate(over="ignore"):
+            limbs.add_multiple(total, 0, 4, x, 0, 3, factor)
+        expected = (before + factor * number) % 2**256
+        assert int.from_bytes(total.tobytes(), "little") == expected, (factor, number)

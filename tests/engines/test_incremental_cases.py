@@ -36,8 +36,9 @@ def near(name: str, wish: Affine | Number, scale: Number) -> list[tuple[Affine |
 
 
 def a_key_of_a_whole_limb() -> Case:
-    """2^21·2^21 are 2^64 quanta."""
-    return searching(R45, [{"x": 0, "payload": 1}, {"x": 2**21}], [(2**21 * reg("x"), 1)], [0, 1, 0, 1], "payload")
+    """2^33·2^33 are 2^128 quanta."""
+    rows: list[Mapping[str, Number]] = [{"x": 0, "payload": 1}, {"x": 2**33}]
+    return searching(Arithmetic(fixed_point(125)), rows, [(2**33 * reg("x"), 1)], [0, 1, 0, 1], "payload")
 
 
 def a_tie_but_for_the_lowest_limb() -> Case:

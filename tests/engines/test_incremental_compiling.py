@@ -34,10 +34,12 @@ def test_says_that_it_compiles_only_if_that_takes_long(patience, monkeypatch, ca
     entries = importlib.import_module("constructions.engines.incremental.entries")
     monkeypatch.setattr(entries, "PATIENCE_SECONDS", patience)
     said = ""
-    with entries.announced():
+    with entries.announced(2):
         while patience == 0 and "\n" not in said:
             said += capsys.readouterr().err
-    assert (said + capsys.readouterr().err).count("compiling incremental decoding, once") == (patience == 0)
+    assert (said + capsys.readouterr().err).count("compiling incremental decoding for 128 bits, once") == (
+        patience == 0
+    )
 
 
 def test_compiled_code_knows_the_files_it_is_made_from(monkeypatch, tmp_path):

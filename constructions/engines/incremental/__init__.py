@@ -2,6 +2,7 @@
 
 from constructions.engines.incremental.decoder import IncrementalDecoder, is_compiled
 from constructions.engines.incremental.observed import Columns, Observer
+from constructions.engines.incremental.program import limbs_needed
 from constructions.engines.incremental.sources import is_cached
 
-__all__ = ["Columns", "IncrementalDecoder", "Observer", "is_cached", "is_compiled"]
+__all__ = ["Columns", "IncrementalDecoder", "Observer", "is_cached", "is_compiled", "limbs_needed"]

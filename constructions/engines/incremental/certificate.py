@@ -53,6 +53,7 @@ from constructions.engines.incremental.index import (
     find_group,
     key_at,
     list_at,
+    power,
     real,
     run_key,
     score_into,
@@ -60,20 +61,25 @@ from constructions.engines.incremental.index import (
 from constructions.engines.incremental.limbs import (
     BEST,
     DIFFERENCE,
+    FRACTION_BITS,
     FREE,
     HALF_BITS,
     LOW_HALF,
+    MODE,
     ONE,
     PREFERRED,
-    REGION,
+    SHARES,
     SHIFTED,
     SUM,
     TOP,
     ZERO,
+    Shape,
     Words,
     add,
+    add_multiple,
     add_product,
     add_weighted,
+    clear,
     compiled,
     equal,
     extend,
@@ -85,29 +91,46 @@ from constructions.engines.incremental.limbs import (
     round_into,
     shift_right,
     trailing_zeros,
+    widths,
 )
 
 EXACT, FLOORED, BEYOND, UNSUITABLE = range(4)
 RUN_CANDIDATES = 4  # first and second run below the wish, first and second above it
-ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
+ABSENT, NONE = cast(int, np.int64(-1)), cast(int, np.int64(0))  # of numpy, as the regions are
 
 
 @compiled
-def evaluate(code: Words, at: int, vec: Words, t: Words, into: int, limbs: int, size: int) -> int:
+def evaluate(code: Words, at: int, vec: Words, t: Words, into: int, shape: Shape) -> int:
     """The exact sum of terms of the program; where the code goes on."""
-    t[into : into + size] = ZERO
+    limbs, size = widths(shape)
+    clear(t, into, size)
     count = code[at]
     for i in range(at + 1, at + 1 + 3 * count, 3):
         add_weighted(t, into, size, vec, code[i] * limbs, limbs, code[i + 1], code[i + 2])
     return at + 1 + 3 * count  # type: ignore[no-any-return]
 
 
+@compiled
+def weigh(code: Words, at: int, vec: Words, t: Words, into: int, shape: Shape) -> tuple[int, bool]:
+    """A sum of marked terms, rounded, of W limbs; where the code goes on, and whether the sum was an element."""
+    limbs, size = widths(shape)
+    if code[at] == 0:
+        at = evaluate(code, at + 1, vec, t, SUM, shape)
+        exact = round_into(t, SUM, size, shape.numbers[FRACTION_BITS], shape.numbers[MODE], t, into, limbs)
+        return at, exact
+    clear(t, SUM, limbs + 1)
+    end = at + 2 + 3 * code[at + 1]
+    for i in range(at + 2, end, 3):
+        add_multiple(t, SUM, limbs + 1, vec, code[i] * limbs, limbs, code[i + 1])
+    return end, round_into(t, SUM, limbs + 1, NONE, shape.numbers[MODE], t, into, limbs)
+
+
 @inlined
 def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> None:
     """Q_i of each used register, in squared quanta."""
-    at, size = ix.heads[h, COEFFICIENTS], ix.shape[1]
+    at, (_, size) = ix.heads[h, COEFFICIENTS], widths(ix.shape)
     for i in range(ix.heads[h, USED]):
-        at = evaluate(code, at, vec, t, FREE + i * size, ix.shape[0], size)
+        at = evaluate(code, at, vec, t, FREE + i * size, ix.shape)
 
 
 @inlined
@@ -116,15 +139,16 @@ def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
 
     S must be an odd number below 2^32 times a power of two; otherwise UNSUITABLE, and nothing is written.
     """
-    limbs, size, wide = ix.shape[0], ix.shape[1], REGION
+    limbs, size = widths(ix.shape)
+    wide = 3 * limbs + 1
     magnitude(t, s, size, t, SHIFTED)
     k = trailing_zeros(t, SHIFTED, size)
     shift_right(t, SHIFTED, size, k)
     if not is_zero(t, SHIFTED + 1, size - 1) or t[SHIFTED] >> HALF_BITS != ZERO:
         return UNSUITABLE
     divisor = t[SHIFTED]
-    left = ix.shape[2] - 1 - k
-    t[SHIFTED : SHIFTED + wide] = ZERO
+    left = ix.shape.numbers[FRACTION_BITS] - 1 - k
+    clear(t, SHIFTED, wide)
     lost = False
     if left >= 0:  # Q·2^left is below 2^(128W + 64W), which fits
         add_weighted(t, SHIFTED, wide, t, q, size, 1, left)
@@ -145,7 +169,8 @@ def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
         lost = lost or rest != ZERO
     beyond = not is_zero(t, SHIFTED + limbs, wide - limbs) or t[SHIFTED + limbs - 1] >> (TOP - ONE) != ZERO
     if beyond:
-        t[SHIFTED : SHIFTED + limbs] = ~ZERO
+        for i in range(SHIFTED, SHIFTED + limbs):
+            t[i] = ~ZERO
         t[SHIFTED + limbs - 1] = ~ZERO >> np.uint64(2)
     for i in range(limbs):
         t[into + i] = t[SHIFTED + i]
@@ -165,13 +190,14 @@ def find_wish(ix: Index, q: int, s: int, t: Words, into: int) -> int:
 def most_preferred(ix: Index, h: int, coefficient: float) -> int:
     """Where the ordinary key of the best linear preference has its preferred register."""
     head = ix.heads[h]
-    return key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * ix.shape[0]  # type: ignore[no-any-return]
+    return key_at(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST]) + head[ROOT] * len(ix.shape.limbs)  # type: ignore[no-any-return]
 
 
 @inlined
 def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     """At least how much more than this key's an ordinary key's preference can be."""
-    head, limbs, size, q = ix.heads[h], ix.shape[0], ix.shape[1], ix.shape[2]
+    limbs, size = widths(ix.shape)
+    head, q = ix.heads[h], ix.shape.numbers[FRACTION_BITS]
     if head[PREFERENCE] == NO_PREFERENCE:
         return 0.0
     if head[PREFERENCE] == LINEAR:
@@ -189,14 +215,15 @@ def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     negate(t, DIFFERENCE, limbs + 1)
     extend(ix.store, at + head[ROOT] * limbs, limbs, t, SUM, limbs + 1)
     add(t, DIFFERENCE, t, SUM, limbs + 1)
-    distance = abs(real(t, DIFFERENCE, limbs + 1, -q)) + 2.0**-q
-    return (scale * distance * distance + 2.0 * scale * head[LOOSE] * 2.0**-q) * SLACK  # type: ignore[no-any-return]
+    distance = abs(real(t, DIFFERENCE, limbs + 1, -q)) + power(-q)
+    return (scale * distance * distance + 2.0 * scale * head[LOOSE] * power(-q)) * SLACK  # type: ignore[no-any-return]
 
 
 @inlined
 def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
     """At least the score of an ordinary key with all its matching registers as wished, by the best preference."""
-    head, limbs, size, q = ix.heads[h], ix.shape[0], ix.shape[1], ix.shape[2]
+    limbs, size = widths(ix.shape)
+    head, q = ix.heads[h], ix.shape.numbers[FRACTION_BITS]
     total, terms = 0.0, 0.0
     ordinary = key_at(ix, h, head[ORDINARY])
     for i in range(head[USED]):
@@ -218,9 +245,9 @@ def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
         if wish_kind == BEYOND:
             return np.inf
         scale = -real(t, FREE + head[SQUARE] * size, size, -2 * q)
-        reach = abs(real(t, PREFERRED, limbs, -q)) + 2.0**-q
+        reach = abs(real(t, PREFERRED, limbs, -q)) + power(-q)
         # The wish lies within a quantum above PREFERRED; the interval's width is a part of the error.
-        term = scale * (reach * reach + head[LOOSE] * 2.0**-q)
+        term = scale * (reach * reach + head[LOOSE] * power(-q))
         total, terms = total + term, terms + abs(term)
     return total + terms * (SLACK - 1.0)
 
@@ -231,8 +258,9 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
 
     Needs the coefficients. lead: without roundings.
     """
-    head, lists, limbs, size, q = ix.heads[h], ix.lists, ix.shape[0], ix.shape[1], ix.shape[2]
-    quantum = 2.0**-q
+    limbs, size = widths(ix.shape)
+    head, lists, q = ix.heads[h], ix.lists, ix.shape.numbers[FRACTION_BITS]
+    quantum = power(-q)
     needed = lead + 2.0 * quantum
     wish = FREE + head[USED] * size
     scores = wish + head[USED] * limbs
@@ -244,7 +272,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
         if t[s_at + size - 1] >> TOP != ONE or find_wish(ix, q_at, s_at, t, wish + d * limbs) != EXACT:
             return False
         # What keys and wish are multiples of
-        granularity = 2.0 ** (min(lists[zeros + d], trailing_zeros(t, wish + d * limbs, limbs)) - q)
+        granularity = power(min(lists[zeros + d], trailing_zeros(t, wish + d * limbs, limbs)) - q)
         mismatch = min(mismatch, -real(t, s_at, size, -2 * q) * granularity * granularity / SLACK)
     # Wish of the preferred register
     kind, wish_kind = head[PREFERENCE], EXACT
@@ -360,10 +388,11 @@ def difference(t: Words, a: int, b: int, size: int, q: int) -> float:
 @inlined
 def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool:
     """Writes the head's outputs, from the winners in ix.found; False if their share is not known. one: the place of 1 in vec."""
-    head, limbs, size, found = ix.heads[h], ix.shape[0], ix.shape[1], ix.found
+    limbs, size = widths(ix.shape)
+    head, found = ix.heads[h], ix.found
     number = found[WINNERS]
     share = (2 * number + (1 if length > number else 0)) * limbs
-    if number >= ix.shape[4]:
+    if number >= ix.shape.numbers[SHARES]:
         return False
     whole = number == 1 and equal(ix.shares, share, vec, one, limbs)
     for j in range(head[VALUE]):
@@ -374,14 +403,14 @@ def read(ix: Index, h: int, length: int, one: int, vec: Words, t: Words) -> bool
             for i in range(limbs):
                 vec[into + i] = ix.store[at + i]
             continue
-        t[PREFERRED : PREFERRED + limbs + 1] = ZERO
+        clear(t, PREFERRED, limbs + 1)
         for w in range(found[WINNING_RUNS]):
             total = head[SUMS_AT] + (found[RUN_WINNERS + w] * head[VALUE] + j) * (limbs + 1)
             add(t, PREFERRED, ix.sums, total, limbs + 1)
         for w in range(found[WINNING_SPECIALS]):
             extend(ix.store, key_at(ix, h, found[SPECIAL_WINNERS + w]) + offset, limbs, t, DIFFERENCE, limbs + 1)
             add(t, PREFERRED, t, DIFFERENCE, limbs + 1)
-        t[SUM : SUM + size] = ZERO
+        clear(t, SUM, size)
         add_product(t, SUM, size, t, PREFERRED, limbs + 1, ix.shares, share, limbs)
-        round_into(t, SUM, size, ix.shape[2], ix.shape[3], vec, into, limbs)
+        round_into(t, SUM, size, ix.shape.numbers[FRACTION_BITS], ix.shape.numbers[MODE], vec, into, limbs)
     return True

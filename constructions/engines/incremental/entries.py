@@ -20,8 +20,8 @@ from numba import types as numba_types
 
 from constructions.engines.incremental import index, kernel
 from constructions.engines.incremental.index import Index
-from constructions.engines.incremental.limbs import OPTIONS, Words
-from constructions.engines.incremental.sources import sources
+from constructions.engines.incremental.limbs import OPTIONS, Shape, Words
+from constructions.engines.incremental.sources import cache_folder, is_cached, sources
 from constructions.engines.incremental.vocabulary import Vocabulary
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -39,8 +39,8 @@ class Entries(NamedTuple):
 
 
 @cache
-def load() -> Entries:
-    """The compiled functions; says on stderr that it compiles, if that takes long."""
+def load(limbs: int) -> Entries:
+    """The functions compiled for numbers of so many limbs; says on stderr that it compiles, if that takes long."""
     source = b"".join(path.read_bytes() for path in sources())
     digest = int.from_bytes(hashlib.sha256(source).digest()[:7], "little") | 1
 
@@ -71,25 +71,27 @@ def load() -> Entries:
             index.dense_scores(ix, h, keys, vec, t, scores)
 
     types: Any = numba_types
-    number, numbers, limbs = types.int64, types.int64[::1], types.uint64[::1]
+    number, numbers, wide = types.int64, types.int64[::1], types.uint64[::1]
     narrow, reals = types.int32[::1], types.float64[::1]
+    shape = types.NamedTuple([types.UniTuple(types.Tuple(()), limbs), numbers], Shape)
     memory = types.NamedTuple(
-        [types.int64[:, ::1], numbers, limbs, numbers, numbers, limbs, narrow, narrow, limbs, numbers, numbers, reals],
+        [types.int64[:, ::1], numbers, wide, numbers, numbers, wide, narrow, narrow, wide, numbers, shape, reals],
         Index,
     )
     vocabulary = types.NamedUniTuple(numbers, len(Vocabulary._fields), Vocabulary)
-    words = types.Tuple((numbers, numbers, limbs))
-    with announced():
+    words = types.Tuple((numbers, numbers, wide))
+    with announced(limbs), alone(limbs):
         return Entries(
-            _cached(advance, numbers, limbs, limbs, memory, numbers, numbers, numbers, words, vocabulary, number),
-            _cached(rebuild, memory, number, number, limbs),
-            _cached(squares_fit, memory, number, number, number, number, limbs),
-            _cached(dense_scores, memory, number, number, limbs, limbs, limbs),
+            _cached(advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number),
+            _cached(rebuild, limbs, memory, number, number, wide),
+            _cached(squares_fit, limbs, memory, number, number, number, number, wide),
+            _cached(dense_scores, limbs, memory, number, number, wide, wide, wide),
         )
 
 
-def _cached(function: Function, *arguments: Any) -> Function:
+def _cached(function: Function, limbs: int, *arguments: Any) -> Function:
     """Compiled for these types, from the cache if there is one and a place for it."""
+    function.__qualname__ = f"{function.__name__}_{limbs}"  # the name of its file in the cache, see is_cached
     try:
         return cast(Function, njit([arguments], cache=True, **OPTIONS)(function))
     except RuntimeError:  # no folder that may be written to
@@ -97,9 +99,24 @@ def _cached(function: Function, *arguments: Any) -> Function:
 
 
 @contextlib.contextmanager
-def announced() -> Iterator[None]:
+def alone(limbs: int) -> Iterator[None]:
+    """One process at a time compiles: the next one waits for what the first one puts into the cache."""
+    with contextlib.ExitStack() as stack:
+        if not is_cached(limbs):
+            with contextlib.suppress(ImportError, OSError):  # no locks here, or no place for one
+                import fcntl
+
+                lock = stack.enter_context((cache_folder() / f"compiling_{limbs}.lock").open("w"))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def announced(limbs: int) -> Iterator[None]:
     """Says on stderr what takes so long, if it does."""
-    message = "compiling incremental decoding, once; later runs take it from a cache"
+    message = (
+        f"compiling incremental decoding for {64 * limbs} bits, once (half a minute); later runs take it from a cache"
+    )
     timer = threading.Timer(PATIENCE_SECONDS, print, [message], {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

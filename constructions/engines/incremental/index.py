@@ -29,15 +29,18 @@ import numpy as np
 
 from constructions.engines.incremental.limbs import (
     DIFFERENCE,
+    FRACTION_BITS,
     FREE,
+    MODE,
     ONE,
     OTHER,
     SUM,
-    ZERO,
+    Shape,
     Words,
     add,
     add_product,
     add_weighted,
+    clear,
     compiled,
     entered,
     equal,
@@ -50,6 +53,7 @@ from constructions.engines.incremental.limbs import (
     shift_right,
     to_float,
     trailing_zeros,
+    widths,
 )
 
 MOST_SPECIAL = 16
@@ -72,14 +76,14 @@ GROUP_FIELDS, RUN_FIELDS = 4, 2  # (first key, place in the arena, runs, room); 
 ARENA_PLACE, GROUP_RUNS, GROUP_ROOM = 1, 2, 3
 SLACK = 1.0 + 2.0**-40
 LOWEST_POWER = 600
-POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, 2)])  # a look-up is much faster than a power
+POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, LOWEST_POWER)])  # a look-up is much faster than a power
 
 
 class Index(NamedTuple):
     """The heads' indices side by side. found: see WINNERS.
 
     store: per key the used registers, the key and the value. shares: weights of m tied winners, at 2m without and 2m +
-    1 with losers. shape: W, A, fraction bits, rounding mode, how many shares there are.
+    1 with losers.
     """
 
     heads: Any
@@ -92,7 +96,7 @@ class Index(NamedTuple):
     arena: Any
     shares: Words
     found: Any
-    shape: Any
+    shape: Shape
     largest: Any
 
 
@@ -111,11 +115,12 @@ def key_at(ix: Index, h: int, key: int) -> int:
 @inlined
 def square_fit(ix: Index, at: int, root: int, square: int, t: Words) -> int:
     """1 if x_square = x_root² at this key, 2 if it is at most a quantum off, otherwise 0."""
-    limbs, size, fraction_bits = ix.shape[0], ix.shape[1], ix.shape[2]
+    limbs, size = widths(ix.shape)
+    fraction_bits = ix.shape.numbers[FRACTION_BITS]
     x, y = at + root * limbs, at + square * limbs
     if is_zero(ix.store, x, limbs) and is_zero(ix.store, y, limbs):
         return 1
-    t[SUM : SUM + size] = ZERO
+    clear(t, SUM, size)
     add_product(t, SUM, size, ix.store, x, limbs, ix.store, x, limbs)
     add_weighted(t, SUM, size, ix.store, y, limbs, -1, fraction_bits)
     if is_zero(t, SUM, size):
@@ -130,7 +135,7 @@ def square_fit(ix: Index, at: int, root: int, square: int, t: Words) -> int:
 @inlined
 def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
     """The group with these values of the matching registers, −1 if there is none; and its place in the table, or a free one."""
-    limbs, matching = ix.shape[0], ix.heads[h, MATCHING]
+    limbs, matching = len(ix.shape.limbs), ix.heads[h, MATCHING]
     digest = np.uint64(0x9E3779B97F4A7C15)
     for i in range(wish, wish + matching * limbs):
         digest = (digest ^ t[i]) * np.uint64(0xD6E8FEB86659FD93)
@@ -155,7 +160,7 @@ def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
 @inlined
 def compare(ix: Index, h: int, at: int, other: int) -> int:
     """−1, 0 or 1: how one stored key's preference stands to another's."""
-    limbs = ix.shape[0]
+    limbs = len(ix.shape.limbs)
     if ix.heads[h, PREFERENCE] == NO_PREFERENCE:
         return 0
     for register in (ix.heads[h, ROOT], ix.heads[h, SQUARE]):
@@ -176,7 +181,7 @@ def run_key(ix: Index, h: int, group: int, place: int) -> int:
 @inlined
 def add_values(ix: Index, h: int, key: int, run: int, t: Words) -> None:
     """The key's values go into the sums of its run, each of W + 1 limbs."""
-    limbs, head = ix.shape[0], ix.heads[h]
+    limbs, head = len(ix.shape.limbs), ix.heads[h]
     at = key_at(ix, h, key) + (head[USED] + head[SCORE]) * limbs
     total = head[SUMS_AT] + run * head[VALUE] * (limbs + 1)
     for j in range(head[VALUE]):
@@ -218,16 +223,16 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
     ix.groups[g + GROUP_RUNS] += 1
     r = (head[RUNS_AT] + run) * RUN_FIELDS
     ix.runs[r], ix.runs[r + 1] = key, 1
-    total, limbs = head[SUMS_AT] + run * head[VALUE] * (ix.shape[0] + 1), ix.shape[0] + 1
-    ix.sums[total : total + head[VALUE] * limbs] = ZERO
+    total, limbs = head[SUMS_AT] + run * head[VALUE] * (len(ix.shape.limbs) + 1), len(ix.shape.limbs) + 1
+    clear(ix.sums, total, head[VALUE] * limbs)
     add_values(ix, h, key, run, t)
 
 
 @inlined
 def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
     """Whether the key fits the structure; if so it is in the index."""
-    head, limbs, at = ix.heads[h], ix.shape[0], key_at(ix, h, key)
-    wish = FREE + head[USED] * ix.shape[1]
+    head, limbs, at = ix.heads[h], len(ix.shape.limbs), key_at(ix, h, key)
+    wish = FREE + head[USED] * (2 * limbs + 1)
     roots, squares, zeros = list_at(ix, h, ROOTS), list_at(ix, h, SQUARES), list_at(ix, h, ZEROS)
     for d in range(head[MATCHING]):
         x = at + ix.lists[roots + d] * limbs
@@ -259,7 +264,12 @@ def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
 @inlined
 def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     """Puts in a new key, as an ordinary or a special one; False if it breaks the structure."""
-    head, limbs, at, ordinary = ix.heads[h], ix.shape[0], key_at(ix, h, key), key_at(ix, h, ix.heads[h, ORDINARY])
+    head, limbs, at, ordinary = (
+        ix.heads[h],
+        len(ix.shape.limbs),
+        key_at(ix, h, key),
+        key_at(ix, h, ix.heads[h, ORDINARY]),
+    )
     specials = list_at(ix, h, SPECIAL_KEYS)
     inexact = specials + MOST_SPECIAL
     special = head[INEXACT] > 0 and ix.lists[inexact + head[INEXACT] - 1] == key
@@ -287,7 +297,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     ix.table[head[TABLE_AT] : head[TABLE_AT] + head[TABLE_MASK] + 1] = 0
     zeros, specials = list_at(ix, h, ZEROS), list_at(ix, h, SPECIAL_KEYS)
     for d in range(head[MATCHING]):
-        ix.lists[zeros + d] = 64 * ix.shape[0]
+        ix.lists[zeros + d] = 64 * len(ix.shape.limbs)
     following = 0  # the special keys are in order
     for key in range(keys):
         if following < head[SPECIALS] and ix.lists[specials + following] == key:
@@ -315,9 +325,10 @@ def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) 
 @inlined
 def score_into(ix: Index, h: int, key: int, vec: Words, t: Words, into: int) -> None:
     """The exact score of a key, in squared quanta, of A limbs."""
-    limbs, size, head = ix.shape[0], ix.shape[1], ix.heads[h]
+    limbs, size = widths(ix.shape)
+    head = ix.heads[h]
     at = key_at(ix, h, key) + head[USED] * limbs
-    t[into : into + size] = ZERO
+    clear(t, into, size)
     for c in range(head[SCORE]):
         add_product(t, into, size, ix.store, at + c * limbs, limbs, vec, (head[QUERY] + c) * limbs, limbs)
 
@@ -325,13 +336,19 @@ def score_into(ix: Index, h: int, key: int, vec: Words, t: Words, into: int) -> 
 @entered
 def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
     """The rounded score of every key, by definition."""
-    limbs, size = ix.shape[0], ix.shape[1]
+    limbs, size = widths(ix.shape)
     for key in range(keys):
         score_into(ix, h, key, vec, t, SUM)
-        round_into(t, SUM, size, ix.shape[2], ix.shape[3], scores, key * limbs, limbs)
+        round_into(t, SUM, size, ix.shape.numbers[FRACTION_BITS], ix.shape.numbers[MODE], scores, key * limbs, limbs)
+
+
+@inlined
+def power(exponent: int) -> float:
+    """2^exponent."""
+    return POWERS[exponent + LOWEST_POWER]  # type: ignore[no-any-return]
 
 
 @compiled
 def real(t: Words, at: int, size: int, exponent: int) -> float:
     """The number times 2^exponent."""
-    return to_float(t, at, size) * POWERS[exponent + LOWEST_POWER]  # type: ignore[no-any-return]
+    return to_float(t, at, size) * power(exponent)

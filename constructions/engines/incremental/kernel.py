@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.engines.incremental.certificate import certify, evaluate, find_coefficients, read
+from constructions.engines.incremental.certificate import certify, find_coefficients, read, weigh
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
@@ -25,21 +25,27 @@ from constructions.engines.incremental.index import (
 )
 from constructions.engines.incremental.limbs import (
     DIFFERENCE,
+    FRACTION_BITS,
     LARGEST,
+    MODE,
     ONE,
+    PREFERRED,
     SUM,
     TOP,
     ZERO,
     Words,
     add,
     add_product,
+    clear,
     compiled,
     entered,
+    equal,
     inlined,
     is_zero,
     less,
     negate,
     round_into,
+    widths,
 )
 from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
 from constructions.engines.incremental.vocabulary import Vocabulary, dense_argmax, find_argmax
@@ -70,7 +76,7 @@ def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: in
 @inlined
 def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) -> None:
     """Keeps the used registers, the key and the value of the latest token."""
-    head, limbs = ix.heads[h], ix.shape[0]
+    head, limbs = ix.heads[h], len(ix.shape.limbs)
     at = key_at(ix, h, key)
     for i in range(head[USED]):
         source = ix.lists[slots + i] * limbs
@@ -113,7 +119,9 @@ def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t
             state[RESUMED] = QUERY
             return SEARCH_STRUCTURE
     if state[RESUMED] != ANSWERED:
-        if head[STRUCTURED] == 0 or not certify(ix, h, length, lead_over(length, ix.shape[2]), vec, t):
+        if head[STRUCTURED] == 0 or not certify(
+            ix, h, length, lead_over(length, ix.shape.numbers[FRACTION_BITS]), vec, t
+        ):
             return DENSE_COLUMN
         if not read(ix, h, length, one, vec, t):
             state[RESUMED] = QUERY
@@ -146,7 +154,8 @@ def advance(
     width: int,
 ) -> int:
     """Runs on until Python is needed, or done: `tokens` is full, those behind the GIVEN being argmaxes, or one is in `stop`."""
-    limbs, size, shift, mode = ix.shape[0], ix.shape[1], ix.shape[2], ix.shape[3]
+    limbs, size = widths(ix.shape)
+    shift, mode = ix.shape.numbers[FRACTION_BITS], ix.shape.numbers[MODE]
     word_at, word_slots, word_limbs = words
     one = width * limbs
     place = state[PLACE]
@@ -164,30 +173,29 @@ def advance(
             place += 3
         elif kind == ROW:
             into, how = code[place + 1] * limbs, code[place + 2]
-            place = evaluate(code, place + 3, vec, t, SUM, limbs, size)
+            place, exact = weigh(code, place + 3, vec, t, DIFFERENCE, ix.shape)
             if how == ADD:
-                if is_zero(t, SUM, size):
-                    continue
-                round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
-                saturating_add(vec, into, t, t, DIFFERENCE, limbs)
-            elif not round_into(t, SUM, size, shift, mode, vec, into, limbs) and how == KEY:
+                if not is_zero(t, DIFFERENCE, limbs):
+                    saturating_add(vec, into, t, t, DIFFERENCE, limbs)
+                continue
+            for i in range(limbs):
+                vec[into + i] = t[DIFFERENCE + i]
+            if not exact and how == KEY:
                 state[ROUNDED_KEY] = 1
         elif kind == UNIT:
             into = code[place + 1] * limbs
-            place = evaluate(code, place + 2, vec, t, SUM, limbs, size)
-            if t[SUM + size - 1] >> TOP == ONE or is_zero(t, SUM, size):  # rounding keeps the sign, or leaves 0
-                vec[into : into + limbs] = ZERO
-                place += 1 + 3 * code[place]
+            place, _ = weigh(code, place + 2, vec, t, PREFERRED, ix.shape)
+            if t[PREFERRED + limbs - 1] >> TOP == ONE or is_zero(t, PREFERRED, limbs):
+                clear(vec, into, limbs)
+                place += 2 + 3 * code[place + 1]
                 continue
-            round_into(t, SUM, size, shift, mode, vec, into, limbs)
-            up, factor, following = vec, code[place + 1] * limbs, place + 4
-            if code[place] != 1 or code[place + 2] != 1 or code[place + 3] != shift:  # more than a slot by itself
-                following = evaluate(code, place, vec, t, SUM, limbs, size)
-                round_into(t, SUM, size, shift, mode, t, DIFFERENCE, limbs)
-                up, factor = t, DIFFERENCE
-            place = following
-            t[SUM : SUM + size] = ZERO
-            add_product(t, SUM, size, vec, into, limbs, up, factor, limbs)
+            place, _ = weigh(code, place, vec, t, DIFFERENCE, ix.shape)
+            if equal(t, PREFERRED, vec, one, limbs):
+                for i in range(limbs):
+                    vec[into + i] = t[DIFFERENCE + i]
+                continue
+            clear(t, SUM, size)
+            add_product(t, SUM, size, t, PREFERRED, limbs, t, DIFFERENCE, limbs)
             round_into(t, SUM, size, shift, mode, vec, into, limbs)
         elif kind == ATTEND:
             h = code[place + 1]
@@ -211,11 +219,11 @@ def advance(
             token = tokens[state[TAKEN]]
             state[TAKEN] += 1
             state[LENGTH] += 1
-            vec[0:one] = ZERO
+            clear(vec, 0, one)
             for entry in range(word_at[token], word_at[token + 1]):
                 for i in range(limbs):
                     vec[word_slots[entry] * limbs + i] = word_limbs[entry * limbs + i]
-            vec[one + limbs : one + 2 * limbs] = ZERO
+            clear(vec, one + limbs, limbs)
             offset, bits = shift >> 6, np.uint64(shift & 63)
             number = np.uint64(state[LENGTH])
             vec[one + limbs + offset] = number << bits

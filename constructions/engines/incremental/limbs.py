@@ -8,7 +8,7 @@ Numba mixes signed and unsigned integers into floats, so every limb constant bel
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -37,7 +37,10 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """The same, copied to where it is called: an Index takes as long to hand over as a row takes to add up."""
+    """The same, copied to where it is called: there the number of limbs is known, and its loops have none left to count.
+
+    Also, an Index takes as long to hand over as a row takes to add up.
+    """
     return cast(Function, njit(forceinline=True, **INNER)(function))
 
 
@@ -60,7 +63,38 @@ high_product = cast(Callable[[Limb, Limb], Limb], intrinsic(_high_product))
 """The upper 64 bits of a product of two limbs."""
 
 
-@compiled
+class Shape(NamedTuple):
+    """What all numbers of a run have in common. numbers: see FRACTION_BITS.
+
+    limbs: W empty tuples. A tuple's length belongs to its type, so that code is compiled for each W by itself.
+    """
+
+    limbs: Any
+    numbers: Any
+
+
+FRACTION_BITS, MODE, SHARES = range(3)  # the last one says how many shares of ties are known
+
+
+def shape_of(limbs: int, fraction_bits: int, mode: int) -> Shape:
+    """For numbers of so many limbs."""
+    return Shape(((),) * limbs, np.array([fraction_bits, mode, 0], np.int64))
+
+
+@inlined
+def widths(shape: Shape) -> tuple[int, int]:
+    """W and A, known when this is compiled."""
+    return len(shape.limbs), 2 * len(shape.limbs) + 1
+
+
+@inlined
+def clear(a: Words, at: int, size: int) -> None:
+    """a := 0."""
+    for i in range(at, at + size):
+        a[i] = ZERO
+
+
+@inlined
 def is_zero(a: Words, at: int, size: int) -> bool:
     """Whether the number is 0."""
     for i in range(at, at + size):
@@ -69,7 +103,7 @@ def is_zero(a: Words, at: int, size: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def negate(a: Words, at: int, size: int) -> None:
     """a := −a."""
     carry = ONE
@@ -79,7 +113,7 @@ def negate(a: Words, at: int, size: int) -> None:
         a[i] = limb
 
 
-@compiled
+@inlined
 def magnitude(a: Words, at: int, size: int, into: Words, place: int) -> bool:
     """into := |a|; whether a was negative."""
     for i in range(size):
@@ -90,7 +124,7 @@ def magnitude(a: Words, at: int, size: int, into: Words, place: int) -> bool:
     return negative  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def less(a: Words, at: int, b: Words, place: int, size: int) -> bool:
     """Whether a < b."""
     a_negative, b_negative = a[at + size - 1] >> TOP, b[place + size - 1] >> TOP
@@ -102,7 +136,7 @@ def less(a: Words, at: int, b: Words, place: int, size: int) -> bool:
     return False
 
 
-@compiled
+@inlined
 def equal(a: Words, at: int, b: Words, place: int, size: int) -> bool:
     """Whether a = b."""
     for i in range(size):
@@ -111,7 +145,7 @@ def equal(a: Words, at: int, b: Words, place: int, size: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def add(a: Words, at: int, b: Words, place: int, size: int) -> None:
     """a += b."""
     carry = ZERO
@@ -125,7 +159,7 @@ def add(a: Words, at: int, b: Words, place: int, size: int) -> None:
         carry = over
 
 
-@compiled
+@inlined
 def extend(a: Words, at: int, size: int, into: Words, place: int, wide: int) -> None:
     """into := a, with more limbs."""
     fill = ~ZERO if a[at + size - 1] >> TOP == ONE else ZERO
@@ -133,7 +167,7 @@ def extend(a: Words, at: int, size: int, into: Words, place: int, wide: int) -> 
         into[place + i] = a[at + i] if i < size else fill
 
 
-@compiled
+@inlined
 def add_scaled(
     t: Words, at: int, size: int, b: Words, b_at: int, b_size: int, limb: Limb, offset: int, subtract: bool
 ) -> None:
@@ -172,7 +206,32 @@ def add_scaled(
         place += 1
 
 
-@compiled
+@inlined
+def add_multiple(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, factor: int) -> None:
+    """t[at…] += factor·x, in two's complement, of size > x_size limbs."""
+    multiplier = np.uint64(abs(factor))
+    turned, carry = (~ZERO, ONE) if factor < 0 else (ZERO, ZERO)  # −y is ~y + 1
+    fill = ~ZERO if x[x_at + x_size - 1] >> TOP == ONE else ZERO
+    high = ZERO
+    for i in range(size):
+        limb = x[x_at + i] if i < x_size else fill
+        if multiplier != ONE:
+            low, above = limb * multiplier, high_product(limb, multiplier)
+            low += high
+            if low < high:
+                above += ONE
+            limb, high = low, above
+        limb ^= turned
+        one = t[at + i] + limb
+        over = ONE if one < limb else ZERO
+        two = one + carry
+        if two < carry:
+            over = ONE
+        t[at + i] = two
+        carry = over
+
+
+@inlined
 def add_product(
     t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, y: Words, y_at: int, y_size: int
 ) -> None:
@@ -191,7 +250,7 @@ def add_product(
             add_scaled(t, at, size, y, y_at, y_size, x[x_at + i], i, x_negative != y_negative)
 
 
-@compiled
+@inlined
 def add_weighted(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, mantissa: int, shift: int) -> None:
     """t[at…] += mantissa·2^shift·x."""
     if is_zero(x, x_at, x_size):
@@ -210,7 +269,7 @@ def add_weighted(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int,
             add_scaled(t, at, size, x, x_at, x_size, high, offset + 1, negative != (mantissa < 0))
 
 
-@compiled
+@inlined
 def shift_right(t: Words, at: int, size: int, shift: int) -> bool:
     """The magnitude at `at` is shifted; whether a digit 1 fell off."""
     offset, bits, lost = shift >> 6, np.uint64(shift & 63), False
@@ -226,7 +285,7 @@ def shift_right(t: Words, at: int, size: int, shift: int) -> bool:
     return lost
 
 
-@compiled
+@inlined
 def round_into(t: Words, at: int, size: int, shift: int, mode: int, into: Words, place: int, limbs: int) -> bool:
     """into := t[at…] / 2^shift, rounded and saturated at ±t[LARGEST…]; whether that is exact. t[at…] becomes its magnitude."""
     negative = t[at + size - 1] >> TOP == ONE

@@ -11,7 +11,15 @@ from constructions.engines.incremental import index as fields
 from constructions.engines.incremental import kernel
 from constructions.engines.incremental.entries import load
 from constructions.engines.incremental.index import FIELDS, GROUP_FIELDS, MOST_SPECIAL, RUN_FIELDS, Index
-from constructions.engines.incremental.limbs import FREE, LARGEST, NEAREST_AWAY, NEAREST_EVEN, TOWARD_ZERO
+from constructions.engines.incremental.limbs import (
+    FREE,
+    LARGEST,
+    NEAREST_AWAY,
+    NEAREST_EVEN,
+    SHARES,
+    TOWARD_ZERO,
+    shape_of,
+)
 from constructions.engines.incremental.observed import Columns, Observer, report
 from constructions.engines.incremental.program import compile_model
 from constructions.engines.incremental.structure import Keys, Structure, search
@@ -42,10 +50,10 @@ class CompiledMachine:
     def __init__(self, model: Transformer, arithmetic: Arithmetic, columns: Columns, observe: Observer | None) -> None:
         self.arithmetic, self.columns, self.observe = arithmetic, columns, observe
         self.width = model.width
-        self.entries = load()
         weights = Weights(model, arithmetic)
         program = compile_model(weights)
         self.plans, self.limbs = program.heads, program.limbs
+        self.entries = load(self.limbs)
         self.size, self.fraction_bits = 2 * self.limbs + 1, -arithmetic.format.quantum_exponent
         self.code = np.array(program.code, np.int64)
         self.vec = np.zeros(program.slots * self.limbs, np.uint64)
@@ -162,7 +170,7 @@ class CompiledMachine:
             arena=np.zeros(0, np.int32),
             shares=np.zeros(0, np.uint64),
             found=np.zeros(fields.FOUND_FIELDS, np.int64),
-            shape=np.array([limbs, self.size, self.fraction_bits, mode, 0], np.int64),
+            shape=shape_of(limbs, self.fraction_bits, mode),
             largest=np.array([float(fmt.max_value)]),
         )
 
@@ -271,8 +279,8 @@ class CompiledMachine:
     def _more_shares(self, wanted: int) -> None:
         """The weights of m tied winners, for m up to twice as many as wanted."""
         numbers = [0, 0] if not len(self.index.shares) else []
-        first = max(1, int(self.index.shape[4]))
+        first = max(1, int(self.index.shape.numbers[SHARES]))
         for m in range(first, 2 * wanted + 2):
             numbers += [winners_share(m, self.arithmetic, losers=losers) for losers in (False, True)]
         self.index = self.index._replace(shares=np.concatenate([self.index.shares, self._words(numbers)]))
-        self.index.shape[4] = 2 * wanted + 2
+        self.index.shape.numbers[SHARES] = 2 * wanted + 2

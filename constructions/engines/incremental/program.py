@@ -8,7 +8,9 @@ sublayers need. Instructions, as integers: a kind, then
   ROW into, how, terms      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
   COPY into, from; COPY_ADD into, from      a ROW, with STORE or KEY, or with ADD, of a single weight 1
   UNIT into, gate, up       into := ReLU(gate)·up, both given by terms
-and terms are their number, then (slot, mantissa, shift) each, for a weight of mantissa·2^shift quanta.
+and terms are their number, then (slot, mantissa, shift) each, for a weight of mantissa·2^shift quanta. In a ROW or a UNIT, one
+more number stands in front of them: 1 if all weights are integers. Then the mantissa is the weight itself, the shift is 0, and all
+weights together are below 2^MANTISSA_BITS: W + 1 limbs hold the sum in quanta, and nothing needs rounding.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from constructions.engines.weights import BlockWeights, Row, StateRow, Weight, Weights, coordinates
+from constructions.engines.weights import BlockWeights, Row, StateRow, Weights, coordinates
 from precision.format import Arithmetic
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD = range(9)
 STORE, ADD, KEY = range(3)
 MANTISSA_BITS = 62  # fits an int64 with its sign
+COMPILED_LIMBS = (2, 3, 5)
 LONGEST_BITS = 40  # sequences are shorter than 2^LONGEST_BITS
 
 Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
@@ -79,13 +82,22 @@ class Program:
             return
         if how == ADD and not weighted:
             return
-        self.code += [ROW, into, how, *terms(weighted)]
+        self.code += [ROW, into, how, *self.marked_terms(weighted)]
+
+    def marked_terms(self, weighted: Weighted) -> list[int]:
+        """The terms of a ROW or a UNIT."""
+        total = sum(abs(weight) for _, weight in weighted)
+        if any(weight % self.unit for _, weight in weighted) or total >= self.unit << MANTISSA_BITS:
+            return [0, *terms(weighted)]
+        whole = [(slot, weight // self.unit) for slot, weight in weighted if weight]
+        return [1, len(whole), *(number for slot, weight in whole for number in (slot, weight, 0))]
 
 
 def limbs_needed(arithmetic: Arithmetic) -> int:
-    """W."""
+    """W: two at least, three where two do not do, else five, as each takes half a minute to be compiled."""
     fmt = arithmetic.format
-    return (max(fmt.max_quanta.bit_length(), LONGEST_BITS - fmt.quantum_exponent) + 2 + 63) // 64
+    least = (max(fmt.max_quanta.bit_length(), LONGEST_BITS - fmt.quantum_exponent) + 2 + 63) // 64
+    return next((limbs for limbs in COMPILED_LIMBS if limbs >= least), least)
 
 
 def terms(weighted: Weighted) -> list[int]:
@@ -166,7 +178,8 @@ def _recurrence(program: Program, rows: Sequence[StateRow]) -> None:
 def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
     hidden = program.reserve(len(block.gate))
     for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
-        program.code += [UNIT, hidden + i, *_biased(*gate, one), *_biased(*up, one)]
+        both = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
+        program.code += [UNIT, hidden + i, *(number for row in both for number in program.marked_terms(row))]
     for register, row, bias in block.down:
         program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
 
@@ -174,7 +187,3 @@ def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
 def _weighted(row: Row, first: int = 0) -> list[tuple[int, int]]:
     """A row over the slots from `first` on."""
     return [(first + j, weight.quanta) for j, weight in row]
-
-
-def _biased(row: Row, bias: Weight, one: int) -> list[int]:
-    return terms([*_weighted(row), (one, bias.quanta)])

@@ -15,8 +15,12 @@ def sources() -> list[Path]:
     return found
 
 
-def is_cached() -> bool:
-    """Whether numba has compiled these sources before, as far as its folder beside them tells."""
+def cache_folder() -> Path:
+    """Where numba keeps what it has compiled, if it may write there."""
+    return Path(__file__).parent / "__pycache__"
+
+
+def is_cached(limbs: int) -> bool:
+    """Whether numba has compiled these sources for so many limbs before, as far as its folder beside them tells."""
     youngest = max(path.stat().st_mtime for path in sources())
-    index = Path(__file__).parent / "__pycache__"
-    return any(path.stat().st_mtime >= youngest for path in index.glob("entries.*advance*.nbi"))
+    return any(path.stat().st_mtime >= youngest for path in cache_folder().glob(f"entries.*advance_{limbs}-*.nbi"))

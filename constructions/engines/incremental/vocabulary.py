@@ -23,16 +23,20 @@ from constructions.engines.incremental.certificate import evaluate
 from constructions.engines.incremental.limbs import (
     BEST,
     DIFFERENCE,
+    FRACTION_BITS,
+    MODE,
     ONE,
     PREFERRED,
     SUM,
     TOP,
-    ZERO,
+    Shape,
     Words,
+    clear,
     compiled,
     equal,
     less,
     round_into,
+    widths,
 )
 from constructions.engines.incremental.program import terms
 from constructions.engines.weights import Weights
@@ -103,22 +107,23 @@ def _bent_one_way(members: list[int], varying: list[list[int]]) -> list[int] | N
 
 
 @compiled
-def step(v: Vocabulary, entry: int, shape: Any, vec: Words, t: Words) -> int:
+def step(v: Vocabulary, entry: int, shape: Shape, vec: Words, t: Words) -> int:
     """−1, 0 or 1: the sign of what the exact logit grows by from this entry to the next."""
-    limbs, size = shape[0], shape[1]
-    evaluate(v.code, v.rows[entry], vec, t, SUM, limbs, size)
-    evaluate(v.code, v.rows[entry + 1], vec, t, DIFFERENCE, limbs, size)
+    _, size = widths(shape)
+    evaluate(v.code, v.rows[entry], vec, t, SUM, shape)
+    evaluate(v.code, v.rows[entry + 1], vec, t, DIFFERENCE, shape)
     if less(t, SUM, t, DIFFERENCE, size):
         return 1
     return 0 if equal(t, SUM, t, DIFFERENCE, size) else -1
 
 
 @compiled
-def look(v: Vocabulary, entry: int, best: int, shape: Any, vec: Words, t: Words) -> int:
+def look(v: Vocabulary, entry: int, best: int, shape: Shape, vec: Words, t: Words) -> int:
     """The entry's rounded logit goes into t[DIFFERENCE…]; the best token so far, −1 if there is none, whose is in t[BEST…]."""
-    limbs, token = shape[0], v.tokens[entry]
-    evaluate(v.code, v.rows[entry], vec, t, SUM, limbs, shape[1])
-    round_into(t, SUM, shape[1], shape[2], shape[3], t, DIFFERENCE, limbs)
+    limbs, size = widths(shape)
+    token = v.tokens[entry]
+    evaluate(v.code, v.rows[entry], vec, t, SUM, shape)
+    round_into(t, SUM, size, shape.numbers[FRACTION_BITS], shape.numbers[MODE], t, DIFFERENCE, limbs)
     if best >= 0 and not less(t, BEST, t, DIFFERENCE, limbs):
         return min(best, token) if equal(t, BEST, t, DIFFERENCE, limbs) else best
     for i in range(limbs):
@@ -128,23 +133,23 @@ def look(v: Vocabulary, entry: int, best: int, shape: Any, vec: Words, t: Words)
 
 @compiled
 def look_between(
-    v: Vocabulary, start: int, end: int, low: int, high: int, best: int, shape: Any, vec: Words, t: Words
+    v: Vocabulary, start: int, end: int, low: int, high: int, best: int, shape: Shape, vec: Words, t: Words
 ) -> int:
     """Looks at start … end of the part low … high; an end behind which there are more tokens may raise t[OUTERMOST…]."""
     for entry in range(start, end + 1):
         best = look(v, entry, best, shape, vec, t)
         outermost = low < entry == start or entry == end < high
-        if outermost and less(t, OUTERMOST, t, DIFFERENCE, shape[0]):
-            for i in range(shape[0]):
+        if outermost and less(t, OUTERMOST, t, DIFFERENCE, len(shape.limbs)):
+            for i in range(len(shape.limbs)):
                 t[OUTERMOST + i] = t[DIFFERENCE + i]
     return best
 
 
 @compiled
-def find_argmax(v: Vocabulary, shape: Any, vec: Words, t: Words) -> int:
+def find_argmax(v: Vocabulary, shape: Shape, vec: Words, t: Words) -> int:
     """The first token of the largest rounded logit, −1 if that is not certain. shape: as in Index."""
-    limbs, best = shape[0], -1
-    t[OUTERMOST : OUTERMOST + limbs] = ZERO
+    limbs, best = len(shape.limbs), -1
+    clear(t, OUTERMOST, limbs)
     t[OUTERMOST + limbs - 1] = ONE << TOP  # less than any element
     for part in range(len(v.parts) - 1):
         low, high = v.parts[part], v.parts[part + 1] - 1
@@ -166,7 +171,7 @@ def find_argmax(v: Vocabulary, shape: Any, vec: Words, t: Words) -> int:
 
 
 @compiled
-def dense_argmax(v: Vocabulary, shape: Any, vec: Words, t: Words) -> int:
+def dense_argmax(v: Vocabulary, shape: Shape, vec: Words, t: Words) -> int:
     """The same, by all logits."""
     best = -1
     for entry in range(len(v.tokens)):

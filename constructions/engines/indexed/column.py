@@ -106,7 +106,7 @@ def zeros(length: int) -> Column:
 def constant(value: Fraction, length: int) -> Column:
     """A column that holds `value`, a dyadic rational, everywhere."""
     mantissa, e = dyadic(value)
-    return Column(from_integers(np.full(length, mantissa, object)), e, abs(mantissa))
+    return Column(from_integers(np.array([mantissa], object))[np.zeros(length, np.int64)], e, abs(mantissa))
 
 
 def dyadic(value: Fraction) -> tuple[int, int]:

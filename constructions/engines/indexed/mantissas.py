@@ -243,6 +243,16 @@ class Total:
             self._reach[i] = _BASE
 
 
+def difference(a: Mantissas, b: Mantissas, bound: int) -> Mantissas:
+    """a − b. bound: at least every magnitude of both."""
+    if 2 * bound < SMALL and not isinstance(a, Digits) and not isinstance(b, Digits):
+        return np.asarray(a - b)
+    total = Total()
+    total.add(a, bound, 1)
+    total.add(b, bound, -1)
+    return total.result(0, 2 * bound, len(a))
+
+
 def running_sums(m: Mantissas, bound: int) -> Mantissas:
     """The sum of the numbers up to each place."""
     most = bound * len(m)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from constructions.engines.indexed.column import Column, classes, combine, multiply
-from constructions.engines.indexed.mantissas import Array, less, unique, where
+from constructions.engines.indexed.mantissas import Array, difference, less, unique, where
 from constructions.engines.indexed.nearest import at_most, find_winners
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
@@ -81,11 +81,10 @@ def _race(leader: _Leader, candidate: _Leader, lead: Fraction) -> _Leader:
     e = min(leader.logit.e, candidate.logit.e)
     old, new = leader.logit.scaled_to(e), candidate.logit.scaled_to(e)
     higher = less(old, new)
-    one = Fraction(1)
-    gap = combine([(one, candidate.logit), (-one, leader.logit)], Fraction(0), len(higher)).scaled_to(e)
+    bound = max(side.logit.bound << (side.logit.e - e) if side.logit.bound else 0 for side in (leader, candidate))
+    gap = difference(new, old, bound)
     margin = ceil(lead / Fraction(2) ** e)
     # Whoever was too close to an earlier leader is as far behind the new one as that leader is.
     clear = np.where(higher, candidate.clear & ~less(gap, margin), leader.clear & ~less(-margin, gap))
     token = np.where(higher, candidate.token, leader.token)
-    bound = max(side.logit.bound << (side.logit.e - e) if side.logit.bound else 0 for side in (leader, candidate))
     return _Leader(token, Column(where(higher, new, old), e, bound), clear)

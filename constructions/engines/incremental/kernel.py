@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.engines.incremental.certificate import certify, find_coefficients, read, weigh
+from constructions.engines.incremental.certificate import certify, find_coefficients, read
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
@@ -48,6 +48,7 @@ from constructions.engines.incremental.limbs import (
     widths,
 )
 from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
+from constructions.engines.incremental.sums import weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, dense_argmax, find_argmax
 
 # The state between returns

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from constructions.engines.incremental.certificate import evaluate
 from constructions.engines.incremental.limbs import (
     BEST,
     DIFFERENCE,
@@ -39,6 +38,7 @@ from constructions.engines.incremental.limbs import (
     widths,
 )
 from constructions.engines.incremental.program import terms
+from constructions.engines.incremental.sums import evaluate
 from constructions.engines.weights import Weights
 
 Array = Any

@@ -49,15 +49,6 @@ MUTANTS: Mapping[str, Careless] = {
     "products drop a carry": Careless(
         "wish_between_the_keys", "limbs", "while carry != ZERO and place < at + size", "while False"
     ),
-    "multiples are not negated": Careless(
-        "adversarial 5", "limbs", "if factor < 0 else (ZERO, ZERO)", "if False else (ZERO, ZERO)"
-    ),
-    "multiples end with their limbs": Careless(
-        "a_late_square_that_is_a_quantum_off",
-        "limbs",
-        "if i < x_size else fill\n        if",
-        "if i < x_size else ZERO\n        if",
-    ),
     "integers are weights of any kind": Careless(
         "adversarial 5", "program", "if any(weight % self.unit for _, weight in weighted) or", "if"
     ),

@@ -223,12 +223,9 @@ def add_multiple(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int,
             limb, high = low, above
         limb ^= turned
         one = t[at + i] + limb
-        over = ONE if one < limb else ZERO
         two = one + carry
-        if two < carry:
-            over = ONE
         t[at + i] = two
-        carry = over
+        carry = (ONE if one < limb else ZERO) | (ONE if two < carry else ZERO)
 
 
 @inlined

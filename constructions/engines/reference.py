@@ -11,10 +11,11 @@ is rounded, in index order, bias last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from operator import mul
 from typing import NamedTuple
 
 from constructions.layers import Matrix, Transformer
@@ -22,7 +23,12 @@ from precision.format import Arithmetic, Discipline
 from precision.rounding import round_fraction, round_shifted
 from precision.softmax import softmax
 
-Sparse = tuple[tuple[int, int], ...]  # the (coordinate, weight in quanta) of one matrix row, zeros left out
+
+class Sparse(NamedTuple):
+    """One matrix row, zeros left out: the coordinates, and their weights in quanta."""
+
+    places: tuple[int, ...]
+    weights: tuple[int, ...]
 
 
 class FlagSite(NamedTuple):
@@ -100,6 +106,7 @@ class ReferenceEngine:
         self.flags = Flags()
         self.length = 0
         self._format = arithmetic.format
+        self._every = min(2**arithmetic.format.significand_bits, arithmetic.format.max_quanta)  # all quanta up to here
         self._shift = -arithmetic.format.quantum_exponent
         self._fused = arithmetic.discipline is Discipline.FUSED
         self._quanta: dict[float, tuple[int, bool]] = {}  # of each weight, and whether it is an element
@@ -135,7 +142,7 @@ class ReferenceEngine:
 
     def _embed(self, token: int) -> list[int]:
         stream = [0] * self._width
-        word = dict(self._words[token])
+        word = dict(zip(*self._words[token], strict=True))
         for i, slope in enumerate(self._position):
             offset = self.length * slope
             if not self._fused:
@@ -151,23 +158,23 @@ class ReferenceEngine:
             query = self._rows(head.query, stream, number, f"{site}.query")
             head.keys.append(self._rows(head.key, stream, number, f"{site}.key"))
             head.values.append(self._rows(head.value, stream, number, f"{site}.value"))
-            support = [(j, q) for j, q in enumerate(query) if q]
-            scores = [self._dot(((q, key[j]) for j, q in support), 0, number, f"{site}.score") for key in head.keys]
-            weights = [(i, w) for i, w in enumerate(softmax(scores, self.arithmetic).weights) if w]
-            patterns.append(tuple((i + 1, w) for i, w in weights))
+            factors = _sparse(query)
+            scores = [self._row(factors, key, 0, number, f"{site}.score") for key in head.keys]
+            pattern = _sparse(softmax(scores, self.arithmetic).weights)
+            patterns.append(tuple((i + 1, w) for i, w in zip(*pattern, strict=True)))
             for j in range(len(head.value)):
-                pairs = ((w, head.values[i][j]) for i, w in weights)
-                outputs.append(self._dot(pairs, 0, number, f"{site}.sum[{j}]"))
+                read = [head.values[i][j] for i in pattern.places]
+                outputs.append(self._dot(pattern.weights, read, 0, number, f"{site}.sum[{j}]"))
         for register, row in block.out:
-            change = self._dot(((w, outputs[j]) for j, w in row), 0, number, f"attn.out[{register}]")
+            change = self._row(row, outputs, 0, number, f"attn.out[{register}]")
             stream[register] = self._round(stream[register] + change, 0, number, f"attn.residual[{register}]")
         return tuple(patterns)
 
     def _recur(self, number: int, block: _Block, stream: list[int]) -> None:
         state = {}
         for register, carry, feed in block.recurrence:
-            terms = [(w, block.state.get(j, 0)) for j, w in carry] + [(w, stream[j]) for j, w in feed]
-            state[register] = self._dot(terms, 0, number, f"state[{register}]")
+            terms = [block.state.get(j, 0) for j in carry.places] + [stream[j] for j in feed.places]
+            state[register] = self._dot(carry.weights + feed.weights, terms, 0, number, f"state[{register}]")
         block.state.update(state)
         for register, value in state.items():
             stream[register] = self._round(stream[register] + value, 0, number, f"recurrence.residual[{register}]")
@@ -180,7 +187,7 @@ class ReferenceEngine:
             for i, (gate, up) in enumerate(zip(gates, ups, strict=True))
         ]
         for register, row, bias in block.down:
-            change = self._dot(((w, hidden[j]) for j, w in row), bias, number, f"ffn.down[{register}]")
+            change = self._row(row, hidden, bias, number, f"ffn.down[{register}]")
             stream[register] = self._round(stream[register] + change, 0, number, f"ffn.residual[{register}]")
 
     # Operators
@@ -189,21 +196,26 @@ class ReferenceEngine:
         self, rows: Sequence[Sparse], vector: Sequence[int], block: int, site: str, bias: Sequence[int] | None = None
     ) -> list[int]:
         return [
-            self._dot(((w, vector[j]) for j, w in row), bias[i] if bias else 0, block, f"{site}[{i}]")
-            for i, row in enumerate(rows)
+            self._row(row, vector, bias[i] if bias else 0, block, f"{site}[{i}]") for i, row in enumerate(rows)
         ]
 
-    def _dot(self, pairs: Iterable[tuple[int, int]], bias: int, block: int, site: str) -> int:
+    def _row(self, row: Sparse, vector: Sequence[int], bias: int, block: int, site: str) -> int:
+        return self._dot(row.weights, [vector[j] for j in row.places], bias, block, site)
+
+    def _dot(self, weights: Sequence[int], values: Sequence[int], bias: int, block: int, site: str) -> int:
         """Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
         if self._fused:
-            return self._round(sum(a * b for a, b in pairs) + (bias << self._shift), self._shift, block, site)
+            return self._round(sum(map(mul, weights, values)) + (bias << self._shift), self._shift, block, site)
         result = 0
-        for a, b in pairs:
+        for a, b in zip(weights, values, strict=True):
             result = self._round(result + self._round(a * b, self._shift, block, site), 0, block, site)
         return self._round(result + bias, 0, block, site) if bias else result
 
     def _round(self, value: int, shift: int, block: int, site: str) -> int:
         """value / 2^shift quanta, rounded to the format."""
+        whole = value >> shift
+        if whole << shift == value and -self._every <= whole <= self._every:  # an element, as most results are
+            return whole
         result = round_shifted(value, shift, self._format, self.arithmetic.rounding)
         if result.saturated:
             self.flags.raise_("saturation", block, site, self.length)
@@ -233,14 +245,14 @@ class ReferenceEngine:
         down = []
         for register in range(self._width):
             weights = self._sparse(ffn.down[register], number, "ffn.down")
-            if weights or down_bias[register]:
+            if weights.places or down_bias[register]:
                 down.append((register, weights, down_bias[register]))
         recurrence = []
         if block.recurrence is not None:
             for register in range(self._width):
                 carry = self._sparse(block.recurrence.carry[register], number, "recurrence.carry")
                 feed = self._sparse(block.recurrence.feed[register], number, "recurrence.feed")
-                if carry or feed:
+                if carry.places or feed.places:
                     recurrence.append((register, carry, feed))
         return _Block(
             heads=heads,
@@ -255,7 +267,7 @@ class ReferenceEngine:
         )
 
     def _sparse(self, row: Matrix | Sequence[float], block: int, site: str) -> Sparse:
-        return tuple((j, w) for j, w in enumerate(self._dense(row, block, site)) if w)
+        return _sparse(self._dense(row, block, site))
 
     def _dense(self, row: Matrix | Sequence[float], block: int, site: str) -> list[int]:
         return [self._weight(float(w), block, site) if w else 0 for w in row]
@@ -268,6 +280,11 @@ class ReferenceEngine:
         if not exact:
             self.flags.raise_("weight rounded", block, site, 0)
         return quanta
+
+
+def _sparse(row: Sequence[int]) -> Sparse:
+    places = tuple(j for j, w in enumerate(row) if w)
+    return Sparse(places, tuple(row[j] for j in places))
 
 
 def decode(

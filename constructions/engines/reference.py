@@ -195,9 +195,7 @@ class ReferenceEngine:
     def _rows(
         self, rows: Sequence[Sparse], vector: Sequence[int], block: int, site: str, bias: Sequence[int] | None = None
     ) -> list[int]:
-        return [
-            self._row(row, vector, bias[i] if bias else 0, block, f"{site}[{i}]") for i, row in enumerate(rows)
-        ]
+        return [self._row(row, vector, bias[i] if bias else 0, block, f"{site}[{i}]") for i, row in enumerate(rows)]
 
     def _row(self, row: Sparse, vector: Sequence[int], bias: int, block: int, site: str) -> int:
         return self._dot(row.weights, [vector[j] for j in row.places], bias, block, site)

@@ -189,7 +189,7 @@ def test_what_is_false_has_no_proof(stated: Any) -> None:
         (theorem("2**n > n", "n >= 0", n="integer"), None),
         (theorem("m**2 > 3*m", "m >= 4", m="real"), by_shift),
     ],
-    ids=str,
+    ids=lambda value: str(value["show"]) if isinstance(value, dict) else getattr(value, "__name__", "none"),
 )
 def test_nearby_theorems_have_proofs(stated: Any, find: Any) -> None:
     if find is None:  # 2n − (n + 1) is −1 at n = 0: the rule wants a start from which the step holds

@@ -13,7 +13,7 @@ from circuits.compiler import compile_step
 from circuits.models import Rnn, find_models
 from circuits.runs import embedded
 from circuits.step import Step
-from constructions.engines.reference import ReferenceEngine
+from constructions.engines.reference import ReferenceEngine, Sparse
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
 from precision import Arithmetic, Discipline, Rounding, fixed_point
 
@@ -28,7 +28,7 @@ def engine_step(
     places = [(block.state, register) for block in engine._blocks for register in block.state]
     for (held, register), value in zip(places, state, strict=True):
         held[register] = value
-    engine._words = [tuple(inputs.items())]
+    engine._words = [Sparse(tuple(inputs), tuple(inputs.values()))]
     engine._position = [0] * model.width
     after = engine.append(0)
     return list(after.registers[-1]), [held[register] for held, register in places]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines.reference import ReferenceEngine
+from constructions.engines.reference import ReferenceEngine, Sparse
 from constructions.engines.weights import Row, Weight, Weights, coordinates, weight_of
 from constructions.istree.hybrid import build as build_hybrid
 from constructions.istree.transformer import build
@@ -21,14 +21,20 @@ from tests.engines.cases import FIXED, NARROW, ROUNDINGS, match_like, unstructur
 SMALL = (fixed_point(9), fixed_point(21), FP8_E4M3)  # which many weights of a construction do not fit
 
 
-def quanta(rows: Iterable[Row]) -> list[tuple[tuple[int, int], ...]]:
-    return [tuple((j, weight.quanta) for j, weight in row) for row in rows]
+def sparse(pairs: Iterable[tuple[int, int]]) -> Sparse:
+    places, weights = zip(*pairs, strict=True) if (pairs := list(pairs)) else ((), ())
+    return Sparse(places, weights)
+
+
+def quanta(rows: Iterable[Row]) -> list[Sparse]:
+    return [sparse((j, weight.quanta) for j, weight in row) for row in rows]
 
 
 def assert_same(model: Transformer, arithmetic: Arithmetic) -> None:
     ours, theirs = Weights(model, arithmetic), ReferenceEngine(model, arithmetic)
     words = [
-        tuple((r, word) for r, of_words in ours.words.items() if (word := of_words[i])) for i in range(len(model.words))
+        sparse((r, word) for r, of_words in ours.words.items() if (word := of_words[i]))
+        for i in range(len(model.words))
     ]
     assert words == theirs._words
     assert [ours.position.get(register, 0) for register in range(model.width)] == theirs._position
@@ -40,13 +46,16 @@ def assert_same(model: Transformer, arithmetic: Arithmetic) -> None:
                 others.key,
                 others.value,
             ]
-        assert [(r, *quanta([row])) for r, row in block.out] == [(r, row) for r, row in other.out if row]
+        assert [(r, *quanta([row])) for r, row in block.out] == [(r, row) for r, row in other.out if row.places]
         assert [(r, *quanta([row])) for r, row, _ in block.down] == [(r, row) for r, row, _ in other.down]
         assert [bias.quanta for _, _, bias in block.down] == [bias for _, _, bias in other.down]
         for rows, weights, biases in ((block.gate, other.gate, other.gate_bias), (block.up, other.up, other.up_bias)):
             assert quanta(row for row, _ in rows) == weights
             assert [bias.quanta for _, bias in rows] == biases
-        ends = [(r, carry + tuple((j + model.width, w) for j, w in feed)) for r, carry, feed in other.recurrence]
+        ends = [
+            (r, Sparse(carry.places + tuple(j + model.width for j in feed.places), carry.weights + feed.weights))
+            for r, carry, feed in other.recurrence
+        ]
         assert [(register, *quanta([row])) for register, row in block.recurrence] == ends
 
 

@@ -68,7 +68,7 @@ def run(folder: Path, replay: Replay, *options: str) -> Replay:
     files = [str(path) for path in sorted(folder.glob(FILES))]
     if not files:
         raise CommandError(f"{folder}: there is no {FILES}")
-    fixed = ["-p", "no:terminal", "-p", "no:cacheprovider", "-o", "addopts="]
+    fixed = ["-p", "no:terminal", "-p", "no:cacheprovider", "-o", "addopts=", "--assert", "plain"]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = pytest.main([*files, *fixed, *options], plugins=[plugin, replay])

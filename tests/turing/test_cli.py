@@ -130,7 +130,7 @@ def test_names_files_and_standard_input(
         (("--machine", BB2, "--printed", ","), "names no finding"),
         (("--machine", BB2, "--printed", "cell-zero", "--variant", "printed"), "picks findings for"),
         (("--machine", BB2, "--json", "--trace"), "leave out --trace"),
-        (("--machine", BB2, "--dump-weights", "--trace"), "runs nothing"),
+        (("--machine", BB2, "--dump-weights", "--trace"), "--dump-weights and --export run nothing"),
         (("--machine", BB2, "--dump-weights", "x.txt"), "must end in"),
         (("--machine", BB2, "--cells", "4", "--model", "rag"), "for the models cot and hybrid"),
         (("--machine", BB2, "--cells", "4", "--tape", "01101"), "4 cells do not hold the 5 symbols"),

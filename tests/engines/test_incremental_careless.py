@@ -322,6 +322,21 @@ MUTANTS: Mapping[str, Careless] = {
         "heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t)",
         "False",
     ),
+    "what is nearer to a wish behind all keys costs nothing": Careless(
+        "a wish behind all keys", "certificate", "    return (scale * behind * distance", "    return (0.0 * distance"
+    ),
+    "what is nearer to a wish before all keys costs nothing": Careless(
+        "a wish before all keys", "certificate", "    return (scale * behind * distance", "    return (0.0 * distance"
+    ),
+    "all keys lie before every wish": Careless(
+        "a_wish_among_the_keys", "index", "if less(ix.store, greatest, t, PREFERRED, limbs):", "if True:"
+    ),
+    "the centre lies further from the wish than any key": Careless(
+        "a_special_key_behind_those_next_to_the_wish",
+        "certificate",
+        "term = linear - scale * at * at +",
+        "term = linear - 3.0 * scale * at * at +",
+    ),
     "growing forgets the keys": Careless(
         "beyond_the_second_nearest",
         "machine",

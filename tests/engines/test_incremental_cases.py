@@ -99,6 +99,30 @@ def squares_a_quantum_off() -> Case:
     return searching(R33, rows, components, [0, 1, 2] * 14, "payload")
 
 
+def a_wish_beyond_all_keys(wish: int) -> Case:
+    """A match on the far side loses to what is no match and nearest to the wish, then a match wins from beside it."""
+    rows = [{**pair("y", y), **pair("x", x), "payload": 50 * y + x} for y in (0, 1) for x in range(1, 12, 2)]
+    far, by = ([0, 1], [5, 4]) if wish > 0 else ([5, 4], [0, 1])
+    both = [*far, far[0] + 6, far[1] + 6]
+    tokens = [*both * 6, by[0] + 6, *far, by[1] + 6, *both, *by, *far]
+    return searching(R45, rows, [*near("y", 0, 1000), *near("x", wish, 1)], tokens, "payload")
+
+
+def a_wish_among_the_keys() -> Case:
+    """The match is the last of all keys; what is no match is where x is wished, and better."""
+    rows = [{**pair("y", y), **pair("x", x), "payload": 50 * y + x} for y, x in ((1, 0), (1, 5), (1, 1), (0, 40))]
+    components = [*near("y", 0, 1000), *near("x", 5, 1)]
+    return searching(R45, rows, components, [*[0, 3, 2, 3] * 6, 1, 2, 3, 0, 3, 2], "payload")
+
+
+def a_special_key_behind_those_next_to_the_wish() -> Case:
+    """Nothing matches, all ordinary keys lie before the wish for x; the special key is a little worse than the best of them."""
+    rows = [{**pair("y", y), **pair("x", x), "payload": 50 * y + x} for y in (0, 1) for x in (9, 10)]
+    rows.append({**pair("y", 0), **pair("x", 9), "special": 1})
+    components = [*near("y", 5, 2), *near("x", 100, 1), (reg("special"), 170)]
+    return searching(R45, rows, components, [*[0, 2, 1, 3] * 10, 4, *[0, 3, 1, 2] * 3], "payload")
+
+
 def a_query_that_flees() -> Case:
     """The sign of the squared distance changes with the query: now the key that is furthest wins."""
     rows = [{**pair("x", i), "mood": 1, "payload": i} for i in range(8)]
@@ -236,6 +260,8 @@ CASES: Mapping[str, Callable[[], Case]] = {
             many_groups,
             a_special_key_beside_better_ones,
             squares_a_quantum_off,
+            a_wish_among_the_keys,
+            a_special_key_behind_those_next_to_the_wish,
             a_query_that_flees,
             matches_that_repel,
             a_weight_beyond_the_largest,
@@ -246,6 +272,8 @@ CASES: Mapping[str, Callable[[], Case]] = {
     "a smaller preference outweighs": partial(a_preference_that_outweighs_a_match, -1),
     "a special key loses to others by their x": partial(a_special_key_without_a_match, 16, 0),
     "a special key loses to others by what they share": partial(a_special_key_without_a_match, 0, 160),
+    "a wish behind all keys": partial(a_wish_beyond_all_keys, 100),
+    "a wish before all keys": partial(a_wish_beyond_all_keys, -100),
     **{f"rising keys {seed}": partial(_rising, seed) for seed in range(12)},
     **{f"structured {seed}": partial(_drawn, structured, seed) for seed in (2, 4, 5, 13, 38, 44, 55)},
     **{

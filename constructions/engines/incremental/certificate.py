@@ -5,11 +5,10 @@ The certificate is derived in index.py.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from constructions.engines.incremental.index import (
+    ABSENT,
     ARENA_AT,
     ARENA_PLACE,
     COEFFICIENTS,
@@ -50,9 +49,11 @@ from constructions.engines.incremental.index import (
     WINNING_SPECIALS,
     ZEROS,
     Index,
+    apart,
     find_group,
     key_at,
     list_at,
+    most_wished,
     power,
     real,
     run_key,
@@ -95,7 +96,6 @@ from constructions.engines.incremental.sums import evaluate
 
 EXACT, FLOORED, BEYOND, UNSUITABLE = range(4)
 RUN_CANDIDATES = 4  # first and second run below the wish, first and second above it
-ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
 
 
 @inlined
@@ -176,20 +176,17 @@ def shortfall(ix: Index, h: int, at: int, wish_kind: int, t: Words) -> float:
     if head[PREFERENCE] == LINEAR:
         coefficient = real(t, FREE + head[ROOT] * size, size, -2 * q)
         extreme = most_preferred(ix, h, coefficient)
-        extend(ix.store, extreme, limbs, t, DIFFERENCE, limbs + 1)
-        negate(t, DIFFERENCE, limbs + 1)
-        extend(ix.store, at + head[ROOT] * limbs, limbs, t, SUM, limbs + 1)
-        add(t, DIFFERENCE, t, SUM, limbs + 1)
-        return abs(coefficient) * abs(real(t, DIFFERENCE, limbs + 1, -q)) * SLACK
+        return abs(coefficient) * apart(ix, at + head[ROOT] * limbs, ix.store, extreme, t) * SLACK
     if wish_kind == BEYOND:
         return np.inf
     scale = -real(t, FREE + head[SQUARE] * size, size, -2 * q)
-    extend(t, PREFERRED, limbs, t, DIFFERENCE, limbs + 1)
-    negate(t, DIFFERENCE, limbs + 1)
-    extend(ix.store, at + head[ROOT] * limbs, limbs, t, SUM, limbs + 1)
-    add(t, DIFFERENCE, t, SUM, limbs + 1)
-    distance = abs(real(t, DIFFERENCE, limbs + 1, -q)) + power(-q)
-    return (scale * distance * distance + 2.0 * scale * head[LOOSE] * power(-q)) * SLACK  # type: ignore[no-any-return]
+    # The wish lies within a quantum above PREFERRED. A key at distance e, none nearer than d: e² − d² = (e − d)·(e + d).
+    behind = distance = apart(ix, at + head[ROOT] * limbs, t, PREFERRED, t) + power(-q)
+    nearest = most_wished(ix, h, t)
+    if nearest != ABSENT:
+        behind = apart(ix, at + head[ROOT] * limbs, ix.store, nearest, t)
+        distance += apart(ix, nearest, t, PREFERRED, t) + power(-q)
+    return (scale * behind * distance + 2.0 * scale * head[LOOSE] * power(-q)) * SLACK  # type: ignore[no-any-return]
 
 
 @inlined
@@ -221,6 +218,13 @@ def centre(ix: Index, h: int, wish: int, wish_kind: int, t: Words) -> float:
         reach = abs(real(t, PREFERRED, limbs, -q)) + power(-q)
         # The wish lies within a quantum above PREFERRED; the interval's width is a part of the error.
         term = scale * (reach * reach + head[LOOSE] * power(-q))
+        nearest = most_wished(ix, h, t)
+        if nearest != ABSENT:
+            extend(ix.store, nearest, limbs, t, DIFFERENCE, limbs)
+            at = real(t, DIFFERENCE, limbs, -q)
+            linear = real(t, FREE + head[ROOT] * size, size, -2 * q) * at
+            term = linear - scale * at * at + scale * head[LOOSE] * power(-q)
+            terms += abs(linear) + scale * at * at
         total, terms = total + term, terms + abs(term)
     return total + terms * (SLACK - 1.0)
 

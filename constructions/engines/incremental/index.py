@@ -16,14 +16,15 @@ The certificate of a query. All scores below are exact; rounding moves each by a
     wish, so they beat it by no more than two defects of a square: they trail by `lead` if it trails by 2·S·quantum
     more.
   - A key of another group misses some v by at least g, the power of two that all x_j and v are multiples of, and loses S·g², while
-    its preference gains at most what separates the candidate's preference from the best possible one.
+    its preference gains at most what separates the candidate's preference from the best possible one: that at the wish, or at the
+    key next to it if all keys lie on one side.
   - Neither the winner nor, against it, a loser at −largest is moved by saturation.
 Only differences of exact scores become floats, with a relative error below 2^−49; the margins below leave 2^−40 for it.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from constructions.engines.incremental.limbs import (
     MODE,
     ONE,
     OTHER,
+    PREFERRED,
     SUM,
     Shape,
     Words,
@@ -49,6 +51,7 @@ from constructions.engines.incremental.limbs import (
     is_zero,
     less,
     magnitude,
+    negate,
     round_into,
     shift_right,
     to_float,
@@ -65,6 +68,7 @@ STORE_AT, STRIDE, GROUPS_AT, RUNS_AT, SUMS_AT, TABLE_AT, TABLE_MASK, ARENA_AT, L
 # … its structure, and what it holds
 STRUCTURED, ORDINARY, SPECIALS, MATCHING, PREFERENCE, ROOT, SQUARE, LOOSE = range(17, 25)
 GROUPS, RUNS, ARENA, LEAST, GREATEST, INEXACT, HOPELESS, NEXT_TRY, TRIES = range(25, 34)
+ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
 NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
 # Lists of a head: six with an entry for each register, then the special keys, and MOST_SPECIAL places behind these the inexact ones
 SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS, SPECIAL_KEYS = range(7)
@@ -352,3 +356,27 @@ def power(exponent: int) -> float:
 def real(t: Words, at: int, size: int, exponent: int) -> float:
     """The number times 2^exponent."""
     return to_float(t, at, size) * power(exponent)
+
+
+@inlined
+def most_wished(ix: Index, h: int, t: Words) -> int:
+    """Where the ordinary key next to the wish has its preferred register, if all of them lie on one side of it; else ABSENT."""
+    limbs, head = len(ix.shape.limbs), ix.heads[h]
+    least = key_at(ix, h, head[LEAST]) + head[ROOT] * limbs
+    greatest = key_at(ix, h, head[GREATEST]) + head[ROOT] * limbs
+    if less(t, PREFERRED, ix.store, least, limbs):
+        return least  # type: ignore[no-any-return]
+    if less(ix.store, greatest, t, PREFERRED, limbs):
+        return greatest  # type: ignore[no-any-return]
+    return ABSENT
+
+
+@inlined
+def apart(ix: Index, at: int, other: Words, place: int, t: Words) -> float:
+    """How far a register of the store is from another number."""
+    limbs, q = len(ix.shape.limbs), ix.shape.numbers[FRACTION_BITS]
+    extend(other, place, limbs, t, DIFFERENCE, limbs + 1)
+    negate(t, DIFFERENCE, limbs + 1)
+    extend(ix.store, at, limbs, t, SUM, limbs + 1)
+    add(t, DIFFERENCE, t, SUM, limbs + 1)
+    return abs(real(t, DIFFERENCE, limbs + 1, -q))

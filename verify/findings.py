@@ -25,6 +25,7 @@ LONGEST_WITNESS = 160
 # Places of the paper that a source names in another way. A finding stands where the first of these, or the first number, says.
 PLACES = (("C.6.2", "4.7"), ("Algorithm 2", "5.3"))
 TITLES: Mapping[str, str] = {
+    "3.2": "Section 3.2: the word embedding",
     "4.6": "Theorem 4.6: Transformers solve the retrieval tasks, small RNNs do not",
     "4.7": "Theorem 4.7 and C.6.2: the Transformer that decides IsTree",
     "4.8": "Theorem 4.8: a Transformer that simulates an RNN",
@@ -34,10 +35,12 @@ TITLES: Mapping[str, str] = {
     "5.6": "Theorem 5.6: hybrid RNNs solve the retrieval tasks",
     "5.7": "Theorem 5.7: a hybrid RNN decides IsTree",
     "5.8": "Theorem 5.8: a hybrid RNN runs Turing machines",
+    "A.5": "Appendix A.5: regular expressions",
     "C.1": "Appendix C.1: feed-forward gadgets",
     "C.7": "Appendix C.2: attention heads",
     "C.20": "Appendix C.3: linear units",
     "C.28": "Lemma C.28: the reduction to IsTree",
+    "C.31": "Lemma C.31: tape and head from the tokens written",
 }
 HEAD = """\
 # Findings
@@ -62,7 +65,7 @@ def place_of(source: str) -> str:
     for name, place in PLACES:
         if name in source:
             return place
-    number = re.search(r"\b(?:\d|C)\.\d+", source)
+    number = re.search(r"\b[\dAC]\.\d+", source)
     if number is None:
         raise ValueError(f"{source!r} names no place of the paper")
     return number[0]

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from constructions.engines import incremental
 from constructions.engines.incremental import Columns
 from constructions.engines.reference import ReferenceEngine
 from tests.engines.cases import Case
+from tests.engines.interpreted import Careless, interpreted
 from tests.engines.test_incremental_cases import CASES
 
 if TYPE_CHECKING:
     from constructions.engines.incremental.machine import CompiledMachine
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
-
-
-class Careless(NamedTuple):
-    """killer: the case that tells. module: which file; its text `old` becomes `new`."""
-
-    killer: str
-    module: str
-    old: str
-    new: str
 
 
 MUTANTS: Mapping[str, Careless] = {
@@ -344,47 +332,6 @@ MUTANTS: Mapping[str, Careless] = {
         "            self.index = self.index._replace(store=np.zeros(tokens * row, np.uint64))\n",
     ),
 }
-
-MODULES = (
-    "limbs",
-    "program",
-    "index",
-    "sums",
-    "certificate",
-    "vocabulary",
-    "kernel",
-    "entries",
-    "structure",
-    "machine",
-)
-FEW_TOKENS = 4  # after which memory grows
-
-
-def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None) -> type[CompiledMachine]:
-    """The decoder from its source, changed by the mutant, and not compiled."""
-
-    def leave(*arguments: object, **options: object) -> Callable[[object], object]:
-        return lambda function: function
-
-    def high_product(generator: object) -> Callable[[int, int], np.uint64]:
-        return lambda a, b: np.uint64(int(a) * int(b) >> 64)
-
-    monkeypatch.setattr("numba.njit", leave)
-    monkeypatch.setattr("numba.extending.intrinsic", high_product)
-    for module in MODULES:
-        name = f"{incremental.__name__}.{module}"
-        path = Path(incremental.__file__).parent / f"{module}.py"
-        text = path.read_text(encoding="utf-8")
-        if mutant is not None and mutant.module == module:
-            assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
-            text = text.replace(mutant.old, mutant.new)
-        loaded = ModuleType(name)
-        loaded.__file__ = str(path)
-        monkeypatch.setitem(sys.modules, name, loaded)
-        monkeypatch.setattr(incremental, module, loaded, raising=False)
-        exec(compile(text, path, "exec"), loaded.__dict__)
-    loaded.__dict__["FIRST_CAPACITY"] = FEW_TOKENS
-    return cast("type[CompiledMachine]", loaded.__dict__["CompiledMachine"])
 
 
 def agrees(machine: type[CompiledMachine], case: Case) -> bool:

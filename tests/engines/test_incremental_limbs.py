@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from constructions.engines import incremental
-from tests.engines.test_incremental_careless import interpreted
+from tests.engines.interpreted import interpreted
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 

@@ -74,7 +74,7 @@ USED = {"~": 2, "YES": 5, "NO": 6}  # the example of section 3's embedding, and 
 
 @claim(
     "3.2/special-words",
-    source="section 3, the word embedding",
+    source="section 3.2, the word embedding",
     statement="The k-th special word embeds as w_(2 + k), also where the text uses one: ~ is w_2, YES is w_5, NO is w_6.",
     variant="printed",
     expected=Verdict.REFUTED,

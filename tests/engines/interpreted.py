@@ -1,0 +1,67 @@
+"""The incremental decoder from its source, not compiled, so that one line of it can be changed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+import pytest
+
+from constructions.engines import incremental
+
+if TYPE_CHECKING:
+    from constructions.engines.incremental.machine import CompiledMachine
+
+MODULES = (
+    "limbs",
+    "program",
+    "index",
+    "sums",
+    "certificate",
+    "vocabulary",
+    "kernel",
+    "entries",
+    "structure",
+    "machine",
+)
+FEW_TOKENS = 4  # after which memory grows
+
+
+class Careless(NamedTuple):
+    """killer: the case that tells. module: which file; its text `old` becomes `new`."""
+
+    killer: str
+    module: str
+    old: str
+    new: str
+
+
+def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None) -> type[CompiledMachine]:
+    """The decoder from its source, changed by the mutant, and not compiled."""
+
+    def leave(*arguments: object, **options: object) -> Callable[[object], object]:
+        return lambda function: function
+
+    def high_product(generator: object) -> Callable[[int, int], np.uint64]:
+        return lambda a, b: np.uint64(int(a) * int(b) >> 64)
+
+    monkeypatch.setattr("numba.njit", leave)
+    monkeypatch.setattr("numba.extending.intrinsic", high_product)
+    for module in MODULES:
+        name = f"{incremental.__name__}.{module}"
+        path = Path(incremental.__file__).parent / f"{module}.py"
+        text = path.read_text(encoding="utf-8")
+        if mutant is not None and mutant.module == module:
+            assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
+            text = text.replace(mutant.old, mutant.new)
+        loaded = ModuleType(name)
+        loaded.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, name, loaded)
+        monkeypatch.setattr(incremental, module, loaded, raising=False)
+        exec(compile(text, path, "exec"), loaded.__dict__)
+    loaded.__dict__["FIRST_CAPACITY"] = FEW_TOKENS
+    return cast("type[CompiledMachine]", loaded.__dict__["CompiledMachine"])

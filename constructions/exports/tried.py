@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from constructions.wiring.wired import Wired
+from precision.format import Discipline
 
 FLOATS = ("float64", "float32")
 
@@ -20,11 +21,15 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True)
 class Tried:
-    """Models up to this n, at formats of up to this p, on sequences of up to this length."""
+    """Models up to this n, at formats of up to this p, on sequences of up to this length that begin with this word.
+
+    All of them repaired, and wired for fused rounding.
+    """
 
     n: int
     precision_bits: int
     length: int
+    begin: str = "<s>"
 
 
 def _both(n: int, precision_bits: int, length: int) -> Mapping[str, Tried]:
@@ -53,6 +58,13 @@ def longest_sequence(wired: Wired, model: str, float_name: str) -> int:
         raise ExportError(
             f"no size of {what} is known to write the right tokens in {float_name}, so it is not exported"
         )
+    for kind, other in (
+        (f"the variant {wired.variant}", wired.variant != "repaired"),
+        ("sequential rounding", wired.arithmetic.discipline is not Discipline.FUSED),
+        (f"sequences that do not begin with {found.begin}", found.begin not in wired.vocabulary),
+    ):
+        if other:
+            raise ExportError(f"{what}, {kind}: not tried in {float_name}, so it is not exported")
     bits = wired.arithmetic.format.significand_bits + 1
     for name, value, most in (("n", wired.n, found.n), ("p", bits, found.precision_bits)):
         if value > most:

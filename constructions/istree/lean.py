@@ -329,7 +329,9 @@ def build(
     bits = least if precision_bits is None else precision_bits
     fmt: Format = fixed_point(bits)
     if bits < least and not forced:
-        raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
+        raise ValueError(
+            f"p = {bits} is too small for n = {n} ({discipline.value}); the least p it is wired for is {least}"
+        )
     plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout])
     embedding = _embedding(plan, n)
     blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))

@@ -451,7 +451,9 @@ def build(
     bits = default if precision_bits is None else precision_bits
     fmt: Format = fixed_point(bits)
     if bits < least and not as_printed:
-        raise ValueError(f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}")
+        raise ValueError(
+            f"p = {bits} is too small for n = {n} ({discipline.value}); the least p it is wired for is {least}"
+        )
     embedding, blocks = plan(n, fmt, layout=layout, printed=chosen)
     model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=sequence_length(n))
     return Wired(

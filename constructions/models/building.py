@@ -24,7 +24,7 @@ def format_of(least: int, precision_bits: int | None, what: str) -> Format:
     bits = least if precision_bits is None else precision_bits
     fmt = fixed_point(bits)
     if bits < least:
-        raise ValueError(f"p = {bits} is too small for {what}; the least certified p is {least}")
+        raise ValueError(f"p = {bits} is too small for {what}; the least p it is wired for is {least}")
     return fmt
 
 

@@ -78,7 +78,7 @@ class Retriever:
 
     blocks: the weights as a plan. embedding: the tokens. steps(query_length, findings): how many tokens follow the prompt, search
     results included; the last one is the answer. thoughts(question, findings): what should stand before the answer. searches:
-    whether it writes searches and reads their results. least_bits(n, query_length, discipline): the least certified p.
+    whether it writes searches and reads their results. least_bits(n, query_length, discipline): the least p it is wired for.
     precision: that as a formula, for people. about: what each block does. glossary: register → meaning.
     query_length: of the model that is listed; others are built by naming theirs.
     more_constants: those that no other task has.
@@ -171,7 +171,7 @@ class Retriever:
         fmt = fixed_point(bits)
         if bits < least and not as_printed:
             raise ValueError(
-                f"p = {bits} is too small for n = {n} ({discipline.value}); the least certified p is {least}"
+                f"p = {bits} is too small for n = {n} ({discipline.value}); the least p it is wired for is {least}"
             )
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))

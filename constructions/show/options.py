@@ -28,7 +28,7 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
         "--precision",
         type=cli.precision,
         metavar="P",
-        help=f"bits of the number format R_p, odd (default: the least certified for {fits})",
+        help=f"bits of the number format R_p, odd (default: the least that the model is wired for, by {fits})",
     )
     variants = tuple(dict.fromkeys(variant for model in models for variant in model.variants))
     add("--variant", choices=variants, default="repaired", help="default: repaired")

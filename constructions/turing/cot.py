@@ -275,7 +275,7 @@ def build(
     fmt: Format = fixed_point(queue.least_bits if precision_bits is None else precision_bits)
     if precision_bits is not None and precision_bits < queue.least_bits:
         raise ValueError(
-            f"p = {precision_bits} is too small for {task.cells} cells; the least certified p is {queue.least_bits}"
+            f"p = {precision_bits} is too small for {task.cells} cells; the least p it is wired for is {queue.least_bits}"
         )
     blocks = (_look_up(code), _turn_later(code), _advance(queue))
     embedding = code.words.embedding()

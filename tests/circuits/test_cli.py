@@ -109,7 +109,10 @@ def test_another_file_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["add", "--p", "9", "--n", "3"], "--n belongs to --rnn"),
         (["multiply", "--p", "1001"], "multiply takes 6,000,004 gates, at most 1,048,576"),
         (["--rnn", "recall", "--p", "9"], "p = 9 is too small for recall; the least p is 11"),
-        (["--rnn", "recall", "--n", "8", "--p", "9"], "too small for recall at n = 8; the least certified p is 19"),
+        (
+            ["--rnn", "recall", "--n", "8", "--p", "9"],
+            "too small for recall at n = 8; the least p it is wired for is 19",
+        ),
         (["--rnn", "nothing"], "invalid choice: 'nothing'"),
         (["add", "--p", "9", "--aiger", "x.txt"], "the name must end in .aag or .aig"),
         (["add", "--p", "9", "--aiger", "no/where/x.aig"], "there is no folder"),

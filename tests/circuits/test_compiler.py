@@ -189,5 +189,5 @@ def test_precisions_that_are_too_small(name: str) -> None:
     least = model.least_precision(3)
     assert model.largest_n(least) >= 3
     if least > 5:
-        with pytest.raises(ValueError, match=f"too small for {name} at n = 3; the least certified p is {least}"):
+        with pytest.raises(ValueError, match=f"too small for {name} at n = 3; the least p it is wired for is {least}"):
             model.load(least - 2, 3)

@@ -139,7 +139,7 @@ def test_what_cannot_be_simulated() -> None:
     with pytest.raises(ValueError, match="at least 1, not 0 and 1"):
         Plan(load("parity"), 0, 1)
     least = least_precision(Plan(load("parity"), 1, 1))
-    with pytest.raises(ValueError, match=f"55 gates and 57 positions; the least certified p is {least}"):
+    with pytest.raises(ValueError, match=f"55 gates and 57 positions; the least p it is wired for is {least}"):
         build(Plan(load("parity"), 1, 1), least - 2)
     with pytest.raises(ValueError, match="unknown finding 'other'"):
         build(Plan(load("parity"), 1, 1), printed=("other",))
@@ -230,7 +230,7 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
         (
             ("1", "--precision", "21"),
             2,
-            "p = 21 is too small for 55 gates and 57 positions; the least certified p is 49",
+            "p = 21 is too small for 55 gates and 57 positions; the least p it is wired for is 49",
         ),
         (("--rnn", "turing-cot", "--words", "6000"), 2, "at most 8,388,608 are written"),
         (("1", "--json", "--trace"), 2, "--json prints one document"),

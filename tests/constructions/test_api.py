@@ -126,7 +126,12 @@ def test_a_finding_is_refuted() -> None:
         (("istree", "cot"), {}, None, "istree has no model 'cot'; it has transformer, rag, hybrid"),
         (("istree",), {"machine": "bb2"}, None, "istree has no option 'machine'; it has n, tokens"),
         (("istree", "rag"), {"tokens": "eos"}, None, "the model rag reads the token layout paper, not eos"),
-        (("istree",), {"n": 4, "p": 7}, None, "p = 7 is too small for n = 4 (fused); the least certified p is 39"),
+        (
+            ("istree",),
+            {"n": 4, "p": 7},
+            None,
+            "p = 7 is too small for n = 4 (fused); the least p it is wired for is 39",
+        ),
         (("istree",), {"n": 0}, None, "n = 0|at least 1"),
         (("istree",), {"variant": "best"}, None, "there is no variant 'best'; there are repaired, printed"),
         (("istree",), {"findings": "layer-8"}, "1-2", "unknown finding 'layer-8'; known: "),

@@ -95,7 +95,7 @@ def test_too_little_precision_names_the_least(capsys: pytest.CaptureFixture[str]
 
     least = least_precision(9, Discipline(discipline))
     message = fails(capsys, "--edges", "1-9", "--precision", str(least - 2), "--discipline", discipline)
-    assert f"too small for n = 9 ({discipline}); the least certified p is {least}" in message
+    assert f"too small for n = 9 ({discipline}); the least p it is wired for is {least}" in message
     assert main(("--edges", "1-9", "--precision", str(least), "--discipline", discipline)) == 0
 
 

@@ -103,7 +103,7 @@ def test_every_constant_is_in_its_place() -> None:
 def test_too_few_bits_are_refused_with_the_least() -> None:
     for discipline in Discipline:
         least = lean.least_precision(5, discipline)
-        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
             lean.build(5, least - 2, discipline=discipline)
     with pytest.raises(ValueError, match="nothing as printed"):
         lean.build(5, printed=("layer-7",))

@@ -178,7 +178,7 @@ def test_too_few_bits_are_refused_with_the_least() -> None:
     for discipline in Discipline:
         least = rag.least_precision(5, discipline)
         rag.build(5, least, discipline=discipline)
-        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
             rag.build(5, least - 2, discipline=discipline)
 
 

@@ -208,7 +208,7 @@ def test_a_large_threshold_is_compared_exactly() -> None:
 
 def test_builder_refusals() -> None:
     least = recall.TRANSFORMER.least_precision(5)
-    with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*least certified p is {least}"):
+    with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
         recall.TRANSFORMER.build(5, least - 2)
     with pytest.raises(ValueError, match="n is at least 1"):
         recall.TRANSFORMER.build(0)
@@ -243,7 +243,11 @@ def test_builder_refusals() -> None:
         ("counting", ("5 2 ? 5 -1",), "-1 is not a token here"),
         ("counting", ("0 ? 1 0",), "0 is not a token here"),
         ("index", ("1 ? 1", "--precision", "8"), "an odd number of bits"),
-        ("index", ("1 ? 1", "--precision", "7"), "p = 7 is too small for n = 1 (fused); the least certified p is"),
+        (
+            "index",
+            ("1 ? 1", "--precision", "7"),
+            "p = 7 is too small for n = 1 (fused); the least p it is wired for is",
+        ),
         ("index", ("1 ? 1", "--model", "cot"), "invalid choice: 'cot'"),
         ("index", ("1 ? 1", "--printed", "C.3"), "unknown finding 'C.3'; known: tied-head"),
         ("index", ("1 ? 1", "--variant", "printed", "--printed", "tied-head"), "--variant printed has all of them"),

@@ -124,7 +124,10 @@ def test_names_files_and_standard_input(
         (("--machine", BB2, "--steps", "9" * 30), "is not in 0 … 100000000"),
         (("--machine", BB2, "--steps"), "expected one argument"),
         (("--machine", BB2, "--steps", "x"), "'x' is not a whole number"),
-        (("--machine", BB2, "--precision", "9"), "p = 9 is too small for 1000 steps; the least certified p is 79"),
+        (
+            ("--machine", BB2, "--precision", "9"),
+            "p = 9 is too small for 1000 steps; the least p it is wired for is 79",
+        ),
         (("--machine", BB2, "--precision", "8"), "odd number of bits"),
         (("--machine", BB2, "--printed", "nothing"), "unknown finding 'nothing'; known: own-record, cell-zero"),
         (("--machine", BB2, "--printed", ","), "names no finding"),

@@ -225,7 +225,7 @@ def test_weights_are_elements_and_the_least_precision_is_needed(model: ModuleTyp
             assert np.all(np.abs(array) <= largest)
         least = model.least_precision(machine, steps=steps, tape="1", discipline=discipline)
         assert wired.arithmetic.format.significand_bits + 1 == least
-        with pytest.raises(ValueError, match=f"the least certified p is {least}$"):
+        with pytest.raises(ValueError, match=f"the least p it is wired for is {least}$"):
             model.build(machine, steps=steps, tape="1", precision_bits=least - 2, discipline=discipline)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -224,6 +225,58 @@ def test_a_run_that_dies_leaves_its_rows(paper: Paper) -> None:
     assert result.parseoutcomes()["deselected"] == 5
     assert {row.claim.id for row in ledger.read(paper.folder / "ledger.json")} == before | {"Z"}
     assert not part.exists()
+
+
+KILLED = """
+import os, resource, signal
+from pathlib import Path
+from verify.framework import ledger
+from verify.framework.options import Options
+
+path, rows = Path("rows.json"), ledger.read(Path("rows.json"))
+before = ledger.Journal(path, Options(), rows)
+size = path.stat().st_size
+for limit in [1, *range(size // 8, 2 * size, size // 8)]:
+    process = os.fork()
+    if not process:  # the kernel kills it at this byte of a file
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        ledger.Journal(path, Options(), rows)
+        before.add(rows)
+        ledger.write(path, [*rows, *rows], Options())
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGXFSZ
+    assert ledger.read(path) == rows
+    found = ledger.read(before.path)
+    assert len(found) >= len(rows) and found == [*rows, *rows][: len(found)]
+"""
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_whole_files(paper: Paper) -> None:
+    ledger.write(paper.folder / "rows.json", [HELD, REFUTED] * 20, Options())
+    done = paper.pytester.run(sys.executable, "-c", KILLED)
+    assert done.ret == 0, done.stderr.str()
+
+
+def test_a_journal_takes_over_the_rows_of_the_one_before_it(paper: Paper) -> None:
+    path = paper.folder / "rows.json"
+    ledger.Journal(path, Options()).add([HELD])
+    assert ledger.read(ledger.Journal(path, Options(), ledger.read(ledger.part_of(path))).path) == [HELD]
+
+
+def test_a_ledger_of_resumed_rows_alone_leaves_no_journal(paper: Paper) -> None:
+    assert paper.run("--ledger", "ledger.json").ret == 0
+    part = paper.folder / "ledger.json.part"
+    ledger.Journal(paper.folder / "ledger.json", Options(), ledger.read(paper.folder / "ledger.json"))
+    assert paper.run("--resume", "ledger.json", "--ledger", "ledger.json").ret == 0
+    assert not part.exists()
+
+
+def test_a_link_to_a_ledger_stays_a_link(paper: Paper) -> None:
+    link = paper.folder / "link.json"
+    link.symlink_to("target.json")
+    ledger.write(link, [HELD], Options())
+    assert link.is_symlink()
+    assert ledger.read(paper.folder / "target.json") == [HELD]
 
 
 def test_rows_are_written_once(paper: Paper) -> None:

@@ -7,7 +7,8 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,8 +73,25 @@ def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudge
 
 def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> None:
     """The ledger as a file."""
-    document = to_json(rows, options, not_judged)
-    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(to_json(rows, options, not_judged), ensure_ascii=False, indent=2) + "\n")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write instead, which then takes the place of `path`: whole, or not at all, whenever the process is killed."""
+    path = path.resolve()  # a link stays, and what it leads to is replaced
+    fresh = path.with_name(path.name + ".new")
+    try:
+        yield fresh
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The same for a text."""
+    with replacing(path) as fresh:
+        fresh.write_text(text, encoding="utf-8")
 
 
 def require_writable(path: Path, option: str) -> None:
@@ -84,26 +102,27 @@ def require_writable(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: is a folder, not a file")
     if path.exists() and not path.is_file():
         raise ValueError(f"{option} {path}: is a device or a pipe, not a file")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    if not all(os.access(place, os.W_OK) for place in (path, path.absolute().parent) if place.exists()):
         raise ValueError(f"{option} {path}: may not be written")
 
 
 class Journal:
     """A ledger in the making, PATH.part: a line of options, then a line a row, so that a run that dies loses nothing."""
 
-    def __init__(self, path: Path, options: Options) -> None:
+    def __init__(self, path: Path, options: Options, rows: Sequence[Row] = ()) -> None:
         self.path = part_of(path)
         header = {"journal": True, "schema": SCHEMA, "options": asdict(options)}
-        self.path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+        # The rows that are known go in with the header: the journal that they were taken over from may be this file.
+        write_whole(self.path, json.dumps(header) + "\n" + "".join(map(_line, rows)))
 
     def add(self, rows: Sequence[Row]) -> None:
         """Writes them at once."""
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows)
+            stream.write("".join(map(_line, rows)))
 
-    def remove(self) -> None:
-        """The ledger itself is written."""
-        self.path.unlink(missing_ok=True)
+
+def _line(row: Row) -> str:
+    return json.dumps(row.to_json(), ensure_ascii=False) + "\n"
 
 
 def part_of(path: Path) -> Path:
@@ -263,4 +282,4 @@ def update_witnesses(path: Path, rows: Sequence[Row]) -> None:
         if row.witness is not None:
             stored[row.claim.id] = row.witness
     document = {"schema": SCHEMA, "witnesses": {claim: asdict(stored[claim]) for claim in sorted(stored, key=natural)}}
-    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.framework.claim import Json, compact
-from verify.framework.ledger import natural
+from verify.framework.ledger import natural, write_whole
 
 if TYPE_CHECKING:
     import pytest
@@ -75,7 +75,7 @@ def update(path: Path, judged: Sequence[str], found: Proofs) -> None:
         stored.pop(claim, None)
     stored |= found
     if stored or path.exists():
-        path.write_text(_text(stored), encoding="utf-8")
+        write_whole(path, _text(stored))
 
 
 def _text(proofs: Proofs) -> str:

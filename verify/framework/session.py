@@ -93,13 +93,14 @@ class Session:
 
     def _keep(self, rows: list[Row]) -> None:
         path = self.config.option.ledger
-        fresh = self.journal is None
         self.rows += rows
         if path is None or not rows or self.trouble:
             return
         try:
-            self.journal = self.journal or ledger.Journal(path, self.options)
-            self.journal.add(self.rows if fresh else rows)
+            if self.journal is None:
+                self.journal = ledger.Journal(path, self.options, self.rows)
+            else:
+                self.journal.add(rows)
         except OSError as error:
             self.trouble.append(f"--ledger {path}: {error.strerror}, so that rows are kept in memory only")
 
@@ -124,8 +125,7 @@ class Session:
         try:
             if option.ledger is not None and (self.rows or self.not_judged):
                 ledger.write(option.ledger, self.rows, self.options, self.not_judged)
-                if self.journal is not None:
-                    self.journal.remove()
+                ledger.part_of(option.ledger).unlink(missing_ok=True)
         except OSError as error:
             kept = f"; the rows are in {self.journal.path}" if self.journal is not None else ""
             self.trouble.append(f"--ledger {option.ledger}: {error.strerror}{kept}")

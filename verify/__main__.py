@@ -16,7 +16,7 @@ DESCRIPTION = "Judges the paper's claims, and prints the ledger: the verdict on 
 EPILOG = (
     "All options of pytest can be given as well, -n 2 for two processes among them. Exit status: pytest's, 0 if each verdict is"
     " the one that is known, 1 if one is not, 2 if the run was interrupted, 4 for a mistake in the command line."
-    " See also: python -m verify.replay --help, python -m verify.table --help, python -m verify.readme --help."
+    " See also: python -m verify.replay --help, python -m verify.diff --help, python -m verify.table --help."
 )
 
 

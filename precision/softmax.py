@@ -167,26 +167,32 @@ def _sequential(scores: Sequence[int], fmt: Format, rounding: Rounding, draws: I
     tally: Counter[str] = Counter()
     roundings: list[Rounded] = []
     powers: list[int] = []
-    known: dict[int, Rounded] = {}  # exponentials seen before; with draws each one is rounded anew
+    known: dict[int, int] = {}  # score → its exponential; with draws each one is rounded anew
     for score in scores:
-        difference = round_ratio(score - top, 1, fmt, rounding, draw())
-        power = known.get(difference.quanta) if draws is None else None
-        if power is None:
+        if draws is not None or score not in known:
+            difference = round_ratio(score - top, 1, fmt, rounding, draw())
             power = exp_quanta(difference.quanta, fmt, rounding, draw(), tally)
-            known[difference.quanta] = power
-        roundings += (difference, power)
-        powers.append(power.quanta)
+            roundings += (difference, power)
+            known[score] = power.quanta
+        powers.append(known[score])
     total = powers[0]
     for quanta in powers[1:]:
-        addition = round_ratio(total + quanta, 1, fmt, rounding, draw())
-        roundings.append(addition)
-        total = addition.quanta
-    # In quanta the ratio of two elements is the ratio of their counts times 1 / quantum.
-    quotients = [round_ratio(quanta << -fmt.quantum_exponent, total, fmt, rounding, draw()) for quanta in powers]
-    roundings += quotients
+        if draws is not None or quanta:  # 0 changes nothing
+            addition = round_ratio(total + quanta, 1, fmt, rounding, draw())
+            roundings.append(addition)
+            total = addition.quanta
+    weights: list[int] = []
+    shares: dict[int, int] = {}  # exponential → its share of the total
+    for quanta in powers:
+        if draws is not None or quanta not in shares:
+            # In quanta the ratio of two elements is the ratio of their counts times 1 / quantum.
+            quotient = round_ratio(quanta << -fmt.quantum_exponent, total, fmt, rounding, draw())
+            roundings.append(quotient)
+            shares[quanta] = quotient.quanta
+        weights.append(shares[quanta])
     decided_by = max((step for step in _EFFORT if tally[step]), key=_EFFORT.index)
     collected = _collect(roundings, decided_by)
-    return collected._replace(weights=[quotient.quanta for quotient in quotients])
+    return collected._replace(weights=weights)
 
 
 def _collect(roundings: list[Rounded], decided_by: DecidedBy) -> Softmax:

@@ -132,15 +132,15 @@ def depth_first_tour(graph: Graph) -> Iterator[int]:
     for u, v in graph.edges:
         neighbours[u].append(v)
         neighbours[v].append(u)
-    stack, closed = [1], set()
+    unread = {v: iter(others) for v, others in neighbours.items()}  # what is not fresh now never will be
+    stack, seen = [1], {1}
     while stack:
-        top = stack[-1]
-        yield top
-        fresh = (w for w in neighbours[top] if w not in stack and w not in closed)
-        following = next(fresh, None)
+        yield stack[-1]
+        following = next((w for w in unread[stack[-1]] if w not in seen), None)
         if following is None:
-            closed.add(stack.pop())
+            stack.pop()
         else:
+            seen.add(following)
             stack.append(following)
 
 

@@ -34,6 +34,7 @@ Size: 2 blocks, 3 heads, 32 numbers of state, a width that does not depend on n,
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
@@ -285,10 +286,12 @@ def expected_sequence(graph: Graph) -> list[str]:
         records[v][3 * e + 1] = u
         records[u][3 * e + 2] = v
     at = {v: {other: position for position, other in record.items()} for v, record in records.items()}
+    places = {v: list(record) for v, record in records.items()}
     father, v, base = {1: 0}, 1, 1
     text = ["1", "@1", "@2"]
     while True:
-        following = next((position for position in records[v] if position > base), None)
+        behind = bisect_right(places[v], base)
+        following = places[v][behind] if behind < len(places[v]) else None
         offset = 1
         while base + offset < 3 * n - 1 if following is None else base > 1 and 2 * offset < following - base:
             offset *= 2

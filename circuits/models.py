@@ -157,7 +157,9 @@ def shift_register(n: int, arithmetic: Arithmetic) -> Rnn:
     block = BlockPlan((), _writes(back(NUMBER, KEPT - 1), words))
     block = BlockPlan((), block.gadgets, window([block]))
     return linear(
-        "shift", "Lemma C.20", wired_of("shift", "Lemma C.20", (), frozenset(), n, words, (block,), arithmetic)
+        "shift",
+        "Lemma C.20",
+        wired_of("shift", "Lemma C.20", (), frozenset(), n, words.embedding(), (block,), arithmetic),
     )
 
 
@@ -169,7 +171,9 @@ def number_sum(n: int, arithmetic: Arithmetic) -> Rnn:
         BlockPlan((), (rest, constant("n", {"shown": n})), (running_sum("sum", reg(NUMBER), "sum"),)),
         BlockPlan((), _writes(reg("shown"), words)),
     )
-    return linear("sum", "Lemma C.21", wired_of("sum", "Lemma C.21", (), frozenset(), n, words, blocks, arithmetic))
+    return linear(
+        "sum", "Lemma C.21", wired_of("sum", "Lemma C.21", (), frozenset(), n, words.embedding(), blocks, arithmetic)
+    )
 
 
 def parity(n: int, arithmetic: Arithmetic) -> Rnn:

@@ -15,6 +15,7 @@ from circuits.circuit import Kind, constants
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from constructions.wiring.affine import Number
+from constructions.wiring.register import squared
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +119,10 @@ class Plan:
             if gate.computes:
                 left, right = gate.left + 1, gate.right + 1
                 row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
-                row |= {"left": left, "left_squared": left**2, "right": right, "right_squared": right**2}
+                row |= {"left": left, squared("left"): left**2, "right": right, squared("right"): right**2}
             elif gate.kind is Kind.STATE:
                 left = circuit.next_state[gate.left] + 1
-                row |= {"is_state": 1, "left": left, "left_squared": left**2, "initial": circuit.initial[gate.left]}
+                row |= {"is_state": 1, "left": left, squared("left"): left**2, "initial": circuit.initial[gate.left]}
             elif gate.kind is Kind.ONE:
                 row |= {"is_one": 1}
             else:

@@ -48,12 +48,13 @@ from constructions.models.building import chosen_of, format_of
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.gadgets.threshold import threshold
-from constructions.parts.heads.match import Pair, match, match_precision
+from constructions.parts.heads.match import Pair, match, match_precision, pair
 from constructions.parts.heads.match_close import match_close
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_gap, least_odd_precision, log2, split_scale
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
@@ -75,7 +76,7 @@ INPUT_BITS = Finding(
 )
 FINDINGS = (GATE_NUMBER, INPUT_BITS)
 TABLE = ("is_and", "is_xor", "is_state", "is_one", "is_input", "is_digit", "initial", "last")
-OPERANDS = ("left", "left_squared", "right", "right_squared", "place", "weight")
+OPERANDS = ("left", squared("left"), "right", squared("right"), "place", "weight")
 
 
 def least_precision(plan: Plan, discipline: Discipline = Discipline.FUSED) -> int:
@@ -145,7 +146,7 @@ def _embedding(plan: Plan) -> Embedding:
         for row in plan.rnn.words
     ]
     gates: list[Mapping[str, Number]] = [
-        {"gate": g, "gate_squared": g * g, "value": v, "is_gate": 1} for g in range(1, plan.gates + 1) for v in (0, 1)
+        {"gate": g, squared("gate"): g * g, "value": v, "is_gate": 1} for g in range(1, plan.gates + 1) for v in (0, 1)
     ]
     words = [gate_word(g, v) for g in range(1, plan.gates + 1) for v in (0, 1)]
     return Embedding((*plan.rnn.vocabulary, *words), (*rows, *gates), "position")
@@ -174,7 +175,7 @@ def _look_up(plan: Plan, printed: frozenset[str]) -> BlockPlan:
             Gadget("the next gate", tuple(unit for unit in units if unit.into), {}, "Lemma C.4"),
             constant("registers of gates that this circuit has not", filled),
             constant("1", {"one": 1}),
-            square(k, "position_squared"),
+            square(k, squared("position")),
             indicator(k, 1, {"first": 1}, name="1[position = 1]"),
         ),
     )
@@ -186,11 +187,10 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
     gate = reg("gate")
 
     def operand(which: str, reads: Mapping[str, Affine]) -> Head:
-        pair = Pair(gate, reg(which), reg("gate_squared"), reg(f"{which}_squared"))
-        return match_close(f"the last token of gate {which}", (pair,), reads, setting)
+        return match_close(f"the last token of gate {which}", (pair("gate", which),), reads, setting)
 
     one = reg("one")
-    first_gate = Pair(gate, one, reg("gate_squared"), one)
+    first_gate = Pair(gate, one, reg(squared("gate")), one)
     heads = (
         operand("left", {"a": reg("value"), "found": reg("is_gate")}),
         operand("right", {"b": reg("value")}),
@@ -219,7 +219,7 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
 
 def _word(plan: Plan, setting: Setting) -> BlockPlan:
     """Block 3: the step's word, and the digits of the next gate's number so far."""
-    k, k_squared, one, address = reg("position"), reg("position_squared"), reg("one"), reg("address")
+    k, k_squared, one, address = reg("position"), reg(squared("position")), reg("one"), reg("address")
     key_scale, query_scale = split_scale(2 * setting.gap)
     nearest = Head(
         "the step's word",
@@ -274,9 +274,9 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
     read = {name: i for i, name in enumerate(plan.outputs) if name not in plan.fixed}
     for name, i in read.items():
         sign = plan.sign_gate(i)
-        pair = Pair(gate, sign * one, reg("gate_squared"), sign * sign * one)
+        output = Pair(gate, sign * one, reg(squared("gate")), sign * sign * one)
         reads = {f"out {name}": reg("low"), f"sign {name}": reg("value")}
-        heads.append(match_close(f"the output {name}", (pair,), reads, setting))
+        heads.append(match_close(f"the output {name}", (output,), reads, setting))
     closed = 1 << (plan.digits + 3)
     words = tuple(
         Unit(
@@ -298,14 +298,14 @@ def _write(plan: Plan, setting: Setting, printed: frozenset[str]) -> BlockPlan:
             ),
             threshold(mirrored, 0, {"value": 2}, margin=step, name="the next digit of a negative number"),
         )
-    embedded = ("gate", "gate_squared", "value", "is_gate", *(name for name in plan.numbers if name != plan.position))
+    embedded = ("gate", squared("gate"), "value", "is_gate", *(name for name in plan.numbers if name != plan.position))
     clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded)
     return BlockPlan(
         tuple(heads),
         (
             Gadget("clear the embedding", clear),
             linear("the next gate", 2 * gate + 2 - 2 * (plan.gates + 1) * last, "gate"),
-            constant("−1 for squares", {"gate_squared": -1}),
+            constant("−1 for squares", {squared("gate"): -1}),
             linear("its value", 2 * reg("bit") - 1 + last, "value"),
             *bits,
             Gadget("the RNN's word", words),

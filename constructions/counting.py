@@ -41,8 +41,8 @@ from constructions.parts.heads.count import PART as COUNT_PART
 from constructions.parts.heads.count import count
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import (
+    brought,
     clear_numbers,
-    copied,
     copies,
     own_precision,
     prepare,
@@ -57,6 +57,7 @@ from constructions.retrieval.task import ASK, NO, YES, Question, Task, nothing_e
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.register import register, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant
 from precision.format import Discipline
 
@@ -105,18 +106,18 @@ TASK = Task(
 def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     setting, printed = plan.setting, plan.says(COUNT)
     one, ask = reg("one"), reg(ASK)
-    brought = copy("@1", 1, copies(1), setting)
+    before = copy("@1", 1, copies(1), setting)
     if plan.says(SELF_COUNT):
-        second = BlockPlan((brought,), ())
+        second = BlockPlan((before,), ())
     else:
         asked = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
-        second = BlockPlan((brought, asked), (_counted(2 * reg("asked") - 1),))
-    return prepare(plan), second, _count_and_compare(plan, copied)
+        second = BlockPlan((before, asked), (_counted(2 * reg("asked") - 1),))
+    return prepare(plan), second, _count_and_compare(plan, brought)
 
 
 def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     attention = _count_and_compare(plan, back)
-    block = prepare(plan, squared=False)
+    block = prepare(plan, squares=False)
     if not plan.says(SELF_COUNT):
         asked = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
         block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (asked,))
@@ -125,7 +126,7 @@ def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
 
 def _counted(inside: Affine) -> Gadget:
     """The numbers where `inside` is 1."""
-    units = tuple(Unit(inside, reg(f"number{end}"), {f"counted{end}": 1}) for end in ("", "_squared"))
+    units = tuple(Unit(inside, reg(of("number")), {of("counted"): 1}) for of in (register, squared))
     return Gadget(f"numbers before {ASK}", units)
 
 
@@ -136,10 +137,10 @@ def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> Bloc
     head = count(
         "occurrences of the query",
         reg(key),
-        reg(f"{key}_squared"),
+        reg(squared(key)),
         "occurrences",
         setting,
-        query=(before("number", 1), before("number_squared", 1)),
+        query=(before("number", 1), before(squared("number"), 1)),
         printed=plan.says(COUNT),
     )
     # As printed, NO from 1 on: half a step below 1 is the same, and doubled it is an element of the format.

@@ -27,6 +27,7 @@ from constructions.wiring.affine import reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.needs import ONE, POSITION, is_square
 from constructions.wiring.part import least_gap, least_odd_precision, log2, split_scale
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head
 from precision.format import Discipline
 
@@ -64,9 +65,9 @@ TASK = Task(
 
 def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     key_scale, query_scale = split_scale(plan.setting.gap)
-    k, k_squared, one = reg("position"), reg("position_squared"), reg("one")
+    k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
     target = reg("number") + one
-    target_squared = reg("number_squared") + 2 * reg("number") + one
+    target_squared = reg(squared("number")) + 2 * reg("number") + one
     head = Head(
         "token at the position asked for",
         (

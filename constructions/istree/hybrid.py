@@ -41,11 +41,11 @@ from fractions import Fraction
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
-from constructions.models.program import NUMBER, SQUARE, Family, Rule, Words, Write, back, decide, window
+from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.heads.copy import position_square_precision
-from constructions.parts.heads.match import Pair, match, match_precision, match_scale
+from constructions.parts.heads.match import match, match_precision, match_scale, pair
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.recurrences.running_sum import running_sum
@@ -53,6 +53,7 @@ from constructions.retrieval.attention import spelled_out_key_precision, spelled
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.register import register, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit, constant
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
@@ -113,20 +114,20 @@ def _linear_block(n: int, attention: BlockPlan, printed: frozenset[str]) -> Bloc
     second, after_second = back(JOINT, 1), back(JOINT, 2)  # 1 at a second endpoint; at the token after it
     down, up = back(DOWN, 2), back(UP, 2)  # 1 at the vertex gone down to; gone up to
     vertex, at_target = reg(VERTEX), reg(PLACE) + back(PLACE, 1) - 1
-    start = {"child": 1, "child_squared": 1}
+    start = {"child": 1, squared("child"): 1}
     visits = [down, up] if PARENT.id in printed else []
     if visits:
-        start |= {"visit": 1, "visit_squared": 1}
+        start |= {"visit": 1, squared("visit"): 1}
 
     def moved(gate: Affine, by: int, into: str) -> Iterator[Unit]:
         """into += the number `by` tokens before, and its square, where the gate is 1."""
-        for name, suffix in ((NUMBER, ""), (SQUARE, "_squared")):
-            yield Unit(gate, back(name, by), {into + suffix: 1})
+        for of in (register, squared):
+            yield Unit(gate, back(of(NUMBER), by), {of(into): 1})
 
     gadgets = (
         constant("1", {"one": 1}),
         indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-        square(reg("position"), "position_squared"),
+        square(reg("position"), squared("position")),
         Gadget(
             "incidence records",
             (
@@ -154,10 +155,7 @@ def _linear_block(n: int, attention: BlockPlan, printed: frozenset[str]) -> Bloc
 
 
 def _heads(setting: Setting, printed: frozenset[str]) -> Iterator[Head]:
-    def pair(key: str, query: str) -> Pair:
-        return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
-
-    target, target_squared, one = reg("target"), reg("target_squared"), reg("one")
+    target, target_squared, one = reg("target"), reg(squared("target")), reg("one")
     shift = Fraction(0 if NEAREST_TIE.id in printed else 1, 4)
     yield match_nearest(
         "nearest record",
@@ -273,7 +271,7 @@ def build(
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
     setting, arithmetic = Setting(n, sequence_length(n), fmt), Arithmetic(fmt, discipline)
     blocks = _blocks(setting, chosen)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n), blocks, arithmetic, setting.length)
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n).embedding(), blocks, arithmetic, setting.length)
 
 
 def expected_sequence(graph: Graph) -> list[str]:

@@ -35,16 +35,18 @@ from functools import cache, cached_property, partial
 
 from constructions.istree import lean_words
 from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
+from constructions.models.building import format_of, wired_of
 from constructions.models.construction import Construction
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.threshold import threshold
-from constructions.parts.heads.match import Pair
+from constructions.parts.heads.match import Pair, pair
 from constructions.parts.heads.match_last import Scale, places
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.part import Setting
-from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear, wire
+from constructions.wiring.register import copied, register, squared
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from precision.format import Arithmetic, Discipline, fixed_point
 
 SOURCE = "Theorem 4.7"
 PLACE_DIGITS = 24  # of K, so that float64 holds K²
@@ -107,17 +109,15 @@ def _fits(n: int, layout: Layout, discipline: Discipline, fraction_bits: int) ->
     return fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline)
 
 
-def _pair(key: str, query: str) -> Pair:
-    return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
-
-
 def _times(gate: Affine, up: str, into: str) -> Unit:
     return Unit(gate, reg(up), {into: 1})
 
 
 def _embedding(plan: _Plan, n: int) -> Embedding:
     u = plan.scale.unit
-    vertices: list[Mapping[str, Number]] = [{"vertex": i * u, "vertex_squared": i * i * u * u} for i in range(1, n + 1)]
+    vertices: list[Mapping[str, Number]] = [
+        {"vertex": i * u, squared("vertex"): i * i * u * u} for i in range(1, n + 1)
+    ]
     specials: list[Mapping[str, Number]] = [{word: 1} for word in plan.layout.specials]
     return Embedding(plan.layout.vocabulary(n), (*vertices, *specials), "position")
 
@@ -140,12 +140,12 @@ def _block_1(plan: _Plan) -> BlockPlan:
 
 def _block_2(plan: _Plan) -> BlockPlan:
     layout, scale = plan.layout, plan.scale
-    vertex = {"vertex": reg("vertex"), "vertex_squared": reg("vertex_squared")}
+    vertex = {"vertex": reg("vertex"), squared("vertex"): reg(squared("vertex"))}
     joint = {layout.joint: reg(layout.joint)}
     end = {} if layout.end_of_prompt is None else {layout.end_of_prompt: reg(layout.end_of_prompt)}
 
     def back(offset: int, reads: Mapping[str, Affine]) -> Head:
-        return scale.copy(f"@{offset}", offset, {f"{name}@{offset}": form for name, form in reads.items()})
+        return scale.copy(f"@{offset}", offset, {copied(name, offset): form for name, form in reads.items()})
 
     heads = [
         back(1, {**vertex, **joint, **end}),
@@ -170,19 +170,20 @@ def _block_2(plan: _Plan) -> BlockPlan:
 
 def _records(plan: _Plan) -> Gadget:
     """Behind an edge a ~ b: records of b, then of a, and each of them once more at the token after it."""
-    joints = [reg(f"{plan.layout.joint}@{offset}") for offset in (1, 2, 3)]
+    joints = [reg(copied(plan.layout.joint, offset)) for offset in (1, 2, 3)]
     second, after, third = (joint - reg("overlong") for joint in joints) if plan.counted else joints
+    vertex = {0: "vertex", **{offset: copied("vertex", offset) for offset in (1, 2, 3, 4)}}
     rows = (
-        (second, "self", "", "other", "@2"),
-        (after, "self", "@3", "other", "@1"),
-        (after, "left", "@1", "left_other", "@3"),
-        (third, "left", "@4", "left_other", "@2"),
+        (second, "self", 0, "other", 2),
+        (after, "self", 3, "other", 1),
+        (after, "left", 1, "left_other", 3),
+        (third, "left", 4, "left_other", 2),
     )
     units = [
-        _times(here, f"{what}{at}", into + what.removeprefix("vertex"))
+        _times(here, of(vertex[at]), of(into))
         for here, own, own_at, other, other_at in rows
         for into, at in ((own, own_at), (other, other_at))
-        for what in ("vertex", "vertex_squared")
+        for of in (register, squared)
     ]
     return Gadget("incidence records", tuple(units))
 
@@ -194,45 +195,39 @@ def _chain(plan: _Plan) -> Gadget:
         walk, come = reg("after_prompt") - reg("overlong"), reg("after_root") - reg("overlong")
         root = walk - come
     else:
-        walk, root = reg("after_prompt"), reg(f"{plan.layout.end_of_prompt}@1")
+        walk, root = reg("after_prompt"), reg(copied(plan.layout.end_of_prompt, 1))
         come = walk - root
     return Gadget(
         "chain-of-thought vertices",
         (
             Unit(walk, vertex, {"visited": 1}),
             _times(walk, "vertex", "current"),
-            _times(walk, "vertex_squared", "current_squared"),
-            _times(come, "vertex@1", "previous"),
-            _times(come, "vertex_squared@1", "previous_squared"),
-            Unit(root, one, {"previous": -u, "previous_squared": u * u}),
+            _times(walk, squared("vertex"), squared("current")),
+            _times(come, copied("vertex", 1), "previous"),
+            _times(come, squared(copied("vertex", 1)), squared("previous")),
+            Unit(root, one, {"previous": -u, squared("previous"): u * u}),
         ),
     )
 
 
 def _read(**forms: str) -> dict[str, Affine]:
     """Reads of registers with their squares."""
-    return {into + suffix: reg(name + suffix) for into, name in forms.items() for suffix in ("", "_squared")}
+    return {of(into): reg(of(name)) for into, name in forms.items() for of in (register, squared)}
 
 
 def _block_3(plan: _Plan) -> BlockPlan:
     scale = plan.scale
     heads = (
-        scale.match("edge before", (_pair("left", "self"),), _read(before="left_other")),
-        scale.match("father", (_pair("current", "current"),), _read(father="previous"), prefer="first", default=False),
+        scale.match("edge before", (pair("left", "self"),), _read(before="left_other")),
+        scale.match("father", (pair("current", "current"),), _read(father="previous"), prefer="first", default=False),
     )
     came_down = scale.whole(reg("previous") - reg("father"))
     gadgets = [
         part
-        for suffix in ("", "_squared")
+        for goal, previous in (("goal", "previous"), (squared("goal"), squared("previous")))
         for part in (
-            linear(f"goal{suffix} := previous{suffix}", reg(f"previous{suffix}"), f"goal{suffix}"),
-            indicator(
-                came_down,
-                0,
-                {f"goal{suffix}": -1},
-                times=reg(f"previous{suffix}"),
-                name=f"reached from the father: goal{suffix} := 0",
-            ),
+            linear(f"{goal} := {previous}", reg(previous), goal),
+            indicator(came_down, 0, {goal: -1}, times=reg(previous), name=f"reached from the father: {goal} := 0"),
         )
     ]
     return BlockPlan(heads, tuple(gadgets))
@@ -242,22 +237,19 @@ def _block_4(plan: _Plan) -> BlockPlan:
     scale = plan.scale
 
     def behind(name: str, edge: str, into: str) -> Head:
-        sought = (_pair("self", "current"), _pair("before", edge))
-        return scale.match(name, sought, {into + s: reg("other" + s) for s in ("", "_squared")})
+        sought = (pair("self", "current"), pair("before", edge))
+        return scale.match(name, sought, _read(**{into: "other"}))
 
     heads = (behind("next edge", "goal", "next1"), behind("edge after the father's", "father", "past"))
     up_again = scale.whole(reg("next1") - reg("father"))
     gadgets = [
         part
-        for suffix in ("", "_squared")
+        for of in (register, squared)
+        for into, found, past in [(of("next"), of("next1"), of("past"))]
         for part in (
-            linear(f"next{suffix} := next1{suffix}", reg(f"next1{suffix}"), f"next{suffix}"),
+            linear(f"{into} := {found}", reg(found), into),
             indicator(
-                up_again,
-                0,
-                {f"next{suffix}": 1},
-                times=reg(f"past{suffix}") - reg(f"next1{suffix}"),
-                name=f"next1 is the father: next{suffix} := past{suffix}",
+                up_again, 0, {into: 1}, times=reg(past) - reg(found), name=f"next1 is the father: {into} := {past}"
             ),
         )
     ]
@@ -265,7 +257,7 @@ def _block_4(plan: _Plan) -> BlockPlan:
 
 
 def _block_5(plan: _Plan) -> BlockPlan:
-    head = plan.scale.match("seen before", (_pair("current", "next"),), {"seen": reg("visited")})
+    head = plan.scale.match("seen before", (pair("current", "next"),), {"seen": reg("visited")})
     return BlockPlan((head,), tuple(_output(plan)))
 
 
@@ -276,12 +268,12 @@ def _output(plan: _Plan) -> list[Gadget]:
     following, father, place = reg("next"), reg("father"), whole(reg("place"))
     stop = layout.no if layout.end_of_prompt is None else layout.end_of_prompt
     start = {"vertex": 2 * u}
-    clear = ["vertex", "vertex_squared", *layout.specials]
+    clear = ["vertex", squared("vertex"), *layout.specials]
     gadgets = [
         Gadget("clear the embedding", tuple(linear("", -reg(name), name).units[0] for name in clear)),
         linear("output 2·next", 2 * following, "vertex"),
         Gadget("output 2·father, if no edge is left", (Unit(1 - whole(following), 2 * father, {"vertex": 1}),)),
-        constant("output −1", {"vertex_squared": -1}),
+        constant("output −1", {squared("vertex"): -1}),
         # Half of the least logit of a vertex that is to be written.
         Gadget(f"{stop} after the last vertex", (Unit(1 - whole(following + father), one, {stop: u * u / 2}),)),
         Gadget(
@@ -327,27 +319,11 @@ def build(
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     least = least_precision(n, discipline, layout=layout)
     bits = least if precision_bits is None else precision_bits
-    fmt: Format = fixed_point(bits)
-    if bits < least and not forced:
-        raise ValueError(
-            f"p = {bits} is too small for n = {n} ({discipline.value}); the least p it is wired for is {least}"
-        )
-    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout])
-    embedding = _embedding(plan, n)
+    fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
+    plan, arithmetic = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout]), Arithmetic(fmt, discipline)
+    about, embedding, longest = ("istree", SOURCE, (), frozenset[str](), n), _embedding(plan, n), plan.setting.length
     blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
-    model, registers = wire(embedding, blocks, embedding.words, fmt, exact=bits >= least, longest=sequence_length(n))
-    return Wired(
-        construction="istree",
-        source=SOURCE,
-        variant="lean",
-        printed=(),
-        n=n,
-        arithmetic=Arithmetic(fmt, discipline),
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
-    )
+    return wired_of(*about, embedding, blocks, arithmetic, longest, variant="lean", exact=bits >= least)
 
 
 CONSTRUCTION = Construction(

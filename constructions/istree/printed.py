@@ -18,29 +18,25 @@ from fractions import Fraction
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.interval import interval
 from constructions.parts.gadgets.next_fraction import next_fraction
-from constructions.parts.heads.match import Pair, match
+from constructions.parts.heads.match import match, pair
 from constructions.parts.heads.match_next import match_next
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import Setting
+from constructions.wiring.register import copied, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit
 
 SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the endpoint that is read
 
 
-def _pair(key: str, query: str) -> Pair:
-    return Pair(reg(key), reg(query), reg(f"{key}_squared"), reg(f"{query}_squared"))
-
-
 def edge_units(second_endpoint: Affine) -> list[Unit]:
     """One record an edge: a, b, their counts, and the squares, at the second endpoint."""
     units = []
-    for side, suffix in (("a", "@2"), ("b", "")):
-        count = reg(f"count{suffix}")
+    for side, vertex, count in (("a", copied("vertex", 2), copied("count", 2)), ("b", "vertex", "count")):
         units += [
-            Unit(second_endpoint, reg(f"vertex{suffix}"), {side: 1}),
-            Unit(second_endpoint, reg(f"vertex_squared{suffix}"), {f"{side}_squared": 1}),
-            Unit(second_endpoint, count, {f"count_{side}": 1}),
-            Unit(count - 1 + second_endpoint, count, {f"count_{side}_squared": 1}),
+            Unit(second_endpoint, reg(vertex), {side: 1}),
+            Unit(second_endpoint, reg(squared(vertex)), {squared(side): 1}),
+            Unit(second_endpoint, reg(count), {f"count_{side}": 1}),
+            Unit(reg(count) - 1 + second_endpoint, reg(count), {squared(f"count_{side}"): 1}),
         ]
     return units
 
@@ -50,7 +46,7 @@ def walked_heads(setting: Setting, printed_scores: bool) -> tuple[Head, ...]:
     return tuple(
         match(
             f"edge just walked, {here} first",
-            (_pair(here, "current"), _pair(there, "previous")),
+            (pair(here, "current"), pair(there, "previous")),
             {"walked": reg(f"count_{here}")},
             setting,
             printed=printed_scores,
@@ -66,13 +62,13 @@ def _round(
     heads = tuple(
         match_next(
             f"edge {number} after, {here} here",
-            (_pair(here, "current"),),
+            (pair(here, "current"),),
             reg(f"count_{here}"),
-            reg(f"count_{here}_squared"),
+            reg(squared(f"count_{here}")),
             reg(target),
             {
                 f"next{number}_{here}": reg(there),
-                f"next{number}_{here}_squared": reg(f"{there}_squared"),
+                squared(f"next{number}_{here}"): reg(squared(there)),
                 f"count{number}_{here}": reg(f"count_{here}"),
             },
             setting,
@@ -93,7 +89,7 @@ def _round(
         defect = reg(after) - reg(f"count{number}_{here}") - reg(f"product{number}_{here}")
         for read, into in (
             (f"next{number}_{here}", f"candidate{number}"),
-            (f"next{number}_{here}_squared", f"candidate{number}_squared"),
+            (squared(f"next{number}_{here}"), squared(f"candidate{number}")),
             (f"count{number}_{here}", f"count{number}"),
         ):
             choice.append(
@@ -110,45 +106,12 @@ def _round(
     return BlockPlan(heads, tuple(products)), BlockPlan((), tuple(choice))
 
 
-def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> list[BlockPlan]:
-    """Layers 7 and 8, each with its extra block; leaves `next` and `next_squared`."""
+def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> tuple[BlockPlan, ...]:
+    """Layers 7 and 8, each with its extra block; leaves the two candidates."""
     first = _round(setting, resolution, printed_scores, 1, "walked", "target")
     prepare = (
         next_fraction(reg("count1"), "target2"),
         indicator(reg("candidate1") - reg("father"), 0, {"skip": 1}, name="the next edge leads to the father"),
     )
     second = _round(setting, resolution, printed_scores, 2, "count1", "target2")
-    current, other = reg("candidate1"), reg("candidate2")
-    span = setting.n + 1
-    output = []
-    for suffix in ("", "_squared"):
-        into, father = "next" + suffix, reg("father" + suffix)
-        first_choice, second_choice = reg("candidate1" + suffix), reg("candidate2" + suffix)
-        # candidate2 counts only where candidate1 is the father; if neither is there, the search goes back to the father.
-        replace = reg("skip") - 1
-        output += [
-            Gadget(f"{into} := candidate1{suffix}", (Unit(Affine({}, Fraction(1)), first_choice, {into: 1}),)),
-            Gadget(f"father{suffix}, if no edge is left", (Unit(1 - current, father, {into: 1}),)),
-            Gadget(
-                f"candidate2{suffix} in place of the father",
-                (
-                    Unit(other + span * replace, second_choice - father, {into: 1}),
-                    Unit(other - 1 + span * replace, second_choice - father, {into: -1}),
-                ),
-            ),
-        ]
-    one = Affine({}, Fraction(1))
-    fresh = current - span * reg("skip")
-    output.append(
-        Gadget(
-            "next is neither the father nor 0",
-            (
-                Unit(fresh, one, {"onward": 1}),
-                Unit(fresh - 1, one, {"onward": -1}),
-                Unit(other + span * replace, one, {"onward": 1}),
-                Unit(other - 1 + span * replace, one, {"onward": -1}),
-            ),
-        )
-    )
-    choose = BlockPlan((), tuple(output))
-    return [first[0], first[1], BlockPlan((), prepare), second[0], second[1], choose]
+    return (*first, BlockPlan((), prepare), *second)

@@ -208,7 +208,7 @@ def build(
     write = BlockPlan((), decide(rules, words))
     blocks = (BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units)), write)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words, blocks, arithmetic, sequence_length(n))
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words.embedding(), blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

@@ -1,12 +1,11 @@
-"""What the builders of programs share: which findings are put back to print, the number format, the matrices with their names."""
+"""What the builders of models share: which findings are put back to print, the number format, the matrices with their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from constructions.models.program import Words
 from constructions.wiring.finding import Finding
-from constructions.wiring.wire import BlockPlan, wire
+from constructions.wiring.wire import BlockPlan, Embedding, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Format, fixed_point
 
@@ -34,19 +33,24 @@ def wired_of(
     findings: Sequence[Finding],
     chosen: frozenset[str],
     n: int,
-    words: Words,
+    embedding: Embedding,
     blocks: tuple[BlockPlan, ...],
     arithmetic: Arithmetic,
     longest: int | None = None,
+    *,
+    variant: str = "",
+    exact: bool = True,
 ) -> Wired:
-    """The program of these blocks over these words, the output head tied to the embedding. longest: as of `wire`."""
-    embedding = words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, longest=longest)
+    """The model of these blocks, the output head tied to the embedding. longest, exact: as of `wire`.
+
+    variant: its name, if it is none of those that the findings say.
+    """
+    model, registers = wire(embedding, blocks, embedding.words, arithmetic.format, exact=exact, longest=longest)
     ids = [finding.id for finding in findings]
     return Wired(
         construction=construction,
         source=source,
-        variant="printed" if chosen == set(ids) else "repaired",
+        variant=variant or ("printed" if ids and chosen == set(ids) else "repaired"),
         printed=tuple(i for i in ids if i in chosen),
         n=n,
         arithmetic=arithmetic,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
+from constructions.wiring.register import Past, register
 from constructions.wiring.wired import Wired
 from precision.format import Format
 
-_BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")  # as a shift register calls what it keeps
 MODELS = ("transformer", "rag", "hybrid", "cot")
 
 
@@ -71,18 +70,13 @@ class Construction:
             raise ValueError(f"{self.name}, {self.model}, has no variant {variant}; it has {', '.join(self.variants)}")
         return self.lean if variant == "lean" and self.lean is not None else self
 
-    def meaning(self, register: str) -> str:
+    def meaning(self, name: str) -> str:
         """What a register holds, in words; "" if nobody has said so."""
-        if found := _BACK.fullmatch(register):
-            return f"`{found['name']}` of " + (f"{found['by']} tokens before" if found["by"] != "0" else "this token")
-        base, _, offset = register.partition("@")
-        squared = base.removesuffix("_squared")
-        text = self.glossary.get(base) or self.glossary.get(squared, "")
-        if not text and not base.isidentifier():
-            text = f"1 at the token {base}, else 0"
-        if text and base not in self.glossary and squared != base:
-            text = f"the square of `{squared}`"
-        if offset:
-            before = f"{offset} position{'' if offset == '1' else 's'} before"
-            return f"`{base}` of {before}"
-        return text
+        held = register(name)
+        if held.past is Past.KEPT:
+            return f"`{held.here}` of " + (f"{held.before} tokens before" if held.before else "this token")
+        if held.past is Past.COPIED:
+            return f"`{held.here}` of {held.before} position{'' if held.before == 1 else 's'} before"
+        if held.is_square:
+            return f"the square of `{held.base}`"
+        return self.glossary.get(name) or ("" if name.isidentifier() else f"1 at the token {name}, else 0")

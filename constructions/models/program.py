@@ -13,7 +13,6 @@ matters. Where none fires, as within a prompt, some special word leads by 1/2, s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +20,11 @@ from fractions import Fraction
 
 from constructions.parts.recurrences.recent import recent
 from constructions.wiring.affine import Affine, Number, as_affine, reg, total
+from constructions.wiring.register import Past, kept, register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
-NUMBER, SQUARE, POSITION = "number", "number_squared", "position"
+NUMBER, SQUARE, POSITION = "number", squared("number"), "position"
 IDLE = Fraction(1, 2)
-_BACK = re.compile(r"(?P<name>.+)-(?P<by>[0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ class Rule:
 
 def back(name: str, by: int) -> Affine:
     """The register `name` of the token `by` tokens before the latest one."""
-    return reg(f"{name}-{by}" if by else name)
+    return reg(kept(name, by) if by else name)
 
 
 def decide(rules: Sequence[Rule], words: Words, *, idle: str = "") -> tuple[Gadget, ...]:
@@ -160,8 +159,8 @@ def window(plans: Iterable[BlockPlan]) -> tuple[LinearUnit, ...]:
     depth: dict[str, int] = {}
     for form in _forms(plans):
         for name in form.terms:
-            if found := _BACK.fullmatch(name):
-                depth[found["name"]] = max(depth.get(found["name"], 0), int(found["by"]))
+            if (found := register(name)).past is Past.KEPT:
+                depth[found.here] = max(depth.get(found.here, 0), found.before)
     return tuple(recent(f"the last {by + 1} of {name}", [name], by + 1) for name, by in depth.items())
 
 

@@ -17,20 +17,21 @@ from constructions.retrieval.retriever import COPIES, TIED_HEAD, Plan
 from constructions.retrieval.task import FAILED, SPECIALS
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import least_gap, least_odd_precision, log2
+from constructions.wiring.register import copied, kept, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Unit, constant, linear
 
 
-def prepare(plan: Plan, *, first: bool = True, squared: bool = True) -> BlockPlan:
+def prepare(plan: Plan, *, first: bool = True, squares: bool = True) -> BlockPlan:
     """Block 1: 1; 1[position = 1] and position² where a head needs them."""
     gadgets = [constant("1", {"one": 1})]
-    if squared:
-        gadgets.append(square(reg("position"), "position_squared"))
+    if squares:
+        gadgets.append(square(reg("position"), squared("position")))
     if first:
         gadgets.append(
             indicator(reg("position"), 1, {"first": 1}, printed=plan.says(INDICATOR), name="1[position = 1]")
         )
     if plan.says(TIED_HEAD):
-        gadgets.append(square(reg("number"), "number_squared"))
+        gadgets.append(square(reg("number"), squared("number")))
     return BlockPlan((), tuple(gadgets))
 
 
@@ -41,23 +42,23 @@ def remember(plan: Plan, attention: BlockPlan, depth: int, block: BlockPlan) -> 
     """
     if not plan.says(TIED_HEAD):
         return BlockPlan((), block.gadgets, (*window([attention]), *block.linear_units))
-    offsets = range(1, depth + 1)
-    squares = tuple(square(reg(f"number-{by}"), f"number_squared-{by}") for by in offsets)
+    earlier = [kept("number", by) for by in range(1, depth + 1)]
+    squares = tuple(square(reg(number), squared(number)) for number in earlier)
     numbers = recent(f"the last {depth + 1} of number", ["number"], depth + 1)
     return BlockPlan((), (*block.gadgets, *squares), (numbers, *block.linear_units))
 
 
-def copied(name: str, by: int) -> Affine:
+def brought(name: str, by: int) -> Affine:
     """The register `name` of `by` positions before, where a COPY head has brought it."""
-    return reg(f"{name}@{by}" if by else name)
+    return reg(copied(name, by) if by else name)
 
 
 def copies(by: int) -> dict[str, Affine]:
     """What a COPY head reads to have the number `by` positions before."""
-    return {f"{name}@{by}": reg(name) for name in COPIES}
+    return {copied(name, by): reg(name) for name in COPIES}
 
 
-def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine] = copied) -> Pair:
+def pair(key_offset: int, query_offset: int, before: Callable[[str, int], Affine] = brought) -> Pair:
     """The number `key_offset` positions before the key against the one `query_offset` positions before the query."""
     key, key_squared = (before(name, key_offset) for name in COPIES)
     query, query_squared = (before(name, query_offset) for name in COPIES)
@@ -81,7 +82,7 @@ def output_number(plan: Plan, value: Affine, *, can_fail: bool) -> tuple[Gadget,
         failed = 2 * n
     else:
         gadgets.append(linear(f"output 2·{value}", 2 * value, "number"))
-        gadgets.append(constant("output −1", {"number_squared": -1}))
+        gadgets.append(constant("output −1", {squared("number"): -1}))
         failed = 1
     if can_fail:
         gadgets.append(Gadget(f"{FAILED} if nothing was found", (Unit(none, reg("one"), {FAILED: failed}),)))

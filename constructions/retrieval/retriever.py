@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from constructions.engines import no_response
+from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction, Derived
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
@@ -22,12 +23,13 @@ from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Ta
 from constructions.wiring.affine import Number
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
-from constructions.wiring.wire import BlockPlan, Embedding, wire
+from constructions.wiring.register import squared
+from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from precision.format import Arithmetic, Discipline, Format
 
 SATURATED = "; a score too negative for it saturates"
-COPIES = ("number", "number_squared")
+COPIES = ("number", squared("number"))
 
 TIED_HEAD = Finding(
     id="tied-head",
@@ -159,36 +161,28 @@ class Retriever:
         printed: ids of findings to put back to print; all of them give the variant `printed`.
         Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
-        chosen = frozenset(printed)
-        if unknown := chosen - set(self.finding_ids):
-            raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(self.finding_ids)}")
+        chosen = chosen_of(self.findings, printed)
         if n < 1:
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
         asked = query_length or self.query_length
         as_printed = SCORE_RANGE.id in chosen
-        least = self.least_bits(n, asked, discipline)
+        least = 0 if as_printed else self.least_bits(n, asked, discipline)
         bits = precision_bits or (printed_precision(n) if as_printed else least)
-        fmt = fixed_point(bits)
-        if bits < least and not as_printed:
-            raise ValueError(
-                f"p = {bits} is too small for n = {n} ({discipline.value}); the least p it is wired for is {least}"
-            )
+        fmt = format_of(least, bits, f"n = {n} ({discipline.value})")
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
-        embedding, blocks = self.embedding(plan, self.task), tuple(self.blocks(plan))
         # A finding alone may take more tokens than none or all of them, which the constants are derived for.
         longest = max(plan.setting.length, n + 2 + asked + self.steps(asked, chosen) - 1)
-        model, registers = wire(embedding, blocks, embedding.words, fmt, exact=not chosen, longest=longest)
-        return Wired(
-            construction=self.task.name,
-            source=self.source,
-            variant="printed" if chosen == set(self.finding_ids) else "repaired",
-            printed=tuple(i for i in self.finding_ids if i in chosen),
-            n=n,
-            arithmetic=Arithmetic(fmt, discipline),
-            model=model,
-            registers=registers,
-            vocabulary=embedding.vocabulary,
-            blocks=blocks,
+        return wired_of(
+            self.task.name,
+            self.source,
+            self.findings,
+            chosen,
+            n,
+            self.embedding(plan, self.task),
+            tuple(self.blocks(plan)),
+            Arithmetic(fmt, discipline),
+            longest,
+            exact=not chosen,
         )
 
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:

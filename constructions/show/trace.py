@@ -12,6 +12,7 @@ from functools import cached_property
 
 from constructions.show.steps import Pattern, Step
 from constructions.wiring.affine import Affine
+from constructions.wiring.register import Past, register
 from constructions.wiring.wire import Component, Gadget, Head
 from constructions.wiring.wired import Wired
 
@@ -135,7 +136,7 @@ class Trace:
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
                 state = {name: between[name] - before[name] for name in states if is_plain(name)}
-                kept.append(Kept(number, {name: v for name, v in state.items() if v and not name.endswith("-0")}))
+                kept.append(Kept(number, {name: v for name, v in state.items() if v and not _is_now(name)}))
             changed = [name for name, a, b in zip(self.places, between.row, after.row, strict=True) if a != b]
             ends = number == len(self.wired.blocks)
             fired = [gadget.name for gadget in plan.gadgets if _fires(gadget, between)] if ends else []
@@ -204,7 +205,13 @@ def _fires(gadget: Gadget, values: Mapping[str, Fraction]) -> bool:
 
 def is_plain(name: str) -> bool:
     """Whether a register means something to a person: squares only serve the scores."""
-    return "_squared" not in name and name != "one"
+    return not register(name).is_square and name != "one"
+
+
+def _is_now(name: str) -> bool:
+    """Whether a shift register keeps there what this token has anyway."""
+    held = register(name)
+    return held.past is Past.KEPT and not held.before
 
 
 def _compares(component: Component) -> bool:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from constructions.show.cli import print_table
 from constructions.show.trace import MOST_POSITIONS, Attended, TokenTrace, Trace
+from constructions.wiring.register import Past, register
 
 LEAST_WIDTH = 80  # of a terminal that shows a step as a table
 COLUMNS = ("block", "part", "attends to", "because", "writes")
@@ -82,7 +83,7 @@ def show_attended(head: Attended, tokens: Sequence[str], quantum: Fraction) -> s
 
 def show_values(values: Mapping[str, Fraction], quantum: Fraction) -> str:
     """`name = value` for each register; those copied from before only where they hold something."""
-    kept = {name: v for name, v in values.items() if v or "@" not in name}
+    kept = {name: v for name, v in values.items() if v or register(name).past is not Past.COPIED}
     return ", ".join(show_binding(name, value, quantum) for name, value in kept.items())
 
 

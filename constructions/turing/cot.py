@@ -52,6 +52,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from constructions.models.building import format_of, wired_of
 from constructions.models.construction import Construction, Derived
 from constructions.models.program import NUMBER, SQUARE, back, window
 from constructions.parts.recurrences.running_sum import running_sum
@@ -79,9 +80,9 @@ from constructions.turing.machine import RIGHT, Machine
 from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
-from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear, wire
+from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from precision.format import Arithmetic, Discipline, Format
 
 __all__ = [
     "CONSTRUCTION",
@@ -272,26 +273,11 @@ def build(
     for finding in printed:
         raise ValueError(f"unknown finding {finding!r}; this construction has none")
     queue = Queue(code, task.cells)
-    fmt: Format = fixed_point(queue.least_bits if precision_bits is None else precision_bits)
-    if precision_bits is not None and precision_bits < queue.least_bits:
-        raise ValueError(
-            f"p = {precision_bits} is too small for {task.cells} cells; the least p it is wired for is {queue.least_bits}"
-        )
+    fmt = format_of(queue.least_bits, precision_bits, f"{task.cells} cells")
     blocks = (_look_up(code), _turn_later(code), _advance(queue))
-    embedding = code.words.embedding()
-    model, registers = wire(embedding, blocks, embedding.words, fmt, longest=sequence_length(task.cells, MOST_STEPS))
-    return Wired(
-        construction="turing",
-        source=SOURCE,
-        variant="repaired",
-        printed=(),
-        n=steps,
-        arithmetic=Arithmetic(fmt, discipline),
-        model=model,
-        registers=registers,
-        vocabulary=embedding.vocabulary,
-        blocks=blocks,
-    )
+    words, longest = code.words.embedding(), sequence_length(task.cells, MOST_STEPS)
+    arithmetic = Arithmetic(fmt, discipline)
+    return wired_of("turing", SOURCE, FINDINGS, frozenset(), steps, words, blocks, arithmetic, longest)
 
 
 # Words

@@ -67,6 +67,7 @@ from constructions.turing.tape_models import (
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
@@ -137,18 +138,18 @@ def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> 
     def record(gate: Affine, at: Affine, symbol: Affine) -> tuple[Unit, ...]:
         """The shifted cell and its square as key, and the symbol, where the gate is 1."""
         x = at + shift
-        return Unit(gate, x, {"key": 1}), *square(x, gate, "key_squared"), Unit(gate, symbol, {"recorded": 1})
+        return Unit(gate, x, {"key": 1}), *square(x, gate, squared("key")), Unit(gate, symbol, {"recorded": 1})
 
     if OWN_RECORD.id in printed:
         step = record(cell + back(CELL, 2) - 1, number, back(NUMBER, 1))
     else:
         step = record(arrow(), back(NUMBER, 2), back(NUMBER, 3))
-    target = square(reg(POINTER) + shift, one, "pointer_squared")
+    target = square(reg(POINTER) + shift, one, squared("pointer"))
     k = task.machine.symbols
     gadgets = (
         constant("1", {"one": 1}),
         Gadget("1[position = 1]", (Unit(reg(START), one, {"first": 1}),)),
-        Gadget("position²", (Unit(reg("position"), reg("position"), {"position_squared": 1}),), {}, "Lemma C.1"),
+        Gadget("position²", (Unit(reg("position"), reg("position"), {squared("position"): 1}),), {}, "Lemma C.1"),
         Gadget("(pointer + s)²", target, {}, "Lemma C.1"),
         Gadget("record of a cell of the prompt", record(reg(SYMBOL) - back(CELL, 1), reg("position") - 2, number)),
         Gadget("record of a step", step),
@@ -180,7 +181,7 @@ def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> 
 
 def _blocks(task: Task, setting: Setting, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
     query = reg(POINTER) + _shift(task, printed) * reg("one")
-    pair = Pair(reg("key"), query, reg("key_squared"), reg("pointer_squared"))
+    pair = Pair(reg("key"), query, reg(squared("key")), reg(squared("pointer")))
     head = match_close("the cell at the pointer", (pair,), {"read": reg("recorded")}, setting)
     rules = (
         Rule(
@@ -235,7 +236,9 @@ def build(
     fmt = format_of(least, precision_bits, f"{steps} steps")
     setting, arithmetic = Setting(max(steps, 1), sequence_length(task), fmt), Arithmetic(fmt, discipline)
     blocks = _blocks(task, setting, chosen)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, _words(task), blocks, arithmetic, setting.length)
+    return wired_of(
+        "turing", SOURCE, FINDINGS, chosen, steps, _words(task).embedding(), blocks, arithmetic, setting.length
+    )
 
 
 def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:

@@ -226,7 +226,9 @@ def build(
     first = _first_block(task)
     blocks = (BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units)), last)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, vocabulary, blocks, arithmetic, sequence_length(task))
+    return wired_of(
+        "turing", SOURCE, FINDINGS, chosen, steps, vocabulary.embedding(), blocks, arithmetic, sequence_length(task)
+    )
 
 
 def surroundings(wired: Wired) -> Respond:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from constructions.wiring.affine import Affine, as_affine, reg
+from constructions.wiring.register import squared
 
 Place = Literal["every position", "position 1", "every later position"]
 
@@ -50,4 +51,4 @@ FIRST = (
     Need(reg("first"), as_affine(1), place="position 1"),
     Need(reg("first"), as_affine(0), place="every later position"),
 )
-POSITION = is_square(reg("position_squared"), reg("position"))
+POSITION = is_square(reg(squared("position")), reg("position"))

@@ -77,7 +77,7 @@ def build(subject: Subject) -> tuple[Model, Language]:
         asked = subject.query_length or retriever.query_length
         plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
         embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
-        blocks = list(retriever.blocks(plan))
+        blocks = tuple(retriever.blocks(plan))
         inputs = language.retrieval(retriever.task.name, n, subject.length or n, asked)
     arithmetic = Arithmetic(fmt, subject.discipline)
     return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen)), inputs

@@ -9,6 +9,7 @@ from functools import cache
 
 from constructions.engines import find_engine
 from constructions.istree import transformer as istree
+from constructions.istree.blocks import EDGE_COUNT
 from constructions.istree.graphs import (
     LAYOUTS,
     PAPER,
@@ -168,7 +169,7 @@ class Search:
 
 
 SEARCHES = {
-    istree.EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), four_with=5, verdict_only=True),
+    EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), four_with=5, verdict_only=True),
     SCORE_RANGE.id: Search((8, 16), few_vertices=False),  # below, e^−n alone could be to blame
 }
 

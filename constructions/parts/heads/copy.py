@@ -26,6 +26,7 @@ from constructions.wiring.part import (
     log2,
     split_scale,
 )
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
 
 TEST_OFFSET = 2
@@ -37,7 +38,7 @@ def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
     key_scale, query_scale = (1, setting.n) if printed else split_scale(setting.gap)
-    k, k_squared, one = reg("position"), reg("position_squared"), reg("one")
+    k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
     target_squared = k_squared - 2 * offset * k + offset * offset * one
     return Head(
         name,
@@ -70,7 +71,7 @@ PART = Part(
     source="Lemmas C.7 and C.13",
     statement="One head copies a register from s positions before.",
     plan=lambda setting, printed: [
-        BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), "position_squared"))),
+        BlockPlan((), (constant("1", {"one": 1}), square(reg("position"), squared("position")))),
         BlockPlan((copy("copy", TEST_OFFSET, {"out": reg("x")}, setting, printed=printed),), ()),
     ],
     contract=lambda setting: Contract(

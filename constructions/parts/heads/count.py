@@ -36,6 +36,7 @@ from constructions.wiring.part import (
     log2,
     split_scale,
 )
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
 
 FINDING = Finding(
@@ -106,9 +107,9 @@ PART = Part(
     plan=lambda setting, printed: [
         BlockPlan(
             (),
-            (constant("1", {"one": 1}), indicator(reg("position"), 1, {"first": 1}), square(reg("x"), "x_squared")),
+            (constant("1", {"one": 1}), indicator(reg("position"), 1, {"first": 1}), square(reg("x"), squared("x"))),
         ),
-        BlockPlan((count("count", reg("x"), reg("x_squared"), "out", setting, printed=printed),), ()),
+        BlockPlan((count("count", reg("x"), reg(squared("x")), "out", setting, printed=printed),), ()),
     ],
     contract=lambda setting: Contract(
         {"x": Integer(0, setting.n)}, {"out": UnitFraction(1, setting.length + 1)}, {"x": Fraction(0)}

@@ -36,6 +36,7 @@ from constructions.wiring.part import (
     log2,
     split_scale,
 )
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Gadget, Head, constant
 
 FINDING = Finding(
@@ -57,6 +58,11 @@ class Pair(NamedTuple):
     query: Affine
     key_squared: Affine
     query_squared: Affine
+
+
+def pair(key: str, query: str) -> Pair:
+    """Two registers beside those of their squares."""
+    return Pair(reg(key), reg(query), reg(squared(key)), reg(squared(query)))
 
 
 class MatchScale(NamedTuple):
@@ -125,7 +131,7 @@ def match(
 ) -> Head:
     """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
-    earliest = Component(reg("position_squared"), -scale.preference * reg("one"), "−G·k'²")
+    earliest = Component(reg(squared("position")), -scale.preference * reg("one"), "−G·k'²")
     components = (
         *equality_components(pairs, scale.mismatch, scale.key_share),
         earliest,
@@ -151,14 +157,14 @@ def prepare() -> tuple[Gadget, ...]:
     """The feed-forward units that a head of this family needs before it: 1, position², 1[position = 1], squares of keys."""
     return (
         constant("1", {"one": 1}),
-        square(reg("position"), "position_squared"),
+        square(reg("position"), squared("position")),
         indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
-        square(reg("key"), "key_squared"),
-        square(reg("query"), "query_squared"),
+        square(reg("key"), squared("key")),
+        square(reg("query"), squared("query")),
     )
 
 
-TEST_PAIR = Pair(reg("key"), reg("query"), reg("key_squared"), reg("query_squared"))
+TEST_PAIR = pair("key", "query")
 
 
 def match_contract(setting: Setting) -> Contract:

@@ -31,6 +31,7 @@ from constructions.parts.heads.match import (
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION
 from constructions.wiring.part import Columns, Expected, Part, Setting, split_scale
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head
 
 
@@ -44,7 +45,7 @@ def match_close(
 ) -> Head:
     """register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
-    k, k_squared, one, first = reg("position"), reg("position_squared"), reg("one"), reg("first")
+    k, k_squared, one, first = reg("position"), reg(squared("position")), reg("one"), reg("first")
     key_scale, query_scale = (1, scale.preference) if printed else split_scale(scale.preference)
     latest: tuple[Component, ...] = (
         Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),

@@ -33,6 +33,7 @@ from constructions.parts.heads.match import TEST_PAIR, Pair, equality_needs
 from constructions.wiring.affine import Affine, reg, total
 from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Setting
+from constructions.wiring.register import squared
 from constructions.wiring.wire import Component, Gadget, Head, Unit
 from precision.winners import vanishing_lead
 
@@ -184,14 +185,14 @@ class Scale:
         """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer."""
         u, weight, one, unity = self.unit, self.preference, reg("one"), Fraction(1)
         middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
-        k, k_squared, most = reg("place"), reg("place_squared"), self.places * u
+        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
         yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2, "−W·k'²")
         yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u, f"+2W·({wish})·k'")
         yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)), "±R/2 in all")
 
     def _copied(self, wish: Affine) -> Iterator[Term]:
         u, one, unity, factor = self.unit, reg("one"), Fraction(1), self.lead / self.unit**2
-        k, k_squared, most = reg("place"), reg("place_squared"), self.places * u
+        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
         yield Term(k_squared, most**2, u * u, one, unity, unity, -factor, "−λ·k'²")
         yield Term(k, most, u, wish, most, u, 2 * factor, "+2λ·k'·(k − s)")
 
@@ -201,7 +202,7 @@ class Scale:
         wish = reg("place") - offset * u * one
         terms = [t.component(q) for t in self._copied(wish)]
         k_squared, most = (
-            reg("place_squared") - 2 * offset * u * reg("place") + offset * offset * u * u * one,
+            reg(squared("place")) - 2 * offset * u * reg("place") + offset * offset * u * u * one,
             self.places * self.unit,
         )
         rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2, f"−λ·(k − {offset})²")
@@ -228,7 +229,7 @@ class Scale:
         return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE))
 
 
-PLACE = is_square(reg("place_squared"), reg("place"))
+PLACE = is_square(reg(squared("place")), reg("place"))
 
 
 def places(scale: Scale) -> Gadget:
@@ -237,6 +238,6 @@ def places(scale: Scale) -> Gadget:
     short = k - position
     units = (
         Unit(short, u * Affine({}, Fraction(1)), {"place": -1}),
-        Unit(short, u * u * (k + position), {"place_squared": -1}),
+        Unit(short, u * u * (k + position), {squared("place"): -1}),
     )
-    return Gadget("place = min(position, K)·u", units, {"place": k * u, "place_squared": k * k * u * u})
+    return Gadget("place = min(position, K)·u", units, {"place": k * u, squared("place"): k * k * u * u})

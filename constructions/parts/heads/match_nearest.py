@@ -32,6 +32,7 @@ from constructions.parts.heads.match import (
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import POSITION, is_square
 from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting, split_scale
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head
 
 
@@ -47,7 +48,7 @@ def match_nearest(
 ) -> Head:
     """register := form at the equal-keyed position nearest to `wanted`, or at position 1 if there is none."""
     scale = match_scale(setting, printed)
-    k, k_squared, one, first = reg("position"), reg("position_squared"), reg("one"), reg("first")
+    k, k_squared, one, first = reg("position"), reg(squared("position")), reg("one"), reg("first")
     key_scale, query_scale = (1, scale.preference) if printed else split_scale(scale.preference)
     nearest: tuple[Component, ...] = (
         Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
@@ -83,14 +84,14 @@ PART = Part(
     source="Lemmas C.11 and C.17",
     statement="One head reads from the position nearest to a wanted one among those whose keys equal the query.",
     plan=lambda setting, printed: [
-        BlockPlan((), (*prepare(), square(reg("wanted"), "wanted_squared"))),
+        BlockPlan((), (*prepare(), square(reg("wanted"), squared("wanted")))),
         BlockPlan(
             (
                 match_nearest(
                     "match nearest",
                     (TEST_PAIR,),
                     reg("wanted"),
-                    reg("wanted_squared"),
+                    reg(squared("wanted")),
                     {"out": reg("payload")},
                     setting,
                     printed=printed,

@@ -53,6 +53,7 @@ from constructions.wiring.part import (
     log2,
     split_scale,
 )
+from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head
 
 
@@ -167,18 +168,18 @@ def _oracle(setting: Setting, columns: Columns) -> Expected:
 
 def _plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
     count, own = reg("count"), reg("query_count")
-    gadgets = (*prepare(), square(count, "count_squared"), square(own, "own_squared"), next_fraction(own, "target"))
-    squares = BlockPlan((), (product(reg("target"), reg("target"), {"target_squared": 1}),))
+    gadgets = (*prepare(), square(count, squared("count")), square(own, squared("own")), next_fraction(own, "target"))
+    squares = BlockPlan((), (product(reg("target"), reg("target"), {squared("target"): 1}),))
     head = match_next(
         "match next",
         (TEST_PAIR,),
         count,
-        reg("count_squared"),
+        reg(squared("count")),
         reg("target"),
         {"out": reg("payload")},
         setting,
         printed=printed,
-        printed_squares=(reg("target_squared"), reg("own_squared")),
+        printed_squares=(reg(squared("target")), reg(squared("own"))),
     )
     return [BlockPlan((), gadgets), *([squares] if printed else []), BlockPlan((head,), ())]
 

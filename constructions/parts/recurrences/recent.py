@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from constructions.wiring.affine import Affine, reg
 from constructions.wiring.part import Columns, Contract, Expected, Integer, Part, Setting
+from constructions.wiring.register import kept
 from constructions.wiring.wire import BlockPlan, LinearUnit
 
 TEST_DEPTH = 3
@@ -22,13 +23,13 @@ def recent(name: str, registers: Sequence[str], depth: int) -> LinearUnit:
     rows: dict[str, tuple[Affine, Affine]] = {}
     for x in registers:
         for j in range(depth):
-            rows[f"{x}-{j}"] = (reg(f"{x}-{j - 1}"), Affine()) if j else (Affine(), reg(x))
+            rows[kept(x, j)] = (reg(kept(x, j - 1)), Affine()) if j else (Affine(), reg(x))
     return LinearUnit(name, rows, "Lemma C.20")
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:
     x = columns["x"]
-    return {f"x-{j}": [x[t - j] if t >= j else Fraction(0) for t in range(len(x))] for j in range(TEST_DEPTH)}
+    return {kept("x", j): [x[t - j] if t >= j else Fraction(0) for t in range(len(x))] for j in range(TEST_DEPTH)}
 
 
 PART = Part(
@@ -39,7 +40,7 @@ PART = Part(
     plan=lambda setting, printed: [BlockPlan((), (), (recent("recent", ["x"], TEST_DEPTH),))],
     contract=lambda setting: Contract(
         {"x": Integer(-setting.n, setting.n)},
-        {f"x-{j}": Integer(-setting.n, setting.n) for j in range(TEST_DEPTH)},
+        {kept("x", j): Integer(-setting.n, setting.n) for j in range(TEST_DEPTH)},
         {},
     ),
     oracle=_oracle,

@@ -41,7 +41,7 @@ files:
 operations:
 {operations}
 
-RNNs:
+RNNs; of a hybrid, what stands before its attention:
 {rnns}
 
 exit codes:
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     operations = "\n".join(f"  {x.name:<12} {x.meaning}; {x.formula} gates" for x in OPERATIONS.values())
-    rnns = "\n".join(f"  {x.name:<12} {x.source}: {x.statement}" for x in find_models().values())
+    rnns = "\n".join(f"  {x.name:<15} {x.source}: {x.statement}" for x in find_models().values())
     parser = Parser(
         PROG,
         "Makes the circuit of an operation on p-bit numbers, or of one step of an RNN.",

@@ -6,8 +6,8 @@ A register is a form (forms.py): gates are made where something is not linear.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -30,19 +30,26 @@ def compile_step(model: Transformer, registers: Sequence[str], arithmetic: Arith
     Raises ValueError for a model with attention, and for a format or a rounding that circuits are not built for.
     """
     _check(model, arithmetic)
-    return _compile(model, registers, arithmetic, Reads())[0]()
+    return _Compiler(model, registers, arithmetic, Reads()).step()
 
 
 def compile_reachable(model: Transformer, registers: Sequence[str], arithmetic: Arithmetic) -> tuple[Step, Reads]:
     """The step on what it can be given, and what that is: states that it reaches, inputs that embed words; as `compile_step`."""
     _check(model, arithmetic)
-    names = [name for names in _states(model, registers) for name in names.values()]
+    most = arithmetic.format.max_quanta
     inputs = {
         f"x[{registers[r]}]": _embedded(model.words[:, r], model.position[r], arithmetic.format)
         for r in filled_registers(model.words, model.position)
     }
-    most = arithmetic.format.max_quanta
-    return invariant(names, inputs, most, lambda reads: _compile(model, registers, arithmetic, reads))
+    reads = Reads({}, inputs)
+    for i, names in enumerate(_states(model, registers)):
+        if names:  # on which no state of an earlier block depends
+
+            def following(reads: Reads, block: int = i) -> list[Range]:
+                return _Compiler(model, registers, arithmetic, reads).ranges_of_block(block)
+
+            reads = invariant(list(names.values()), reads, most, following)
+    return _Compiler(model, registers, arithmetic, reads).step(), reads
 
 
 def filled_registers(*matrices: Matrix) -> list[int]:
@@ -75,54 +82,54 @@ def _embedded(words: Matrix, slope: float, fmt: Format) -> Sequence[int] | Range
     return Range(min(0, *quanta), fmt.max_quanta) if slope > 0 else Range(-fmt.max_quanta, max(0, *quanta))
 
 
-def _compile(
-    model: Transformer, registers: Sequence[str], arithmetic: Arithmetic, reads: Reads
-) -> tuple[Callable[[], Step], list[Range]]:
-    """What makes the step, and the ranges of its next state."""
-    forms = FormBuilder(NumberBuilder(Builder(), arithmetic.format), arithmetic.discipline, reads)
-    compiler = _Compiler(forms, arithmetic.format)
-    states = _states(model, registers)
-    state = [{r: forms.state(name) for r, name in names.items()} for names in states]
-    stream = [forms.constant(0)] * model.width
-    inputs = {r: f"x[{registers[r]}]" for r in filled_registers(model.words, model.position)}
-    for r, name in inputs.items():
-        stream[r] = forms.input(name)
-    following: list[Form] = []
-    for block, held in zip(model.blocks, state, strict=True):
-        following += compiler.recur(block, held, stream)
-        compiler.feed_forward(block.feed_forward, stream)
-
-    def make() -> Step:
-        outputs = {f"o[{registers[r]}]": forms.number(stream[r]) for r in filled_registers(model.unembed)}
-        names = [name for names in states for name in names.values()]
-        return step(forms.numbers, names, list(inputs.values()), outputs, [forms.number(form) for form in following])
-
-    return make, [forms.range(form) for form in following]
-
-
-@dataclass(frozen=True)
 class _Compiler:
-    """The sublayers of a block, as changes of the registers in `stream`."""
+    """The operators of one step, one after the other. stream: the registers, as forms."""
 
-    forms: FormBuilder
-    format: Format
+    def __init__(self, model: Transformer, registers: Sequence[str], arithmetic: Arithmetic, reads: Reads) -> None:
+        self.model, self.registers, self.format = model, registers, arithmetic.format
+        self.forms = FormBuilder(NumberBuilder(Builder(), arithmetic.format), arithmetic.discipline, reads)
+        self.names = _states(model, registers)
+        self.states = [{r: self.forms.state(name) for r, name in names.items()} for names in self.names]
+        self.stream = [self.forms.constant(0)] * model.width
+        self.inputs = {r: f"x[{registers[r]}]" for r in filled_registers(model.words, model.position)}
+        for r, name in self.inputs.items():
+            self.stream[r] = self.forms.input(name)
 
-    def recur(self, block: Block, state: dict[int, Form], stream: list[Form]) -> list[Form]:
+    def step(self) -> Step:
+        """The circuit."""
+        following = [form for forms in self.run() for form in forms]
+        read = filled_registers(self.model.unembed)
+        outputs = {f"o[{self.registers[r]}]": self.forms.number(self.stream[r]) for r in read}
+        names = [name for names in self.names for name in names.values()]
+        next_state = [self.forms.number(form) for form in following]
+        return step(self.forms.numbers, names, list(self.inputs.values()), outputs, next_state)
+
+    def ranges_of_block(self, block: int) -> list[Range]:
+        """What the next state of a block can be; nothing behind its recurrence is looked at."""
+        return [self.forms.range(form) for form in next(itertools.islice(self.run(), block, None))]
+
+    def run(self) -> Iterator[list[Form]]:
+        """Block by block its next state; a block's feed-forward runs when the next one is asked for."""
+        for block, held in zip(self.model.blocks, self.states, strict=True):
+            yield self.recur(block, held)
+            self.feed_forward(block.feed_forward)
+
+    def recur(self, block: Block, state: dict[int, Form]) -> list[Form]:
         """The recurrence; returns the next state."""
         if block.recurrence is None:
             return []
         following = {}
         for r in state:
             terms = [(w, state[j]) for j, w in self._row(block.recurrence.carry[r])]
-            terms += [(w, stream[j]) for j, w in self._row(block.recurrence.feed[r])]
+            terms += [(w, self.stream[j]) for j, w in self._row(block.recurrence.feed[r])]
             following[r] = self.forms.dot(terms, 0)
         for r, value in following.items():
-            stream[r] = self.forms.add(stream[r], value)
+            self.stream[r] = self.forms.add(self.stream[r], value)
         return list(following.values())
 
-    def feed_forward(self, ffn: FeedForward, stream: list[Form]) -> None:
+    def feed_forward(self, ffn: FeedForward) -> None:
         """The ReGLU units."""
-        to = self.forms
+        to, stream = self.forms, self.stream
         gates = self._rows(ffn.gate, ffn.gate_bias, stream)
         ups = self._rows(ffn.up, ffn.up_bias, stream)
         hidden = [to.multiply(to.relu(gate), up) for gate, up in zip(gates, ups, strict=True)]

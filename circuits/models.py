@@ -1,8 +1,9 @@
-"""The RNNs whose step is made a circuit: small ones for their own sake, and every Linear RNN of this project.
+"""The RNNs whose step is made a circuit: small ones for their own sake, and every recurrent model of this project.
 
-Source: definition 3.3; Lemmas C.20 and C.21; Theorems 4.1 and 5.2 to 5.4.
+Source: definitions 3.3 and 5.5; Lemmas C.20 and C.21; Theorems 4.1, 5.2 to 5.4, 5.6 to 5.8.
 An RNN here is its step, and the words that it reads and writes: a token embeds as words[token] + position·(its place)
-over the step's inputs, and the next token is the argmax of unembed·output.
+over the step's inputs, and the next token is the argmax of unembed·output. Of a hybrid it is what stands before the attention, and
+writes numbers that are read there, one for each row of unembed.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import numpy as np
 
 from circuits.builder import Builder
 from circuits.compiler import compile_reachable, filled_registers
-from circuits.forms import FormBuilder
+from circuits.forms import Form, FormBuilder
 from circuits.numbers import NumberBuilder
 from circuits.ranges import Range, Reads, invariant
 from circuits.step import Step, step
 from constructions import counting, index, ngram, recall
 from constructions.layers import Matrix
+from constructions.measures import recurrent_part
 from constructions.models.building import format_of, wired_of
 from constructions.models.construction import Construction
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
@@ -45,8 +47,8 @@ KEPT = 3  # tokens, by the shift register
 class Rnn:
     """An RNN as Theorem 4.8 takes it: the circuit of a step, and the fixed embeddings.
 
-    n: the largest number that it has a token for. reads: what the circuit relies on. wired: its matrices, if it is a Linear RNN of
-    this project. ends: the words behind which it has nothing to say.
+    n: the largest number that it has a token for. reads: what the circuit relies on. wired: its matrices, if it has weights.
+    ends: the words behind which it has nothing to say.
     Shapes: words (vocabulary, inputs), position (inputs,), unembed (vocabulary, outputs), all over the step's numbers.
     """
 
@@ -184,23 +186,24 @@ def parity(n: int, arithmetic: Arithmetic) -> Rnn:
     unit, fmt = 1 << -arithmetic.format.quantum_exponent, arithmetic.format
     states, inputs = ["h"], ["x[1]", "x[even]", "x[odd]"]
 
-    def make(reads: Reads) -> tuple[Callable[[], Step], list[Range]]:
+    def make(reads: Reads) -> tuple[FormBuilder, dict[str, Form]]:
         forms = FormBuilder(NumberBuilder(Builder(), fmt), arithmetic.discipline, reads)
         h = forms.state(states[0])
         x, _, _ = (forms.input(name) for name in inputs)
         odd = forms.dot([(unit, forms.add(h, x)), (-2 * unit, forms.multiply(h, x))], 0)
-        outputs = {"o[1]": forms.constant(0), "o[even]": forms.dot([(-unit, odd)], unit), "o[odd]": odd}
+        return forms, {"o[1]": forms.constant(0), "o[even]": forms.dot([(-unit, odd)], unit), "o[odd]": odd}
 
-        def finish() -> Step:
-            numbers = {name: forms.number(form) for name, form in outputs.items()}
-            return step(forms.numbers, states, inputs, numbers, [numbers["o[odd]"]])
-
-        return finish, [forms.range(odd)]
+    def following(reads: Reads) -> list[Range]:
+        forms, outputs = make(reads)
+        return [forms.range(outputs["o[odd]"])]
 
     vocabulary = ("0", "1", "even", "odd")
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)
     read = {name: [unit * int(x) for x in column] for name, column in zip(inputs, rows.T, strict=True)}
-    made, reads = invariant(states, read, fmt.max_quanta, make)
+    reads = invariant(states, Reads({}, read), fmt.max_quanta, following)
+    forms, outputs = make(reads)
+    numbers = {name: forms.number(form) for name, form in outputs.items()}
+    made = step(forms.numbers, states, inputs, numbers, [numbers["o[odd]"]])
     return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, made, reads, rows, np.zeros(3), rows)
 
 
@@ -245,11 +248,11 @@ def simulated() -> dict[str, Model]:
 
 
 def find_models() -> dict[str, Model]:
-    """Every model by name: those of `simulated`, then the other Linear RNNs among the constructions."""
+    """Every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
     found = dict(simulated())
     for item in find_constructions():
         name = item.name if item.model == "rag" else f"{item.name}-{item.model}"
-        if item.model in ("rag", "cot") and name not in found:
+        if item.model != "transformer" and name not in found:
             build = partial(_build, name, item)
             found[name] = Model(name, item.source, item.statement, item.least_precision, build)
     return found
@@ -271,4 +274,5 @@ def _searcher(retriever: Retriever) -> Model:
 
 def _build(name: str, item: Construction, n: int, arithmetic: Arithmetic, ends: Iterable[str] = ()) -> Rnn:
     """The weights of a Linear RNN are the same at every precision."""
-    return linear(name, item.source, replace(item.build(n, ()), arithmetic=arithmetic), ends)
+    wired = item.build(n, ())
+    return linear(name, item.source, replace(wired, model=recurrent_part(wired.model), arithmetic=arithmetic), ends)

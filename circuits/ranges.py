@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 PATIENCE = 4  # how often a range may grow before its bounds are let go: that of a kept token grows with what it keeps
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -67,25 +65,20 @@ class Reads:
     inputs: Mapping[str, Sequence[int] | Range] = field(default_factory=dict)
 
 
-def invariant(
-    names: Sequence[str],
-    inputs: Mapping[str, Sequence[int] | Range],
-    most: int,
-    make: Callable[[Reads], tuple[Callable[[], Made], Sequence[Range]]],
-) -> tuple[Made, Reads]:
-    """What `make` makes for ranges that hold by induction, and these.
+def invariant(names: Sequence[str], reads: Reads, most: int, following: Callable[[Reads], Sequence[Range]]) -> Reads:
+    """The reads, and ranges of more numbers of the state that hold by induction.
 
-    make(reads): what makes a step that relies on them, and the ranges of its next state. most: the largest number, in quanta.
+    names: of these numbers. following: the ranges that they have behind a step that relies on such reads. most: the largest number,
+    in quanta.
     """
     ranges = dict.fromkeys(names, Range(0, 0, most.bit_length()))
     grown = dict.fromkeys(names, 0)
     while True:
-        reads = Reads(dict(ranges), inputs)
-        made, following = make(reads)
-        for name, after in zip(names, following, strict=True):
+        found = Reads({**reads.states, **ranges}, reads.inputs)
+        for name, after in zip(names, following(found), strict=True):
             wider = ranges[name].join(after)
             if wider != ranges[name]:
                 grown[name] += 1
                 ranges[name] = wider if grown[name] <= PATIENCE else ranges[name].widen(wider, most)
-        if ranges == reads.states:
-            return made(), reads
+        if all(found.states[name] == within for name, within in ranges.items()):
+            return found

@@ -13,7 +13,7 @@ range and a selection, 8w. A ReLU unit adds p ANDs and one product with its roun
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,22 @@ def classes(model: Transformer) -> tuple[str, ...]:
         HYBRID_RNN: sum(attention) == 1 and attention[-1],
     }
     return tuple(name for name, holds in belongs.items() if holds)
+
+
+def recurrent_part(model: Transformer) -> Transformer:
+    """The RNN of a hybrid RNN (definition 5.5), all blocks before the attention; of another model, the model.
+
+    Its outputs are the registers that the rest reads, one row of `unembed` for each.
+    """
+    before = next((i for i, block in enumerate(model.blocks) if block.heads), None)
+    if before is None:
+        return model
+    readers = [model.unembed]
+    for block in model.blocks[before:]:
+        readers += [matrix for head in block.heads for matrix in (head.query, head.key, head.value)]
+        readers += [block.feed_forward.gate, block.feed_forward.up]
+    read = np.vstack(readers).any(axis=0)
+    return replace(model, blocks=model.blocks[:before], unembed=np.eye(model.width)[read])
 
 
 def state_registers(recurrence: Recurrence) -> list[int]:

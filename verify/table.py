@@ -33,7 +33,13 @@ EPILOG = f"""examples:
 
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
-COSTS = ("size", "precision", "length", "cost")  # aspects that are about what a model costs, not about what it answers
+COSTS = (
+    "size",
+    "precision",
+    "length",
+    "cost",
+    "circuit",
+)  # aspects that are about what a model costs, not about what it answers
 
 
 class Outcome(enum.StrEnum):
@@ -86,24 +92,28 @@ def impossible(how: str, *claims: str) -> Basis:
     return Basis(Outcome.IMPOSSIBLE, how, required=claims)
 
 
-def _retrieval(theorem: str, task: str, how: str) -> Basis:
+def _retrieval(theorem: str, task: str, how: str, *more: str) -> Basis:
     stem = f"{theorem}/{task}"
-    return solved(theorem, task, how, stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision")
+    required = (stem, f"{stem}-small", f"{theorem}/size", f"{theorem}/precision", *(f"{stem}-{x}" for x in more))
+    return solved(theorem, task, how, *required)
 
 
 def _retrieval_row(task: str, bits: str) -> tuple[Basis | None, ...]:
     return (
         impossible(f"needs {bits} bits", f"4.6/lower-{task}"),
         _retrieval("4.6", task, "no chain of thought"),
-        _retrieval("5.2", task, "1 search, O(1) tokens"),
-        _retrieval("5.6", task, "no chain of thought"),
+        _retrieval("5.2", task, f"1 search, O(1) tokens, {LINEAR}", "circuit"),
+        _retrieval("5.6", task, f"no chain of thought, {QUADRATIC}", "circuit"),
     )
 
 
 def _turing(theorem: str, how: str) -> Basis:
-    return solved(theorem, "turing", how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost")))
+    return solved(
+        theorem, "turing", how, theorem, *(f"{theorem}/{what}" for what in ("every-run", "size", "cost", "circuit"))
+    )
 
 
+LINEAR, QUADRATIC = "circuit of O(p) gates", "circuit of O(p²) gates"
 ARCHITECTURES = ("RNN, o(n) bits, any chain of thought", "Transformer", "Linear RNN + searches", "hybrid RNN")
 TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
@@ -125,18 +135,24 @@ TASKS: Mapping[str, tuple[Basis | None, ...]] = {
         solved(
             "5.3",
             "istree",
-            "at most 64n − 43 tokens and 6n − 4 searches",
-            *(f"5.3/istree{what}" for what in ("", "-small", "-length", "-size", "-precision")),
+            f"at most 64n − 43 tokens and 6n − 4 searches, {LINEAR}",
+            *(f"5.3/istree{what}" for what in ("", "-small", "-length", "-size", "-precision", "-circuit")),
         ),
-        solved("5.7", "istree", "O(n log n) tokens", "5.7", "5.7/small", "5.7/length", "5.7/size", "5.7/precision"),
+        solved(
+            "5.7",
+            "istree",
+            f"O(n log n) tokens, {QUADRATIC}",
+            "5.7",
+            *(f"5.7/{what}" for what in ("small", "length", "size", "precision", "circuit")),
+        ),
     ),
     "Turing machines": (
         impossible("needs n/2 bits", "5.4/lower-turing"),
         None,
-        _turing("5.4", "O(1) tokens and 1 search a step"),
-        _turing("5.8", "O(1) tokens a step"),
+        _turing("5.4", f"O(1) tokens and 1 search a step, {LINEAR}"),
+        _turing("5.8", f"O(1) tokens a step, {QUADRATIC}"),
     ),
-    "… on log n cells": (_turing("4.1", "O(log n) bits, O(log n) tokens a step"), None, None, None),
+    "… on log n cells": (_turing("4.1", f"O(log n) bits, O(log n) tokens a step, {LINEAR}"), None, None, None),
     "Index with an oracle for recall": (
         impossible("needs n/2 − 2 bits", "5.1/lower-index", "5.1/oracle-simulated"),
         None,
@@ -251,7 +267,8 @@ def totals(found: Sequence[Cell]) -> str:
     """How many cells came out how; and what the signs mean."""
     outcomes = [cell.outcome for cell in found]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
-    return f"{counts}\nn: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
+    signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
+    return f"{counts}\n{signs}\ncircuit: of what is recurrent in a step, over numbers of p bits"
 
 
 def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:

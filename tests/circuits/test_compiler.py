@@ -13,8 +13,10 @@ from circuits.compiler import compile_step
 from circuits.models import Rnn, find_models
 from circuits.runs import embedded
 from circuits.step import Step
+from constructions import counting, index, recall
 from constructions.engines.reference import ReferenceEngine, Sparse
-from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
+from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer, block_arrays
+from constructions.retrieval.retriever import Retriever
 from precision import Arithmetic, Discipline, Rounding, fixed_point
 
 BOTH = list(Discipline)
@@ -104,7 +106,7 @@ def test_random_models(seed: int, discipline: Discipline) -> None:
         same_step(model, arithmetic, step, draw[:-3], draw[-3:])
 
 
-LINEAR = [name for name in find_models() if name != "parity"]
+WITH_WEIGHTS = [name for name in find_models() if name != "parity"]
 
 
 def load(name: str, discipline: Discipline) -> Rnn:
@@ -126,8 +128,10 @@ def test_any_state_of_models_of_the_project(name: str, discipline: Discipline) -
         same_step(rnn.wired.model, rnn.arithmetic, step, draw[:cut], draw[cut:])
 
 
-@pytest.mark.parametrize("discipline", BOTH)
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize(
+    ("name", "discipline"),
+    [(name, d) for name in WITH_WEIGHTS for d in BOTH if d is Discipline.FUSED or not name.endswith("-hybrid")],
+)
 def test_reached_states_of_models_of_the_project(name: str, discipline: Discipline) -> None:
     """Any words one after the other: the engine's registers and states, and every state within its range."""
     rnn, rng = load(name, discipline), random.Random(name)
@@ -143,6 +147,25 @@ def test_reached_states_of_models_of_the_project(name: str, discipline: Discipli
         assert (output, state) == ([registers[i] for i in read], [numbers[r] for numbers, r in held])
         ranges = zip(rnn.step.states, state, strict=True)
         assert all(quanta in rnn.reads.states[name] for name, quanta in ranges)
+
+
+@pytest.mark.parametrize("retriever", [index.HYBRID, recall.HYBRID, counting.HYBRID], ids=lambda x: x.construction.name)
+def test_what_is_recurrent_in_a_hybrid(retriever: Retriever) -> None:
+    """The registers of the whole model behind its first block; the same weights at every precision."""
+    rnn = find_models()[f"{retriever.construction.name}-hybrid"].load(None, 4)
+    assert rnn.wired is not None
+    for more in (0, 2, 20):
+        whole = retriever.build(4, rnn.step.precision_bits + more)
+        for ours, theirs in zip(rnn.wired.model.blocks, whole.model.blocks[:-1], strict=True):
+            assert all(map(np.array_equal, block_arrays(ours), block_arrays(theirs)))
+    whole = retriever.build(4)
+    engine, state, rng = ReferenceEngine(whole.model, whole.arithmetic), [0] * len(rnn.step.states), random.Random(4)
+    read = [whole.registers.index(name[2:-1]) for name in rnn.step.outputs]
+    for place in range(1, 8):
+        word = rng.randrange(len(rnn.vocabulary))
+        output, state = rnn.step.run(state, embedded(rnn, word, place))
+        registers = engine.append(word).registers
+        assert output == [registers[-3][i] for i in read]  # before the attention, and the feed-forward behind it
 
 
 @pytest.mark.parametrize("name", ["shift", "sum", "parity", "recall"])

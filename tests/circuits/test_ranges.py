@@ -15,14 +15,14 @@ from circuits.ranges import PATIENCE, Range, Reads, invariant, range_of
 def found(step: dict[str, Range], *names: str) -> dict[str, Range]:
     """The invariant of h ← h + step, clipped at ±100, and whatever else follows it."""
 
-    def make(reads: Reads) -> tuple[object, list[Range]]:
+    def following(reads: Reads) -> list[Range]:
         def after(name: str) -> Range:
             held, more = reads.states[name], step[name]
             return Range(max(-100, held.low + more.low), min(100, held.high + more.high), min(held.step, more.step))
 
-        return dict, [after(name) for name in names]
+        return [after(name) for name in names]
 
-    return dict(invariant(names, {}, 100, make)[1].states)
+    return dict(invariant(names, Reads(), 100, following).states)
 
 
 def test_what_does_not_grow_settles() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from constructions.layers import AttentionHead, Block, FeedForward, Recurrence, Transformer
-from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, classes, measure
+from constructions.measures import HYBRID_RNN, LINEAR_RNN, TRANSFORMER, classes, measure, recurrent_part
 
 EMPTY = FeedForward(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0), np.zeros((3, 0)), np.zeros(3))
 HEAD = AttentionHead(np.ones((1, 3)), np.ones((1, 3)), np.ones((1, 3)), np.ones((3, 1)))
@@ -44,6 +44,23 @@ def test_state_is_what_the_recurrences_keep() -> None:
     assert counted.parameters == 2 * (9 + 9 + 3)
     assert counted.parameter_bits == 9 * counted.parameters
     assert measure(model(PLAIN), 9).state_numbers == 0
+
+
+def test_the_recurrent_part_of_a_hybrid() -> None:
+    """What stands before the attention, with the registers that its heads, its units or the output head read, and no others."""
+    ffn = FeedForward(np.eye(3)[:1], np.zeros(1), np.zeros((1, 3)), np.zeros(1), np.zeros((3, 1)), np.zeros(3))
+    reads_1 = replace(HEAD, query=np.eye(3)[1:2], key=np.zeros((1, 3)), value=np.zeros((1, 3)))
+    for head, units, output, read in (
+        (reads_1, EMPTY, (), [1]),
+        (reads_1, ffn, (), [0, 1]),
+        (reads_1, EMPTY, (2,), [1, 2]),
+        (HEAD, EMPTY, (), [0, 1, 2]),
+    ):
+        whole = replace(model(RECUR, PLAIN, Block((head,), units)), unembed=np.eye(3)[list(output)])
+        part = recurrent_part(whole)
+        assert part.blocks == (RECUR, PLAIN)
+        assert np.array_equal(part.unembed, np.eye(3)[read])
+    assert recurrent_part(model(RECUR, PLAIN)).blocks == (RECUR, PLAIN)
 
 
 def test_the_circuit_grows_with_every_weight_and_every_bit() -> None:

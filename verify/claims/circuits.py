@@ -167,7 +167,7 @@ def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
 @st.composite
 def reads(draw: st.DrawFn) -> Read:
     """Up to six words of any Linear RNN of the project."""
-    name = draw(st.sampled_from([name for name in find_models() if name not in ("parity", "turing", "istree")]))
+    name = draw(st.sampled_from(["shift", "sum", "index", "recall", "ngram", "counting", "turing-cot"]))
     n, discipline = draw(st.integers(1, 2)), draw(st.sampled_from(Discipline))
     last = len(load(name, n, discipline).vocabulary) - 1
     return Read(name, n, discipline, tuple(draw(st.lists(st.integers(0, last), min_size=1, max_size=6))))

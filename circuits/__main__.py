@@ -9,14 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.table import Table
-
 from circuits import aiger
-from circuits.aiger_read import read
 from circuits.circuit import Circuit, Kind
 from circuits.dot import dot_text
-from circuits.equivalence import find_difference
-from circuits.models import LARGEST_N, find_models
 from circuits.operations import OPERATIONS
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
@@ -67,20 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> Parser:
-    operations = "\n".join(f"  {x.name:<12} {x.meaning}; {x.formula} gates" for x in OPERATIONS.values())
-    rnns = "\n".join(f"  {x.name:<15} {x.source}: {x.statement}" for x in find_models().values())
-    parser = Parser(
-        PROG,
-        "Makes the circuit of an operation on p-bit numbers, or of one step of an RNN.",
-        EPILOG.format(prog=PROG, operations=operations, rnns=rnns),
-    )
+    parser = Parser(PROG, "Makes the circuit of an operation on p-bit numbers, or of one step of an RNN.", _epilog)
     add = parser.add_argument
     add("operation", nargs="?", choices=tuple(OPERATIONS), metavar="OP", help=", ".join(OPERATIONS))
-    add("--rnn", metavar="NAME", choices=tuple(find_models()), help="the step of this RNN instead; see below")
+    add("--rnn", metavar="NAME", type=_rnn, help="the step of this RNN instead; see below")
     add("--p", type=cli.precision, metavar="P", help="bits of the number format R_p, odd")
     add(
         "--n",
-        type=cli.whole_number(1, LARGEST_N),
+        type=_size,
         help="with --rnn: the bound n of its numbers (default: the largest for p)",
     )
     add(
@@ -95,6 +84,30 @@ def _parser() -> Parser:
     add("--force", action="store_true", help="overwrite files")
     add("--json", action="store_true", help="one JSON document on standard output, with all gates")
     return parser
+
+
+def _epilog() -> str:
+    from circuits.models import find_models
+
+    operations = "\n".join(f"  {x.name:<12} {x.meaning}; {x.formula} gates" for x in OPERATIONS.values())
+    rnns = "\n".join(f"  {x.name:<15} {x.source}: {x.statement}" for x in find_models().values())
+    return EPILOG.format(prog=PROG, operations=operations, rnns=rnns)
+
+
+def _rnn(name: str) -> str:
+    """A parser's type: one of the RNNs, which are loaded only now."""
+    from circuits.models import find_models
+
+    if name not in (known := find_models()):
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {', '.join(map(repr, known))})")
+    return name
+
+
+def _size(text: str) -> int:
+    """A parser's type: the bound n of an RNN's numbers."""
+    from circuits.models import LARGEST_N
+
+    return cli.whole_number(1, LARGEST_N)(text)
 
 
 def _command(argv: Sequence[str]) -> int:
@@ -148,6 +161,8 @@ def _operation(args: argparse.Namespace) -> _Made:
 
 
 def _step(args: argparse.Namespace) -> _Made:
+    from circuits.models import find_models
+
     model = find_models()[args.rnn]
     with cli.usage_errors():
         rnn = model.load(args.p, args.n, Discipline(args.discipline))
@@ -166,6 +181,9 @@ def _step(args: argparse.Namespace) -> _Made:
 
 
 def _judge(circuit: Circuit, path: Path) -> int:
+    from circuits.aiger_read import read
+    from circuits.equivalence import find_difference
+
     with cli.usage_errors():
         found = find_difference(circuit, read(path))
     if found is None:
@@ -204,6 +222,10 @@ def _document(made: _Made, written: Sequence[Path]) -> dict[str, object]:
 
 
 def _print(made: _Made) -> None:
+    from rich.table import Table
+
+    from constructions.show.terminal import console
+
     c = made.circuit
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=made.title, title_justify="left")
     rows: dict[str, object] = {"input bits": len(c.inputs), "state bits": len(c.states), "output bits": len(c.outputs)}
@@ -214,7 +236,7 @@ def _print(made: _Made) -> None:
     for name, value in rows.items():
         formula = f"  = {made.document['formula']}" if name == "operations" and "formula" in made.document else ""
         table.add_row(name, (f"{value:,}" if isinstance(value, int) else str(value)) + formula)
-    cli.console().print(table)
+    console().print(table)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
-from circuits.scene import CircuitScene
 from circuits.simulation import gate_word
 from circuits.simulator import Simulator, construction
 from constructions.models.door import Door, Said
@@ -17,11 +15,13 @@ from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
-from constructions.show.page import Page
 from constructions.show.run import run_document
-from constructions.show.trace import Trace
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
+    from constructions.show.trace import Trace
 
 PROG = "python -m constructions.simulate"
 DEFAULT_RNN = "parity"
@@ -197,7 +197,7 @@ def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], tra
         has = _said(job.solver, run, answer)
         cli.write_json(run_document(run, job.solver.construction.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
-        _print_gates(rnn, run, cli.console())
+        _print_gates(rnn, run)
     else:
         print(*answer)
         steps = round(len(run.produced) / (gates + 1))
@@ -205,6 +205,9 @@ def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], tra
 
 
 def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Page:
+    from circuits.scene import CircuitScene
+    from constructions.show.page import Page
+
     rnn = job.solver.rnn
     scene = CircuitScene(rnn, len(run.prompt), run.produced)
     size = f"{len(run.prompt)} words, {len(rnn.step.circuit.gates):,} gates a step"
@@ -212,14 +215,17 @@ def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Pa
     return Page(f"The RNN {rnn.name}, gate by gate", said, size, scene.document(), scene.says)
 
 
-def _print_gates(rnn: Rnn, run: Run, console: Console) -> None:
+def _print_gates(rnn: Rnn, run: Run) -> None:
     """Every token as it came: the step, the gate, its operands with their values, its own value."""
+    from constructions.show.terminal import console
+
+    screen = console()
     circuit = rnn.step.circuit
     before: dict[int, str] = {}  # gate → its last value
     step = number = 0
     for token, word in zip(run.tokens.tolist(), run.produced, strict=True):
         if token < len(rnn.vocabulary):
-            console.print(f"step {step + 1}  {'word' if number else 'result'} {word}")
+            screen.print(f"step {step + 1}  {'word' if number else 'result'} {word}")
             step, number = step + bool(number), 0
             continue
         gate = circuit.gates[number]
@@ -232,7 +238,7 @@ def _print_gates(rnn: Rnn, run: Run, console: Console) -> None:
         else:
             what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
         before[number] = word.partition("=")[2]
-        console.print(f"step {step + 1}  {word:<10} {what}")
+        screen.print(f"step {step + 1}  {word:<10} {what}")
         number += 1
 
 

@@ -12,6 +12,7 @@ from constructions.measures import measure
 from constructions.models.construction import Construction
 from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
+from constructions.show.terminal import console, print_table
 from constructions.wiring.part import Part
 
 PROG = "python -m constructions"
@@ -37,10 +38,10 @@ def _command(argv: Sequence[str]) -> int:
         constructions = [construction_document(item) for item in found]
         cli.write_json({"schema": 1, "constructions": constructions, "parts": [part_document(part) for part in parts]})
         return cli.HOLDS
-    console = cli.console()
-    cli.print_table(console, _constructions_table(found), LEAST_WIDTH)
-    console.print()
-    cli.print_table(console, _parts_table(parts), LEAST_WIDTH)
+    screen = console()
+    print_table(screen, _constructions_table(found), LEAST_WIDTH)
+    screen.print()
+    print_table(screen, _parts_table(parts), LEAST_WIDTH)
     return cli.HOLDS
 
 

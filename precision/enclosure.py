@@ -16,11 +16,13 @@ All functions take the value to be positive and not itself critical, as e^x and 
 from __future__ import annotations
 
 from fractions import Fraction
-
-from flint import arb, ctx
+from typing import TYPE_CHECKING
 
 from precision.format import Format, Rounding
 from precision.rounding import Rounded, round_dyadic, round_ratio
+
+if TYPE_CHECKING:
+    from flint import arb
 
 # log2(e) = 1.442695..., from below; dyadic, so that a lower bound of gap * log2(e) is a product and a shift.
 LOG2_E_BELOW = 94548
@@ -42,6 +44,8 @@ def exponential_ball(quanta: int, fmt: Format, precision_bits: int) -> arb:
 
     If e^x is below 2^-(precision_bits + 64) quanta the ball is just [0, 2^-k] for some k beyond that.
     """
+    from flint import arb, ctx
+
     if quanta < 0:
         halvings = doublings(-quanta, fmt)
         negligible = precision_bits + 64 - fmt.quantum_exponent

@@ -21,9 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Literal, NamedTuple
-
-from flint import arb, ctx
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from precision.enclosure import (
     doublings,
@@ -37,6 +35,9 @@ from precision.enclosure import (
 from precision.exponential import exp_quanta
 from precision.format import Arithmetic, Discipline, Format, Rounding
 from precision.rounding import Rounded, round_fraction, round_ratio
+
+if TYPE_CHECKING:
+    from flint import arb
 
 DecidedBy = Literal["exact", "certificate", "float64", "arb"]
 _EFFORT: tuple[DecidedBy, ...] = ("exact", "certificate", "float64", "arb")
@@ -153,6 +154,8 @@ def _certified_loser(
 
 def _enclose(counts: Counter[int], wanted: set[int], fmt: Format, precision_bits: int) -> dict[int, arb]:
     """Balls around e^-gap / Σ count · e^-gap' for the wanted gaps."""
+    from flint import arb, ctx
+
     powers = {gap: exponential_ball(-gap, fmt, precision_bits) for gap in counts}
     with ctx.workprec(precision_bits):
         total = sum((count * powers[gap] for gap, count in counts.items()), start=arb(0))

@@ -16,7 +16,7 @@ from constructions.models.registry import find_constructions, find_parts
 from verify.findings import TITLES, known_findings, main, markdown, owners, place_of
 from verify.framework.claim import Verdict
 from verify.framework.ledger import load_witnesses, read
-from verify.plugin import WITNESSES
+from verify.framework.order import WITNESSES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

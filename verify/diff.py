@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from constructions.show import cli
+from constructions.show.terminal import console
 from verify.framework.claim import EVIDENCE, Json, Row, compact
 from verify.framework.ledger import covered, read, read_options, shortened, sort_key
 
@@ -238,10 +239,10 @@ def _command(argv: Sequence[str]) -> int:
     if arguments.json:
         cli.write_json(found.document())
     else:
-        console = cli.console()
+        screen = console()
         if not found.same:
-            _print(console, found)
-        console.print(summary(found))
+            _print(screen, found)
+        screen.print(summary(found))
     return SAME if found.same else DIFFERENT
 
 

@@ -16,8 +16,8 @@ from constructions.show import cli
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Row, Verdict, Witness, compact
 from verify.framework.ledger import covered, load_witnesses, natural, read, require_writable, shortened, sort_key
+from verify.framework.order import WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
-from verify.plugin import WITNESSES
 
 PROG = "python -m verify.findings"
 LEDGER = Path("docs/ledger.json")

@@ -31,12 +31,11 @@ from verify.framework.options import (
     matching,
     require_device,
 )
-from verify.framework.order import LEDGER, are_claims, longest_first, seconds_of
+from verify.framework.order import LEDGER, WITNESSES, are_claims, longest_first, seconds_of
 
 if TYPE_CHECKING:
     from verify.framework.check import Check
 
-WITNESSES = Path(__file__).with_name("witnesses.json")
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
 RESUMED = pytest.StashKey[list[Row]]()

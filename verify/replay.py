@@ -11,18 +11,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from constructions.show import cli
 from constructions.show.cli import CommandError
-from verify import plugin
 from verify.framework import proofs
 from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, rows_of
 from verify.framework.options import FILES
+from verify.framework.order import WITNESSES
 from verify.kernel import Rejected, check
-from verify.plugin import REPLAY, WITNESSES, claim_of
+
+if TYPE_CHECKING:
+    import pytest
 
 PROG = "python -m verify.replay"
 EXIT_CODES = {Verdict.HOLDS: cli.HOLDS, Verdict.REFUTED: cli.REFUTED, Verdict.UNKNOWN: cli.UNKNOWN}
@@ -47,10 +48,14 @@ class Replay:
     errors: list[str] = field(default_factory=list)
 
     def pytest_configure(self, config: pytest.Config) -> None:
+        from verify.plugin import REPLAY
+
         if self.witness is not None:
             config.stash[REPLAY] = self.witness
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        from verify.plugin import claim_of
+
         claims = {item: claim for item in items if (claim := claim_of(item)) is not None}
         self.claims |= {claim.id: claim for claim in claims.values()}
         items[:] = [item for item, claim in claims.items() if claim.id == self.claim]
@@ -65,6 +70,10 @@ class Replay:
 
 def run(folder: Path, replay: Replay, *options: str) -> Replay:
     """pytest over the claims, without its own output; CommandError if it cannot read them."""
+    import pytest
+
+    from verify import plugin
+
     files = [str(path) for path in sorted(folder.glob(FILES))]
     if not files:
         raise CommandError(f"{folder}: there is no {FILES}")

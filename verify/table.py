@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from constructions.show import cli
+from constructions.show.terminal import console
 from verify.framework.claim import EVIDENCE, Claim, Json, Row, Searched, Verdict
 from verify.framework.ledger import natural, read, read_options
 from verify.framework.order import LEDGER
@@ -339,9 +340,9 @@ def _command(argv: Sequence[str]) -> int:
     elif arguments.markdown:
         print(markdown(found), end="")
     else:
-        console = cli.console()
-        console.print(table(found, min(WIDTH, console.width)))
-        console.print(totals(found))
+        screen = console()
+        screen.print(table(found, min(WIDTH, screen.width)))
+        screen.print(totals(found))
     return status(found)
 
 

@@ -29,9 +29,7 @@ from constructions.engines.decoding import (
     decode_with_guess,
     readable,
 )
-from constructions.engines.incremental import IncrementalDecoder, is_cached, is_compiled, limbs_needed
 from constructions.engines.protocol import Decode, Decoded, Respond, Tick, no_response
-from constructions.engines.reference import ReferenceEngine
 from constructions.layers import Transformer, block_arrays
 from precision.format import Arithmetic, Rounding
 
@@ -96,8 +94,12 @@ def decode_by_auto(
 def _token_by_token(name: str, model: Transformer, arithmetic: Arithmetic, beyond: bool) -> Callable[[int], int] | None:
     """What takes a token in and returns the argmax; None for an engine that runs over whole sequences."""
     if name == "incremental":
+        from constructions.engines.incremental import IncrementalDecoder
+
         return IncrementalDecoder(model, arithmetic, beyond=beyond).append
     if name == "reference":
+        from constructions.engines.reference import ReferenceEngine
+
         engine = ReferenceEngine(model, arithmetic, beyond=beyond)
         return lambda token: engine.append(token).next_token
     return None
@@ -121,6 +123,8 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
         seconds["indexed"] = runs * (PER_RUN + PER_PLACE * (len(heads) + 1) * length)
     elif importlib.util.find_spec("torch"):
         seconds["dense"] = runs * (WITH_TORCH + PER_PAIR * len(heads) * length**2)
+    from constructions.engines.incremental import is_cached, is_compiled, limbs_needed
+
     if is_compiled(arithmetic) and importlib.util.find_spec("numba"):
         seconds["incremental"] = (LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING) + PER_TOKEN * length
     return min(seconds, key=lambda name: seconds[name])

@@ -1,6 +1,18 @@
 """IsTree: is an undirected graph a tree? Theorems 4.7, 5.3 and 5.7."""
 
-from constructions.istree import hybrid, rag, transformer
-from constructions.istree.door import DOOR as DOOR
+from __future__ import annotations
 
-CONSTRUCTIONS = (transformer.CONSTRUCTION, rag.CONSTRUCTION, hybrid.CONSTRUCTION)
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """`CONSTRUCTIONS` and `DOOR`, made when somebody asks for them: who wants a graph need not wait for weights."""
+    if name == "DOOR":
+        from constructions.istree.door import DOOR
+
+        return DOOR
+    if name != "CONSTRUCTIONS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from constructions.istree import hybrid, rag, transformer
+
+    return (transformer.CONSTRUCTION, rag.CONSTRUCTION, hybrid.CONSTRUCTION)

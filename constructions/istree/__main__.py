@@ -7,18 +7,20 @@ import re
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
-from constructions.istree.scene import graph_scene, walk_of, walk_sentence, walks
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
-from constructions.show.page import Page
-from constructions.show.trace import TokenTrace, Trace
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
+    from constructions.show.trace import TokenTrace, Trace
 
 DEFAULT_N = 8  # of a dump without a graph
 EDGE_LIST = "an edge list, one `u v` a line,"
@@ -109,6 +111,9 @@ def _report(job: Job[Model, Graph], run: Run, answer: Answer, trace: Trace | Non
 
 
 def _page(job: Job[Model, Graph], run: Run, answer: Answer) -> Page:
+    from constructions.istree.scene import graph_scene, walk_of, walk_sentence, walks
+    from constructions.show.page import Page
+
     graph, (_, verdict) = job.given, answer
     assert graph is not None
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from constructions.models.solver import Run
 from constructions.retrieval.door import door_of
@@ -16,7 +17,9 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
 from constructions.show.options import LARGEST_N
-from constructions.show.page import Page
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
 
 DEFAULT_N = 12  # of a dump without a question
 
@@ -120,6 +123,8 @@ def _job(models: Mapping[str, Retriever], args: argparse.Namespace) -> Job[Retri
 
 
 def _page(job: Job[Retriever, Question], run: Run, answer: str) -> Page:
+    from constructions.show.page import Page
+
     question, task = job.given, job.solver.task
     assert question is not None
     return Page(task.statement, answer, f"n = {run.request.wired.n}, {len(question.sequence)} tokens")

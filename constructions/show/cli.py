@@ -19,12 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from rich.console import Console
-from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
-
 from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
@@ -34,7 +28,6 @@ MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
 LONGEST_NUMBER = 15  # digits
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
-WIDTH = 150  # of tables that no terminal limits
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
 FIRST_LINE_SECONDS = 5.0  # a shorter run writes no line of progress where stderr is no terminal
 
@@ -57,16 +50,15 @@ def _wrapped(line: str, width: int) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are CommandErrors."""
+    """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help."""
 
-    def __init__(self, prog: str, description: str, epilog: str) -> None:
-        super().__init__(
-            prog=prog,
-            description=description,
-            epilog=epilog,
-            allow_abbrev=False,
-            formatter_class=_Help,
-        )
+    def __init__(self, prog: str, description: str, epilog: str | Callable[[], str]) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False, formatter_class=_Help)
+        self._ending = epilog
+
+    def format_help(self) -> str:
+        self.epilog = self._ending if isinstance(self._ending, str) else self._ending()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(message)
@@ -251,41 +243,6 @@ def write_json(document: object) -> None:
     print()
 
 
-class _Console(Console):
-    """rich would end the process; here a closed pipe is an error like any other."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def console() -> Console:
-    """Colours and the terminal's width on a terminal, neither elsewhere."""
-    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
-
-
-def print_table(console: Console, table: Table, least_width: int | None = None) -> None:
-    """A table; with less room than this, by default with what would break its words, its rows one below the other."""
-    if least_width is None:
-        least_width = Measurement.get(console, console.options.update(width=10 * WIDTH), table).minimum
-    if console.width >= least_width:
-        console.print(table)
-        return
-    if table.title:
-        console.print(Text(str(table.title), style=table.title_style or ""))
-    for cells in zip(*(column.cells for column in table.columns), strict=True):
-        record = Table.grid(padding=(0, 2, 0, 0))
-        record.add_column(style="dim", no_wrap=True)
-        record.add_column(overflow="fold")
-        for column, cell in zip(table.columns, cells, strict=True):
-            if str(cell):
-                record.add_row(column.header, cell)
-        console.print(record)
-        console.print()
-    if table.caption:
-        console.print(Text(str(table.caption), style="dim"))
-
-
 def progress(
     title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length
 ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
@@ -299,31 +256,33 @@ def progress(
 @contextlib.contextmanager
 def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
     """Shown once PATIENCE_SECONDS are over, by a thread: between two ticks there may be minutes."""
-    counted = (
-        []
-        if last is None
-        else [BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")]
-    )
-    left = [] if last is None else [TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
-    bar = Progress(
-        TextColumn("{task.description}"),
-        *counted,
-        TimeElapsedColumn(),
-        *left,
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task(title, total=None if last is None else work_at(last), at=0, last=last)
-    timer = threading.Timer(PATIENCE_SECONDS, bar.start)
-    timer.daemon = True
-    timer.start()
+    done, over, shown = 0, threading.Event(), contextlib.ExitStack()
+    move: Callable[[int], None] | None = None
+
+    def tick(length: int) -> None:
+        nonlocal done
+        done = length
+        if move is not None:
+            move(length)
+
+    def show() -> None:
+        nonlocal move
+        if over.wait(PATIENCE_SECONDS):
+            return
+        from constructions.show.terminal import bar
+
+        if not over.is_set():
+            move = shown.enter_context(bar(title, last, work_at))
+            move(done)
+
+    shower = threading.Thread(target=show, daemon=True)
+    shower.start()
     try:
-        yield lambda length: bar.update(task, completed=work_at(length), at=length)
+        yield tick
     finally:
-        timer.cancel()
-        timer.join()
-        if bar.live.is_started:
-            bar.stop()
+        over.set()
+        shower.join()
+        shown.close()
 
 
 @contextlib.contextmanager

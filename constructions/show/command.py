@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from constructions.models.construction import Construction
 from constructions.models.door import Door
 from constructions.models.solver import Run, Solver
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
-from constructions.show.exporting import export
-from constructions.show.page import Page, check_steps, write_page
 from constructions.show.run import run_document, run_model, trace_of, worked_examples
-from constructions.show.trace import Trace
-from constructions.show.trace_text import print_trace, trace_document
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
+    from constructions.show.trace import Trace
 
 Input = TypeVar("Input")
 Answer = TypeVar("Answer")
@@ -75,6 +75,8 @@ class Command(Generic[Model, Input, Answer]):
             wired = solver.build(job.n, args.precision, printed=printed, discipline=discipline)
         shown = given if job.shown is None else job.shown
         if args.export is not None:
+            from constructions.show.exporting import export
+
             kind, name = args.export
             with cli.usage_errors("--export: "):
                 written = export(self.door, solver, wired, kind, Path(name), args.float, shown)
@@ -90,9 +92,13 @@ class Command(Generic[Model, Input, Answer]):
         options.say_engine(args, run.decoded)
         answer = solver.read(run)
         if args.html is not None:
+            from constructions.show.page import check_steps
+
             check_steps(args.html, len(run.tokens))
         trace = trace_of(run) if keep else None
         if args.html is not None and trace is not None:
+            from constructions.show.page import write_page
+
             page, construction = self.page(job, run, answer), solver.construction
             write_page(args.html, trace, page, construction, blocks_of(construction, wired))
         self.report(job, run, answer, trace)
@@ -118,11 +124,16 @@ def show_answer(
     if job.args.json:
         document = run_document(run, about.model, chain, answer)
         if trace is not None:
+            from constructions.show.trace_text import trace_document
+
             document["trace"] = trace_document(trace, sentence)
         cli.write_json(document)
         return
     if trace is not None:
-        print_trace(trace, cli.console(), sentence, blocks_of(about, run.request.wired), prompt_registers)
+        from constructions.show.terminal import console
+        from constructions.show.trace_text import print_trace
+
+        print_trace(trace, console(), sentence, blocks_of(about, run.request.wired), prompt_registers)
         print()
     if chain:
         print(*chain)

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from constructions.engines import ENGINES, Decoded, EngineMissing, find_engine
 from constructions.exports.tried import FLOATS
-from constructions.exports.weights import SUFFIXES, save
 from constructions.exports.writing import KINDS, NOT_CARRIED, require
 from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
-from constructions.show.dump import dump_document, print_dump
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -113,6 +111,8 @@ def check(args: argparse.Namespace, run: str = "") -> None:
     if args.variant == "printed" and args.printed is not None:
         raise CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
     if args.dump_weights:
+        from constructions.exports.weights import SUFFIXES
+
         path = Path(args.dump_weights)
         if path.suffix not in SUFFIXES:
             raise CommandError(f"--dump-weights {path}: the name must end in {' or '.join(SUFFIXES)}")
@@ -158,8 +158,13 @@ def dump_weights(
     run: bool = False,
 ) -> None:
     """What --dump-weights asks for. examples are drawn only where they are written. run: whether a run follows on stdout."""
+    from constructions.exports.weights import save
+    from constructions.show.dump import dump_document, print_dump
+
     if args.dump_weights == "" and not args.json:
-        print_dump(model, wired, cli.console())
+        from constructions.show.terminal import console
+
+        print_dump(model, wired, console())
         if run:
             print()
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
 from constructions.show.flags import flag_documents
-from constructions.show.steps import Step, observed_steps
-from constructions.show.trace import Trace
+
+if TYPE_CHECKING:
+    from constructions.show.steps import Step
+    from constructions.show.trace import Trace
 
 CHECKED = 40  # tokens of a worked example that are held against what the heads need
 
@@ -74,7 +77,11 @@ def _followed(request: Request, tick: Tick) -> Run:
 
 def trace_of(run: Run) -> Trace:
     """Every step of a run, which may take it another run."""
-    wired, steps = run.request.wired, list[Step](run.decoded.steps)
+    from constructions.show.steps import observed_steps
+    from constructions.show.trace import Trace
+
+    wired = run.request.wired
+    steps: list[Step] = list(run.decoded.steps)
     sequence = [*run.request.prompt, *run.tokens[:-1].tolist()]
     if not steps:
         with cli.progress("looking at every register"):

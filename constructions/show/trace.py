@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from constructions.show.steps import Pattern, Step
 from constructions.wiring.affine import Affine
 from constructions.wiring.register import Past, register
 from constructions.wiring.wire import Component, Gadget, Head
 from constructions.wiring.wired import Wired
+
+if TYPE_CHECKING:
+    from constructions.show.steps import Pattern, Step
 
 ZERO = Fraction(0)
 MOST_POSITIONS = 6  # of a head that attends to many

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from constructions.show.cli import print_table
+from constructions.show.terminal import print_table
 from constructions.show.trace import MOST_POSITIONS, Attended, TokenTrace, Trace
 from constructions.wiring.register import Past, register
 

@@ -6,22 +6,24 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
-from constructions.show.page import Page
 from constructions.show.run import run_document
-from constructions.show.trace import Trace
 from constructions.turing.door import DEFAULT_STEPS, DOOR, is_named, named_machine, require_machine, said
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, TuringModel
 from constructions.turing.pasted import read_machine
-from constructions.turing.scene import TapeScene
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
+
+if TYPE_CHECKING:
+    from constructions.show.page import Page
+    from constructions.show.trace import Trace
 
 MOST_WORDS = 2000  # that are printed for people
 
@@ -103,7 +105,9 @@ def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: 
         has = said(model, run, answer)
         cli.write_json(run_document(run, job.args.model, has.chain_of_thought, has.answer, has.more))
     elif job.args.trace:
-        print_steps(cli.console(), model.machine.word(model.tape), model.read_steps(run.words), answer)
+        from constructions.show.terminal import console
+
+        print_steps(console(), model.machine.word(model.tape), model.read_steps(run.words), answer)
     else:
         print(*produced[:MOST_WORDS])
         if (more := len(produced) - MOST_WORDS) > 0:
@@ -112,6 +116,9 @@ def _report(job: Job[TuringModel, int], run: Run, answer: Configuration, trace: 
 
 
 def _page(job: Job[TuringModel, int], run: Run, answer: Configuration) -> Page:
+    from constructions.show.page import Page
+    from constructions.turing.scene import TapeScene
+
     scene = TapeScene(job.solver, run.words, len(run.prompt))
     verdict = f"{answer.state} after {answer.steps} steps"
     return Page(f"The machine {job.solver.machine}", verdict, f"{job.n:,} steps", scene.document(), scene.says)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from constructions.turing.machine import DIGITS, Machine
 from constructions.turing.simulator import Configuration, Step, simulate_fast, steps
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 LEAST_CELLS = 4
 MOST_LINES = 200
@@ -36,6 +38,8 @@ class Line:
 
     def text(self, steps_width: int) -> Text:
         """The line as a person reads it; without a style it reads the same."""
+        from rich.text import Text
+
         at = self.head - self.first
         text = Text(f"{self.steps:>{steps_width}}  {self.state}  ")
         text.append("…" if self.before else " ", FAINT)
@@ -99,6 +103,8 @@ def print_steps(
     console: Console, word: Sequence[int], run: Iterable[Step], end: Configuration, most_lines: int = MOST_LINES
 ) -> None:
     """Prints steps from anywhere, as far as `most_lines` reach, and how they end."""
+    from rich.text import Text
+
     printed = min(end.steps, max(1, most_lines) - 1)
     width = len(str(end.steps))
     room = (console.width - width - len("  A  …]…")) // 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from constructions.show import cli
+from constructions.show import cli, terminal
 
 
 def test_a_short_run_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,3 +55,27 @@ def test_an_error_inside_ends_the_progress(monkeypatch: pytest.MonkeyPatch, caps
         raise ZeroDivisionError
     time.sleep(0.6)
     assert capsys.readouterr().err == ""
+
+
+def test_a_bar_is_drawn_once_a_run_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved, opened = list[int](), threading.Event()
+
+    @contextlib.contextmanager
+    def bar(title: str, last: int, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+        opened.set()
+        yield moved.append
+        moved.append(-1)
+
+    monkeypatch.setattr(terminal, "bar", bar)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with cli.progress("running", 10) as tick:
+        tick(3)
+    assert not opened.is_set()
+    monkeypatch.setattr(cli, "PATIENCE_SECONDS", 0.01)
+    with cli.progress("running", 10) as tick:
+        tick(3)
+        assert opened.wait(60)
+        while not moved:  # it begins where the run is
+            time.sleep(0.001)
+        tick(7)
+    assert moved == [3, 7, -1]

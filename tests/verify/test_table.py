@@ -15,8 +15,7 @@ from verify import table
 from verify.framework import ledger
 from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness, id_of
 from verify.framework.options import Options
-from verify.framework.order import LEDGER
-from verify.plugin import WITNESSES
+from verify.framework.order import LEDGER, WITNESSES
 from verify.replay import Replay, run
 
 RNN, TRANSFORMER, SEARCHES, HYBRID = table.ARCHITECTURES

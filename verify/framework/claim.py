@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
-import pytest
-
 Json = Any  # what the json module reads and writes
 F = TypeVar("F", bound=Callable[..., None])
 Variant = Literal["printed", "repaired", "lean"]
@@ -306,6 +304,8 @@ def claim(
     aspect: str = "",
 ) -> Callable[[F], F]:
     """The function judges this claim, named by its id or by what it is about. It takes `check`, and `engine` if it runs weights."""
+    import pytest
+
     judged = Claim(id, source, statement, variant, finding, expected, theorem, task, aspect)
 
     def mark(function: F) -> F:
@@ -319,6 +319,8 @@ def claim(
 
 def claims(parameter: str, cases: Sequence[tuple[Claim, object]]) -> Callable[[F], F]:
     """The function judges many claims of one shape: `parameter` is what each of them is about."""
+    import pytest
+
     params = [pytest.param(value, marks=pytest.mark.claim(judged), id=judged.id) for judged, value in cases]
 
     def mark(function: F) -> F:

@@ -16,6 +16,7 @@ T = TypeVar("T")
 Key = tuple[str, str]
 """A claim and its engine: what a row of the ledger is known by."""
 LEDGER = Path(__file__).parents[1] / "ledger.json"  # a link to the one in docs/, so that it is installed as well
+WITNESSES = LEDGER.with_name("witnesses.json")
 
 
 def seconds_of(path: Path) -> dict[Key, float]:

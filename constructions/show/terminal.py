@@ -1,0 +1,73 @@
+"""What rich draws: tables and text on stdout, a bar of progress on stderr. Commands import it when they come to draw something."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+WIDTH = 150  # of tables that no terminal limits
+
+
+class _Console(Console):
+    """rich would end the process; here a closed pipe is an error like any other."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """Colours and the terminal's width on a terminal, neither elsewhere."""
+    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return _Console(file=sys.stdout, width=WIDTH if free else None, highlight=False, emoji=False, markup=False)
+
+
+def print_table(console: Console, table: Table, least_width: int | None = None) -> None:
+    """A table; with less room than this, by default with what would break its words, its rows one below the other."""
+    if least_width is None:
+        least_width = Measurement.get(console, console.options.update(width=10 * WIDTH), table).minimum
+    if console.width >= least_width:
+        console.print(table)
+        return
+    if table.title:
+        console.print(Text(str(table.title), style=table.title_style or ""))
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        record = Table.grid(padding=(0, 2, 0, 0))
+        record.add_column(style="dim", no_wrap=True)
+        record.add_column(overflow="fold")
+        for column, cell in zip(table.columns, cells, strict=True):
+            if str(cell):
+                record.add_row(column.header, cell)
+        console.print(record)
+        console.print()
+    if table.caption:
+        console.print(Text(str(table.caption), style="dim"))
+
+
+@contextlib.contextmanager
+def bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+    """A bar with the time left, until it is left; what it yields is told how many tokens are through. See `cli.progress`."""
+    counted = (
+        []
+        if last is None
+        else [BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")]
+    )
+    left = [] if last is None else [TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
+    progress = Progress(
+        TextColumn("{task.description}"),
+        *counted,
+        TimeElapsedColumn(),
+        *left,
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = progress.add_task(title, total=None if last is None else work_at(last), at=0, last=last)
+    with progress:
+        yield lambda length: progress.update(task, completed=work_at(length), at=length)

@@ -94,17 +94,18 @@ class LoadedModel:
         """What each register holds, in words."""
         return {name: self.solver.construction.meaning(name) for name in self.registers}
 
-    def run(self, given: object = None, *, engine: str = "auto") -> Result:
+    def run(self, given: object = None, *, engine: str = "auto", device: str | None = None) -> Result:
         """Runs the model on an input: what the command takes as text, a list of edges, (sequence, query), a number of steps.
 
-        Raises ValueError for what is no input, or beyond n; SearchError for a search that cannot be carried out.
+        device: of the engine dense, cpu or cuda. Raises ValueError for what is no input, or beyond n, or for a device that is not
+        there; SearchError for a search that cannot be carried out.
         """
         question = self.door.read(self.solver, given, self.n)
         fitted = self
         if self.n is None:
             solver, n = self.door.fitting(self.solver, question)
             fitted = LoadedModel(self.door, solver, n, self.findings, self.precision_bits, self.discipline)
-        run = fitted.solver.request(fitted.wired, question).run(find_engine(engine))
+        run = fitted.solver.request(fitted.wired, question).run(find_engine(engine, device))
         answer = fitted.solver.read(run)
         said = self.door.said(fitted.solver, run, answer)
         return Result(fitted, run, said, fitted.solver.judge(question, run, answer))

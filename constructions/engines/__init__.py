@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from functools import partial
 from typing import cast
 
 from constructions.engines.decoding import (
@@ -20,6 +21,7 @@ from constructions.engines.decoding import (
 from constructions.engines.protocol import Decode, Decoded, EngineFailed, Respond, Tick, no_response
 
 __all__ = [
+    "DEVICES",
     "ENGINES",
     "Decode",
     "Decoded",
@@ -36,14 +38,20 @@ __all__ = [
 ]
 
 ENGINES = ("auto", "reference", "dense", "indexed", "incremental")
+DEVICES = ("cpu", "cuda")
 
 
 class EngineMissing(ValueError):
     """There is no such engine here, or what it needs is not there; the message is one line."""
 
 
-def find_engine(name: str) -> Decode:
-    """Decoding by the engine of this name, which is imported only now: engines may need much. Raises EngineMissing."""
+def find_engine(name: str, device: str | None = None) -> Decode:
+    """Decoding by the engine of this name, which is imported only now: engines may need much.
+
+    device: what `dense` computes on, by default the CPU. Raises EngineMissing, also for a device that is not there.
+    """
+    if device is not None and name != "dense":
+        raise EngineMissing(f"device {device} does not apply to the engine {name}; dense alone has a choice")
     if name == "reference":
         return decode_by_reference
     module_name = f"{__name__}.{name}"
@@ -56,4 +64,10 @@ def find_engine(name: str) -> Decode:
         raise EngineMissing(f"engine {name!r} cannot be loaded: {error}") from error
     if name == "auto":
         return cast(Decode, module.decode_by_auto)
+    if name == "dense" and device is not None:
+        try:
+            module.find_device(device)
+        except module.EngineError as error:
+            raise EngineMissing(str(error)) from error
+        return partial(decode_by_dense, device=device)
     return {"dense": decode_by_dense, "indexed": decode_by_indexed, "incremental": decode_by_incremental}[name]

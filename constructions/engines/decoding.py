@@ -93,13 +93,14 @@ def decode_by_dense(
     respond: Respond = no_response,
     tick: Tick = lambda length: None,
     beyond: bool = False,
+    device: str = "cpu",
 ) -> Decoded:
-    """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for."""
+    """By runs over whole sequences, and one more over what decoding feeds if the flags are asked for. device: cpu or cuda."""
     from constructions.engines import dense
 
     def run(tokens: Sequence[int], *, flags: bool = False) -> DenseRun:
         try:
-            return dense.run(model, arithmetic, [tokens], flags=flags, beyond=beyond)
+            return dense.run(model, arithmetic, [tokens], device=device, flags=flags, beyond=beyond)
         except dense.EngineError as error:
             raise EngineFailed(str(error)) from error
 

@@ -88,7 +88,7 @@ class Command(Generic[Model, Input, Answer]):
         if given is None:
             return cli.HOLDS
         keep = self.keeps(args) or args.html is not None
-        run = run_model(solver.request(wired, given), args.engine, self.running, keep=keep)
+        run = run_model(solver.request(wired, given), args.engine, self.running, keep=keep, device=args.device)
         options.say_engine(args, run.decoded)
         answer = solver.read(run)
         if args.html is not None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from constructions.engines import ENGINES, Decoded, EngineMissing, find_engine
+from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, find_engine
 from constructions.exports.tried import FLOATS
 from constructions.exports.writing import KINDS, NOT_CARRIED, require
 from constructions.models.construction import Construction, Example
@@ -40,7 +40,7 @@ def add_model(parser: Parser, models: Sequence[Construction], default: str, *, f
 
 
 def add_engine(parser: Parser) -> None:
-    """The option that says which engine runs the weights."""
+    """The options that say which engine runs the weights, and on what."""
     parser.add_argument(
         "--engine",
         choices=ENGINES,
@@ -48,6 +48,7 @@ def add_engine(parser: Parser) -> None:
         metavar="ENGINE",
         help=f"{', '.join(ENGINES[:-1])} or {ENGINES[-1]}: all give the same bits (default: auto, the fastest here)",
     )
+    parser.add_argument("--device", choices=DEVICES, help="of --engine dense: what torch computes on (default: cpu)")
 
 
 def add_trace(parser: argparse.ArgumentParser, help: str) -> None:
@@ -124,9 +125,9 @@ def check(args: argparse.Namespace, run: str = "") -> None:
         with cli.usage_errors("--export: "):
             require(kind, Path(name), args.float, force=args.force)
     try:
-        find_engine(args.engine)
+        find_engine(args.engine, args.device)
     except EngineMissing as error:
-        raise CommandError(f"--engine: {error}") from error
+        raise CommandError(f"{'--engine' if args.device is None else '--device'}: {error}") from error
 
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:

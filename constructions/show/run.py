@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 CHECKED = 40  # tokens of a worked example that are held against what the heads need
 
 
-def run_model(request: Request, engine: str, title: str, *, keep: bool = False) -> Run:
-    """Runs a request by an engine. title: of the bar. keep: whether `trace_of` will be asked."""
+def run_model(request: Request, engine: str, title: str, *, keep: bool = False, device: str | None = None) -> Run:
+    """Runs a request by an engine. title: of the bar. keep: whether `trace_of` will be asked. device: as of `find_engine`."""
     long = isinstance(request.guess, np.ndarray)
     last = len(request.prompt) + (len(request.guess) or request.limit) - 1
 
     def work(length: int) -> int:
         return length if long else length * (length + 200)  # attention grows with the position, the rest does not
 
-    decode = find_engine(engine)
+    decode = find_engine(engine, device)
     with cli.progress(title, last, work) as tick:
         if _by_indexed(request, engine):
             run = _followed(request, tick)

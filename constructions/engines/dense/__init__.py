@@ -1,5 +1,5 @@
 """Batches in torch, all pairs of positions, on CPU or CUDA; the same bits as `reference`."""
 
-from constructions.engines.dense.engine import DenseRun, EngineError, matches, run
+from constructions.engines.dense.engine import DenseRun, EngineError, find_device, matches, run
 
-__all__ = ["DenseRun", "EngineError", "matches", "run"]
+__all__ = ["DenseRun", "EngineError", "find_device", "matches", "run"]

@@ -86,7 +86,7 @@ def run(
         for token in (min(sequence), max(sequence)) if len(sequence) else ():
             if not 0 <= token < len(model.words):
                 raise IndexError(f"token {token} is not in the vocabulary of {len(model.words)}")
-    place = _device(device)
+    place = find_device(device)
     try:
         with workers(place) as crew:
             operators, weights = Operators(arithmetic, place), Weights(model, arithmetic)
@@ -291,7 +291,8 @@ def _table(columns: Sequence[Column]) -> Objects:
     return np.stack([column.quanta() for column in columns], axis=1)
 
 
-def _device(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
+    """The device of this name, cpu or cuda, or one of several such as cuda:1. Raises EngineError with why it is not there."""
     try:
         device = torch.device(name)
     except RuntimeError as error:
@@ -299,7 +300,8 @@ def _device(name: str) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise EngineError(f"unknown device {name!r}: expected cpu or cuda")
     if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
-        raise EngineError(f"device {name!r}: no such CUDA device on this machine")
+        why = f"torch finds {torch.cuda.device_count()}" if torch.version.cuda else "this torch is built without CUDA"
+        raise EngineError(f"device {name!r}: no such CUDA device on this machine; {why}")
     return device
 
 

@@ -1,0 +1,81 @@
+"""`--device` on every command that runs weights, and `device` in Python: what torch computes on, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+import constructions
+from circuits import simulate
+from constructions import recall
+from constructions.engines import ENGINES, dense
+from constructions.istree import __main__ as istree
+from constructions.retrieval.cli import main as ask
+from constructions.turing import __main__ as turing
+
+COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], tuple[str, ...]]] = {
+    "istree": (istree.main, ("--edges", "1-2,3-2")),
+    "recall": (lambda argv: ask(recall.RETRIEVERS, argv), ("2 1 ? 2",)),
+    "turing": (turing.main, ("--machine", "bb2", "--steps", "3")),
+    "simulate": (simulate.main, ("1",)),
+}
+NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+WITHOUT_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+
+
+def run(command: str, *options: str) -> int:
+    main, argv = COMMANDS[command]
+    return main((*options, *argv))
+
+
+@WITHOUT_CUDA
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_missing_device_is_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert run(command, "--engine", "dense", "--device", "cuda") == 2
+    captured = capsys.readouterr()
+    why = "torch finds 0" if torch.version.cuda else "this torch is built without CUDA"
+    said = f"error: --device: device 'cuda': no such CUDA device on this machine; {why}\n"
+    assert captured.out == ""
+    assert captured.err == f"python -m constructions.{command}: {said}"
+
+
+@pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "dense"])
+def test_other_engines_have_no_device(capsys: pytest.CaptureFixture[str], engine: str) -> None:
+    assert run("istree", "--engine", engine, "--device", "cpu") == 2
+    assert f"--device: device cpu does not apply to the engine {engine}; dense alone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_answer_does_not_depend_on_it(capsys: pytest.CaptureFixture[str], command: str, device: str) -> None:
+    assert run(command, "--engine", "reference") == 0
+    expected = capsys.readouterr().out
+    assert run(command, "--engine", "dense", "--device", device) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    told, compute = list[str](), dense.run
+
+    def on_the_cpu(*arguments: Any, device: str, **options: Any) -> dense.DenseRun:
+        told.append(device)
+        return compute(*arguments, **options)
+
+    monkeypatch.setattr(dense, "find_device", torch.device)
+    monkeypatch.setattr(dense, "run", on_the_cpu)
+    assert run("istree", "--engine", "dense", "--device", "cuda", "--json") == 0
+    assert told == ["cuda", "cuda"]  # the answer, then the flags
+    result = constructions.load("istree", n=3).run([(1, 2), (3, 2)], engine="dense", device="cuda")
+    assert result.answer == "YES"
+    assert told == ["cuda"] * 3
+
+
+def test_python_says_why_not() -> None:
+    model = constructions.load("istree", n=2)
+    with pytest.raises(ValueError, match="device cuda does not apply to the engine auto"):
+        model.run([(1, 2)], device="cuda")
+    with pytest.raises(ValueError, match="unknown device 'abacus': expected cpu or cuda"):
+        model.run([(1, 2)], engine="dense", device="abacus")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from constructions.turing.machine import Machine, parse_standard
+from constructions.turing.machine import LETTERS, Machine, parse_standard
 from constructions.turing.simulator import Configuration
 
 
@@ -27,6 +27,33 @@ def run_on_stacks(code: str, tape: str, limit: int) -> Configuration:
     right = right or ["0"]
     cells = "".join(left) + "".join(reversed(right))
     return Configuration(ord(state) - ord("A") >= len(rows), count, state, head, head - len(left), cells)
+
+
+def history_of(code: str, tape: str, limit: int, cells: int) -> tuple[list[str], list[str]]:
+    """The prompt and what stands behind it, from the text of the machine, on a list of cells."""
+    rows = [[row[i : i + 3] for i in range(0, len(row), 3)] for row in code.split("_")]
+    word = list(tape) or ["0"]
+    head = (cells - len(word)) // 2
+    contents: list[str] = ["_"] * head + word + ["_"] * (cells - head - len(word))
+    state = "A"
+
+    def shown() -> list[str]:
+        return [state + x if place == head else x for place, x in enumerate(contents)]
+
+    prompt = ["<s>", *shown(), ":"]
+    behind: list[str] = []
+    for _ in range(limit):
+        rule = rows[LETTERS.index(state)][int(contents[head])]
+        contents[head], move, state = tuple("1RZ" if rule == "---" else rule)
+        head += 1 if move == "R" else -1
+        if head in (-1, cells):
+            return prompt, [*behind, *contents[: max(head - 1, 0)], "OUT"]
+        if contents[head] == "_":
+            contents[head] = "0"
+        behind += [*shown(), "|"]
+        if LETTERS.index(state) >= len(rows):
+            return prompt, [*behind, "HALT"]
+    return prompt, behind
 
 
 @st.composite

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,46 +13,15 @@ from hypothesis import strategies as st
 from constructions.engines import EngineFailed, find_engine, indexed
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
-from constructions.layers import Block, Transformer
 from constructions.measures import LINEAR_RNN, measure
 from constructions.turing import cot
-from constructions.turing.__main__ import main
 from constructions.turing.configurations import HALT, OUT
 from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import LETTERS, MachineError, parse_standard
-from constructions.turing.simulator import simulate, steps
+from constructions.turing.machine import LETTERS, parse_standard
+from constructions.turing.simulator import simulate
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from tests.turing.machines import codes, machines_with_tapes, run_on_stacks
-
-SYMBOLS = "0123456789"
-
-
-def history_of(code: str, tape: str, limit: int, cells: int) -> tuple[list[str], list[str]]:
-    """The prompt and what stands behind it, from the text of the machine, on a list of cells."""
-    rows = [[row[i : i + 3] for i in range(0, len(row), 3)] for row in code.split("_")]
-    word = list(tape) or ["0"]
-    head = (cells - len(word)) // 2
-    contents: list[str] = ["_"] * head + word + ["_"] * (cells - head - len(word))
-    state = "A"
-
-    def shown() -> list[str]:
-        return [state + x if place == head else x for place, x in enumerate(contents)]
-
-    prompt = ["<s>", *shown(), ":"]
-    behind: list[str] = []
-    for _ in range(limit):
-        rule = rows[LETTERS.index(state)][int(contents[head])]
-        contents[head], move, state = tuple("1RZ" if rule == "---" else rule)
-        head += 1 if move == "R" else -1
-        if head in (-1, cells):
-            return prompt, [*behind, *contents[: max(head - 1, 0)], "OUT"]
-        if contents[head] == "_":
-            contents[head] = "0"
-        behind += [*shown(), "|"]
-        if LETTERS.index(state) >= len(rows):
-            return prompt, [*behind, "HALT"]
-    return prompt, behind
+from tests.turing.machines import codes, history_of, machines_with_tapes
 
 
 @cache
@@ -83,85 +51,6 @@ def writes_it(code: str, tape: str, limit: int, cells: int, discipline: Discipli
         wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(prompt), fed)
         assert wrong is None, (code, tape, cells, prompt, behind[: wrong + 1])
         assert not run.columns.saturations
-
-
-# The words
-
-
-@given(machines_with_tapes(), st.integers(0, 40), st.integers(0, 9))
-@settings(max_examples=150, deadline=None)
-def test_the_oracle_and_the_reading(case: tuple[str, object, str], limit: int, more: int) -> None:
-    code, _, tape = case
-    machine, cells = parse_standard(code), max(len(tape), 1) + more
-    prompt, behind = history_of(code, tape, limit, cells)
-    asked = {"steps": limit, "tape": tape, "cells": cells}
-    assert cot.prompt(machine, **asked) == prompt  # type: ignore[arg-type]
-    assert cot.expected_sequence(machine, **asked) == behind  # type: ignore[arg-type]
-    words = [*prompt, *behind]
-    done = behind.count("|")
-    assert cot.read(words) == replace(run_on_stacks(code, tape, done), halted=words[-1] == HALT)
-    assert list(cot.read_steps(words)) == list(steps(machine, tape, done))
-    assert bool(cot.left_the_space(words)) == (words[-1] == OUT)
-    assert (words[-1] == OUT) or done == run_on_stacks(code, tape, limit).steps
-
-
-def test_an_end_outside_the_space_in_words() -> None:
-    for code, line in (
-        ("1RA1RA", "space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2"),
-        ("1LA1LA", "space: the head left cell -2 after 2 steps, and the tape has the cells -2 … 2"),
-    ):
-        machine = parse_standard(code)
-        asked = {"steps": 9, "tape": "", "cells": 5}
-        words = [*cot.prompt(machine, **asked), *cot.expected_sequence(machine, **asked)]  # type: ignore[arg-type]
-        assert cot.left_the_space(words) == line
-        assert not cot.read(words).halted
-
-
-def test_words_that_are_no_configurations_cannot_be_read() -> None:
-    prompt = ["<s>", "A0", "_", ":"]
-    assert cot.read([*prompt, "B0"]).steps == 0
-    for words in (["1", "_", "|"], ["1", "_", "|", "HALT"]):
-        with pytest.raises(ValueError, match="configuration 1 has no head: 1 _"):
-            cot.read([*prompt, *words])
-        with pytest.raises(ValueError, match="configuration 1 has no head: 1 _"):
-            list(cot.read_steps([*prompt, *words]))
-
-
-def test_the_command_says_where_the_space_ends(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--machine", "1RA1RA", "--model", "cot", "--steps", "100", "--cells", "5"]) == 2
-    out, err = capsys.readouterr()
-    assert out.startswith("_ _ 1 A0 _ | _ _ 1 1 A0 | _ _ 1 1 OUT\n")
-    assert "error: space: the head left cell 2 after 2 steps, and the tape has the cells -2 … 2" in err
-    assert main(["--machine", "bb2", "--model", "cot", "--steps", "100", "--cells", "6"]) == 0
-    assert "HALT" in capsys.readouterr().out
-
-
-def test_where_the_space_is_not_given_16_cells_lie_on_both_sides() -> None:
-    assert cot.prompt(find("bb2").machine, steps=2, tape="") == ["<s>", "_", "_", "A0", "_", "_", ":"]
-    assert len(cot.prompt(find("bb2").machine, steps=1000, tape="11")) == 2 + 2 + 2 * 16
-    for named in LIBRARY:
-        if named.steps < 5000:
-            cells = 145 if named.name == "collatz" else None  # whose numbers move to the right
-            assert cot.expected_sequence(named.machine, steps=5000, tape=named.example, cells=cells)[-1] == HALT
-
-
-def test_refusals() -> None:
-    machine = find("bb2").machine
-    for given_, line in (
-        ({"tape": "012"}, "'2' at place 3 of the tape is not one of the symbols"),
-        ({"cells": 0}, "space: this machine can be wired for 1 … 500 cells, not 0"),
-        ({"cells": 501}, "space: this machine can be wired for 1 … 500 cells, not 501"),
-        ({"tape": "0110", "cells": 3}, "space: 3 cells do not hold the 4 symbols of the tape word"),
-        ({"steps": -1}, "0 … 10,000,000 steps, not -1"),
-    ):
-        with pytest.raises(MachineError, match=line):
-            cot.build(machine, **{"steps": 5, "tape": "", **given_})  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="unknown finding 'x'; this construction has none"):
-        cot.build(machine, steps=5, tape="", printed=["x"])
-    with pytest.raises(ValueError, match="p = 53 is too small for 12 cells; the least p it is wired for is 55"):
-        cot.build(machine, steps=5, tape="", cells=12, precision_bits=53)
-    with pytest.raises(ValueError, match="odd"):
-        cot.build(machine, steps=5, tape="", cells=12, precision_bits=56)
 
 
 # The model
@@ -332,98 +221,6 @@ def test_what_people_are_told() -> None:
     assert all(constant.value > 0 for constant in about.constants(about.setting(4, fmt), frozenset()))
 
 
-# Mutants
-
-CASES = (
-    ("1RB1RZ_1LB0RC_1LC1LA", "", 30, 7),
-    ("1RB1LA_0LB1RA", "0110", 20, 6),
-    ("2RB1LZ0RA_2LA0LB1RB", "10212", 30, 8),
-    ("1LA1LA", "", 9, 4),
-    ("1RA1RA", "1", 9, 4),
-    ("0LB1LB_1RA0RA", "", 9, 3),
-    ("0LB0LB_0LB0RA", "01", 12, 5),
-    ("1LZ1LZ", "1", 9, 4),
-)
-
-
-def noticed(cut: Wired, case: tuple[str, str, int, int]) -> bool:
-    code, tape, limit, cells = case
-    prompt, behind = history_of(code, tape, limit, cells)
-    wrong, _ = indexed.first_mismatch(cut.model, cut.arithmetic, cut.tokens(prompt), cut.tokens(behind))
-    return wrong is not None
-
-
-def with_block(wired: Wired, index: int, block: Block) -> Wired:
-    blocks = tuple(block if i == index else old for i, old in enumerate(wired.model.blocks))
-    machine: Transformer = replace(wired.model, blocks=blocks)
-    return replace(wired, model=machine)
-
-
-def test_every_unit_is_needed() -> None:
-    """Those that clear the embedding keep the lead; only queues that no run has come to need some of them."""
-    kept = []
-    for index, plan in enumerate(model(CASES[0][0], CASES[0][3]).blocks):
-        names = [(gadget.name, i) for gadget in plan.gadgets for i in range(len(gadget.units))]
-        for unit, name in enumerate(names):
-            if name[0].startswith("the table"):
-                continue
-            found = False
-            for case in CASES:
-                wired = model(case[0], case[3])
-                ffn = wired.model.blocks[index].feed_forward
-                place = len(ffn.gate) - len(names) + unit if index == 0 and unit else unit
-                down = ffn.down.copy()
-                down[:, place] = 0
-                block = replace(wired.model.blocks[index], feed_forward=replace(ffn, down=down))
-                cut = with_block(wired, index, block)
-                found = found or noticed(cut, case)
-                if not found and name[0] == "clear the embedding":
-                    found = not reads_the_nearest(cut, case[3], 16)
-            if not found:
-                kept.append((index + 1, *name))
-    assert kept == []
-
-
-@pytest.mark.parametrize("case", CASES[:3])
-def test_every_unit_of_the_table_is_needed(case: tuple[str, str, int, int]) -> None:
-    """Rules that the run does not use are used by others: the machine is run on every short word."""
-    code, _, _, cells = case
-    wired = model(code, cells)
-    ffn = wired.model.blocks[0].feed_forward
-    for unit in range(1, len(ffn.gate) - 1):
-        down = ffn.down.copy()
-        down[:, unit] = 0
-        cut = with_block(wired, 0, replace(wired.model.blocks[0], feed_forward=replace(ffn, down=down)))
-        words = ("".join(word) for n in range(4) for word in itertools.product("01", repeat=n))
-        assert any(noticed(cut, (code, word, 20, cells)) for word in words), unit
-
-
-def test_every_weight_of_the_recurrences_is_needed() -> None:
-    """But for the inputs of the window that no form reads by themselves."""
-    wired = model(CASES[0][0], CASES[0][3])
-    kept = []
-    for index, block in enumerate(wired.model.blocks):
-        if block.recurrence is None:
-            continue
-        for name in ("carry", "feed"):
-            matrix = getattr(block.recurrence, name)
-            for row, column in zip(*np.nonzero(matrix), strict=True):
-                found = False
-                for case in CASES:
-                    sized = model(case[0], case[3])
-                    at = [sized.registers.index(wired.registers[i]) for i in (row, column)]
-                    old = sized.model.blocks[index]
-                    assert old.recurrence is not None
-                    changed = getattr(old.recurrence, name).copy()
-                    assert changed[at[0], at[1]]
-                    changed[at[0], at[1]] = 0
-                    recurrence = replace(old.recurrence, **{name: changed})
-                    found = found or noticed(with_block(sized, index, replace(old, recurrence=recurrence)), case)
-                if not found:
-                    kept.append((index + 1, name, wired.registers[row], wired.registers[column]))
-    assert kept == []
-
-
 def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
     """The champions, by their words: steps and score of the literature."""
     for name, moves, ones in (("bb2", 6, 4), ("bb3", 21, 5), ("bb3-ones", 14, 6), ("bb4", 107, 13)):
@@ -434,3 +231,18 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
         end = cot.read([*prompt, *decoded(wired, prompt, "indexed", 32 * 200, guess)])
         assert (end.halted, end.steps, end.nonblank) == (True, moves, ones)
         assert end == simulate(machine, "", 1000)
+
+
+def test_a_long_run_is_read_in_pieces() -> None:
+    """There is no head to index the past for, so the time for a token does not grow with the run."""
+    code, cells = "1RB0RB_0LA1LA", 2
+    wired = model(code, cells)
+    prompt, behind = (wired.tokens(words) for words in history_of(code, "", 10_000, cells))
+    assert indexed.Indexed(wired.model, wired.arithmetic).chunk(np.array(behind)) < len(behind)
+    lengths: list[int] = []
+    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind, tick=lengths.append)
+    assert (wrong, run.columns.dense_logits) == (None, 0)
+    assert len(lengths) > 1
+    behind[-2] = wired.token["_"]
+    wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind)
+    assert (wrong, run.columns.dense_logits) == (len(behind) - 2, 0)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -16,11 +15,11 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import hybrid
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
-from constructions.layers import Transformer, block_arrays
+from constructions.istree.models import MODELS
 from constructions.measures import HYBRID_RNN, measure
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from tests.constructions.test_istree import with_block, without_head, without_units
+from tests.constructions.cutting import idle
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 
 STAR = Graph(3, ((1, 2), (3, 1)))
@@ -149,40 +148,12 @@ def test_the_votes_elect_the_right_token(facts: tuple[int, ...], more: int) -> N
 # Size and refusals
 
 
-def test_the_size_does_not_depend_on_n() -> None:
+def test_what_it_costs() -> None:
     measured = [measure(model(n).model, 1) for n in (1, 10, 100)]
     assert measured[0] == measured[1] == measured[2]
     assert measured[0].classes == (HYBRID_RNN,)
     assert measured[0].state_numbers == 32
-    models = [model(n).model for n in (1, 10, 100)]
-    shapes = [[array.shape for block in m.blocks for array in block_arrays(block)] for m in models]
-    assert shapes[0] == shapes[1] == shapes[2]
-    assert [len(block.heads) for block in models[0].blocks] == [0, 3]
-
-
-def test_too_few_bits_are_refused_with_the_least() -> None:
-    for discipline in Discipline:
-        least = hybrid.least_precision(5, discipline)
-        hybrid.build(5, least, discipline=discipline)
-        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
-            hybrid.build(5, least - 2, discipline=discipline)
-
-
-def test_other_refusals_and_names() -> None:
-    with pytest.raises(ValueError, match="odd number of bits"):
-        hybrid.build(3, 80)
-    with pytest.raises(ValueError, match="at least 1 vertex"):
-        hybrid.build(0)
-    with pytest.raises(ValueError, match="unknown finding 'layer-7'"):
-        hybrid.build(3, printed=["layer-7"])
-    alone = hybrid.build(3, printed=["parent"])
-    assert (alone.variant, alone.printed) == ("repaired", ("parent",))
-    assert hybrid.build(3, printed=hybrid.FINDING_IDS).variant == "printed"
-
-
-def test_every_register_has_a_meaning() -> None:
-    for printed in ((), hybrid.FINDING_IDS):
-        assert all(hybrid.CONSTRUCTION.meaning(register) for register in model(4, printed).registers)
+    assert [len(block.heads) for block in model(1).model.blocks] == [0, 3]
 
 
 # As printed: the smallest witnesses
@@ -234,45 +205,9 @@ INPUTS = (  # those that notice most stand first
 )
 
 
-def without_linear_unit(model: Transformer, registers: Sequence[int]) -> Transformer:
-    block = model.blocks[0]
-    assert block.recurrence is not None
-    carry, feed = block.recurrence.carry.copy(), block.recurrence.feed.copy()
-    carry[registers], feed[registers] = 0, 0
-    return with_block(model, 0, replace(block, recurrence=replace(block.recurrence, carry=carry, feed=feed)))
-
-
-def cuts(wired: Wired) -> Iterator[tuple[str, Transformer]]:
-    """The model without each of its heads, of its feed-forward units, of the constants of a gadget, and of its linear units."""
-    for number, block in enumerate(wired.blocks):
-        for index, head in enumerate(block.heads):
-            yield f"head {head.name}", without_head(wired.model, number, index)
-        for unit in block.linear_units:
-            yield f"linear unit {unit.name}", without_linear_unit(wired.model, [*map(wired.registers.index, unit.rows)])
-        first = 0
-        for gadget in block.gadgets:
-            for i in range(len(gadget.units)):
-                name = f"block {number + 1}, {gadget.name}, unit {i + 1}"
-                yield name, without_units(wired.model, number, range(first + i, first + i + 1), [])
-            for register in gadget.constants:
-                without = without_units(wired.model, number, range(0), [wired.registers.index(register)])
-                yield f"block {number + 1}, constant {register}", without
-            first += len(gadget.units)
-
-
 def test_every_part_is_needed() -> None:
-    by_size = {n: [*group] for n, group in itertools.groupby(INPUTS, key=lambda graph: graph.n)}
-    cut = {n: list(cuts(model(n))) for n in by_size}
-
-    def notices(n: int, without: Transformer) -> bool:
-        wired = model(n)
-        prompts = [prompt(wired, graph) for graph in by_size[n]]
-        answers = [wired.tokens(hybrid.expected_sequence(graph)) for graph in by_size[n]]
-        return any(first is not None for first in dense.matches(without, wired.arithmetic, prompts, answers))
-
-    assert not any(notices(n, model(n).model) for n in by_size)
-    idle = {name for place, (name, _) in enumerate(cut[1]) if not any(notices(n, cut[n][place][1]) for n in by_size)}
-    assert idle == IDLE
+    solver = MODELS["hybrid", "paper"]
+    assert set(idle([solver.request(model(graph.n), graph) for graph in INPUTS], units=True)) == IDLE
 
 
 # The command line

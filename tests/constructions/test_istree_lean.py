@@ -9,22 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines.reference import ReferenceEngine, decode
+from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, lean_words
 from constructions.istree.__main__ import main
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer, sequence_length
 from constructions.models.checked import check_run
 from constructions.wiring.part import Setting
-from constructions.wiring.wired import Wired
 from precision.format import Discipline, fixed_point
+from tests.constructions.test_istree import answer, layouts
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
-
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: layout.name)
-
-
-def answer(wired: Wired, graph: Graph, layout: TokenLayout) -> list[int]:
-    stop = {layout.token(layout.yes, graph.n), layout.token(layout.no, graph.n)}
-    return decode(wired.model, wired.arithmetic, layout.prompt(graph), stop, 2 * graph.n + 3)
 
 
 @settings(max_examples=25, deadline=None)
@@ -48,13 +41,15 @@ def test_nothing_is_rounded_and_only_scores_saturate(layout: TokenLayout) -> Non
     for graph in (*list(every_input(3))[::6], *list(every_labelled_graph(4))[::7]):
         wired = lean.build(graph.n, layout=layout.name)
         scale = lean.scale_of(Setting(graph.n, sequence_length(graph.n), wired.arithmetic.format), layout)
-        engine, quantum = ReferenceEngine(wired.model, wired.arithmetic), wired.arithmetic.format.quantum
+        engine = ReferenceEngine(wired.model, wired.arithmetic)
+        step = scale.unit**2 / wired.arithmetic.format.quantum  # u² in quanta
+        assert step.denominator == 1
         tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
         if len(graph.edges) > graph.n:
             continue  # a prompt longer than K: what stands behind edge number n is no integer, and leads to NO
         for token in tokens:
             for registers in engine.append(token).registers[:-1]:
-                assert all((value * quantum / scale.unit**2).denominator == 1 for value in registers)
+                assert not any(value % step.numerator for value in registers)
                 seen += 1
         kinds = {(site.kind, site.site.rpartition(".")[2]) for site in engine.flags.counts}
         assert kinds <= {("saturation", "score"), ("rounding tie", "score"), ("logit tie", "logit")}, kinds
@@ -73,11 +68,10 @@ def test_the_formulas_hold() -> None:
     """Of `precision`, as people are told it; and half of the repaired variant's 8·log2 n."""
     assert lean_words.PRECISION.startswith("p ≤ 3·log2 n + 2·log2(1 + log2 n) + 13")
     for n in [*range(1, 70), *(2**e + d for e in range(6, 65) for d in (-1, 0, 1)), *(10**k for k in range(2, 20))]:
-        bits = math.log2(n)
-        assert lean.least_precision(n) <= 3 * bits + 2 * math.log2(1 + bits) + 13 + 1e-9, n
-        assert lean.least_precision(n) <= 4 * bits + 13
-        assert lean.least_precision(n, layout="eos") <= 4 * bits + 18
-        assert lean.least_precision(n, layout="eos") <= 4 * bits + 2 * math.log2(1 + bits) + 13 + 1e-9, n
+        bits, least = math.log2(n), lean.least_precision(n)
+        assert least <= min(3 * bits + 2 * math.log2(1 + bits), 4 * bits) + 13 + 1e-9, n
+        with_eos = lean.least_precision(n, layout="eos")
+        assert with_eos <= 4 * bits + min(18, 2 * math.log2(1 + bits) + 13) + 1e-9, n
 
 
 @layouts
@@ -98,15 +92,6 @@ def test_every_constant_is_in_its_place() -> None:
             assert weight * ((far + 1) ** 2 - far**2) >= scale.lead
             assert weight * ((far + k - 1) ** 2 - far**2) <= scale.reach <= Fraction(107, 100) * scale.lead * k + 1
             assert scale.mismatch >= scale.default + scale.lead
-
-
-def test_too_few_bits_are_refused_with_the_least() -> None:
-    for discipline in Discipline:
-        least = lean.least_precision(5, discipline)
-        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
-            lean.build(5, least - 2, discipline=discipline)
-    with pytest.raises(ValueError, match="nothing as printed"):
-        lean.build(5, printed=("layer-7",))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

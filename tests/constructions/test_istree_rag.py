@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 
@@ -17,10 +16,11 @@ from constructions.engines import ENGINES, dense, find_engine, indexed
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.searches import searches
-from constructions.layers import Block, Recurrence, Transformer, block_arrays
+from constructions.layers import Transformer
 from constructions.models.search import END_SEARCH, Search, SearchError, retrieve
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
+from tests.constructions.cutting import cuts
 from verify.inputs.strategies import graphs
 
 PATH = Graph(2, ((1, 2),))
@@ -167,36 +167,6 @@ def test_each_finding_alone_spoils_a_verdict(finding: str) -> None:
 # Sizes and refusals
 
 
-def test_the_size_does_not_depend_on_n() -> None:
-    models = [built(n).model for n in (1, 10, 100)]
-    shapes = [[array.shape for block in model.blocks for array in block_arrays(block)] for model in models]
-    assert shapes[0] == shapes[1] == shapes[2]
-    assert not any(block.heads for model in models for block in model.blocks)
-
-
-def test_too_few_bits_are_refused_with_the_least() -> None:
-    for discipline in Discipline:
-        least = rag.least_precision(5, discipline)
-        rag.build(5, least, discipline=discipline)
-        with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
-            rag.build(5, least - 2, discipline=discipline)
-
-
-def test_other_refusals() -> None:
-    with pytest.raises(ValueError, match="odd number of bits"):
-        rag.build(3, 60)
-    with pytest.raises(ValueError, match="at least 1 vertex"):
-        rag.build(0)
-    with pytest.raises(ValueError, match="unknown finding 'r5'"):
-        rag.build(3, printed=["r5"])
-
-
-def test_variants_are_named() -> None:
-    assert built(3).variant == "repaired"
-    assert (built(3, ("two-groups",)).variant, built(3, ("two-groups",)).printed) == ("repaired", ("two-groups",))
-    assert built(3, rag.FINDING_IDS).variant == "printed"
-
-
 def test_the_prompt_has_the_papers_tokens() -> None:
     assert built(9).vocabulary[: 9 + len(PAPER.specials)] == PAPER.vocabulary(9)
 
@@ -210,30 +180,6 @@ INPUTS = (
     Graph(4, ((2, 3), (2, 1), (3, 1))),
     Graph(4, ((3, 1), (2, 3), (4, 2), (3, 4))),
 )
-
-
-def with_block(model: Transformer, number: int, block: Block) -> Transformer:
-    return replace(model, blocks=(*model.blocks[:number], block, *model.blocks[number + 1 :]))
-
-
-def cuts(wired: Wired) -> Iterator[tuple[str, Transformer]]:
-    """The model without each of its gadgets and linear units."""
-    for number, plan in enumerate(wired.blocks):
-        block, first = wired.model.blocks[number], 0
-        for gadget in plan.gadgets:
-            ffn = block.feed_forward
-            down, bias = ffn.down.copy(), ffn.down_bias.copy()
-            down[:, first : first + len(gadget.units)] = 0
-            first += len(gadget.units)
-            bias[[wired.registers.index(name) for name in gadget.constants]] = 0
-            cut = replace(block, feed_forward=replace(ffn, down=down, down_bias=bias))
-            yield gadget.name, with_block(wired.model, number, cut)
-        for unit in plan.linear_units:
-            assert block.recurrence is not None
-            rows = [wired.registers.index(name) for name in unit.rows]
-            carry, feed = block.recurrence.carry.copy(), block.recurrence.feed.copy()
-            carry[rows], feed[rows] = 0, 0
-            yield unit.name, with_block(wired.model, number, replace(block, recurrence=Recurrence(carry, feed)))
 
 
 def answers_all(model: Transformer, arithmetic: Arithmetic, wired: Wired) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +19,6 @@ from constructions import counting, index, ngram, recall
 from constructions.engines import dense, find_engine, indexed
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine, Step
-from constructions.layers import block_arrays
 from constructions.models.search import SearchError
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
@@ -143,28 +141,6 @@ def _by_sublayer(steps: Sequence[Step]) -> list[list[Sequence[int]]]:
 
 
 @each_model
-def test_the_size_does_not_depend_on_n(retriever: Retriever) -> None:
-    models = [retriever.build(n).model for n in (1, 10, 100)]
-    shapes = [[a.shape for block in m.blocks for a in block_arrays(block)] for m in models]
-    assert shapes[0] == shapes[1] == shapes[2]
-    more = [
-        len(m.words) - (2 if retriever.searches and retriever.task.name in ("index", "counting") else 1) * n
-        for m, n in zip(models, (1, 10, 100), strict=True)
-    ]
-    assert more[0] == more[1] == more[2]
-
-
-@each_model
-def test_every_weight_is_an_element_of_the_format(retriever: Retriever) -> None:
-    for n in (1, 7, 40):
-        wired = retriever.build(n)
-        quantum, largest = float(wired.arithmetic.format.quantum), float(wired.arithmetic.format.max_value)
-        for array in (wired.model.words, *(a for block in wired.model.blocks for a in block_arrays(block))):
-            assert np.all(np.floor(array / quantum) == array / quantum)
-            assert np.all(np.abs(array) <= largest)
-
-
-@each_model
 def test_every_head_and_every_gadget_is_needed(retriever: Retriever) -> None:
     samples = [q for q in retriever.task.samples if len(q.query) == retriever.query_length]
     texts = [text for task, text, _ in EXPECTED if task == retriever.task.name]
@@ -204,16 +180,6 @@ def test_a_large_threshold_is_compared_exactly() -> None:
 
 
 # Refusals
-
-
-def test_builder_refusals() -> None:
-    least = recall.TRANSFORMER.least_precision(5)
-    with pytest.raises(ValueError, match=f"p = {least - 2} is too small for n = 5 .*p it is wired for is {least}"):
-        recall.TRANSFORMER.build(5, least - 2)
-    with pytest.raises(ValueError, match="n is at least 1"):
-        recall.TRANSFORMER.build(0)
-    with pytest.raises(ValueError, match=r"unknown finding 'C[.]99'"):
-        recall.TRANSFORMER.build(3, printed=["C.99"])
 
 
 @pytest.mark.parametrize(
@@ -349,8 +315,6 @@ def test_dump(retriever: Retriever, tmp_path: Path) -> None:
     if not retriever.searches:
         assert "  number v, for v = 1 … 5: number += v" in lines
     assert not any("vertex" in line for line in lines)
-    names = retriever.build(5).registers
-    assert all(retriever.construction.meaning(name) for name in names)
     path = tmp_path / "weights.safetensors"
     assert (
         main(MODELS[retriever.task.name], ("--model", retriever.model, "--n", "12", "--dump-weights", str(path))) == 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from constructions.engines import indexed
-from constructions.layers import Block, Transformer
 from constructions.wiring.wired import Wired
+from tests.constructions.cutting import with_block, without_units
 from tests.turing.machines import history_of
 from tests.turing.test_cot import model, reads_the_nearest
 
@@ -33,12 +33,6 @@ def noticed(cut: Wired, case: tuple[str, str, int, int]) -> bool:
     return wrong is not None
 
 
-def with_block(wired: Wired, index: int, block: Block) -> Wired:
-    blocks = tuple(block if i == index else old for i, old in enumerate(wired.model.blocks))
-    machine: Transformer = replace(wired.model, blocks=blocks)
-    return replace(wired, model=machine)
-
-
 def test_every_unit_is_needed() -> None:
     """Those that clear the embedding keep the lead; only queues that no run has come to need some of them."""
     kept = []
@@ -50,12 +44,9 @@ def test_every_unit_is_needed() -> None:
             found = False
             for case in CASES:
                 wired = model(case[0], case[3])
-                ffn = wired.model.blocks[index].feed_forward
-                place = len(ffn.gate) - len(names) + unit if index == 0 and unit else unit
-                down = ffn.down.copy()
-                down[:, place] = 0
-                block = replace(wired.model.blocks[index], feed_forward=replace(ffn, down=down))
-                cut = with_block(wired, index, block)
+                units = len(wired.model.blocks[index].feed_forward.gate)
+                place = units - len(names) + unit if index == 0 and unit else unit
+                cut = replace(wired, model=without_units(wired.model, index, [place]))
                 found = found or noticed(cut, case)
                 if not found and name[0] == "clear the embedding":
                     found = not reads_the_nearest(cut, case[3], 16)
@@ -69,11 +60,8 @@ def test_every_unit_of_the_table_is_needed(case: tuple[str, str, int, int]) -> N
     """Rules that the run does not use are used by others: the machine is run on every short word."""
     code, _, _, cells = case
     wired = model(code, cells)
-    ffn = wired.model.blocks[0].feed_forward
-    for unit in range(1, len(ffn.gate) - 1):
-        down = ffn.down.copy()
-        down[:, unit] = 0
-        cut = with_block(wired, 0, replace(wired.model.blocks[0], feed_forward=replace(ffn, down=down)))
+    for unit in range(1, len(wired.model.blocks[0].feed_forward.gate) - 1):
+        cut = replace(wired, model=without_units(wired.model, 0, [unit]))
         words = ("".join(word) for n in range(4) for word in itertools.product("01", repeat=n))
         assert any(noticed(cut, (code, word, 20, cells)) for word in words), unit
 
@@ -98,7 +86,8 @@ def test_every_weight_of_the_recurrences_is_needed() -> None:
                     assert changed[at[0], at[1]]
                     changed[at[0], at[1]] = 0
                     recurrence = replace(old.recurrence, **{name: changed})
-                    found = found or noticed(with_block(sized, index, replace(old, recurrence=recurrence)), case)
+                    model_ = with_block(sized.model, index, replace(old, recurrence=recurrence))
+                    found = found or noticed(replace(sized, model=model_), case)
                 if not found:
                     kept.append((index + 1, name, wired.registers[row], wired.registers[column]))
     assert kept == []

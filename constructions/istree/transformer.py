@@ -63,11 +63,13 @@ def build(
     layout: Layout = "paper",
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
+    forced: bool = False,
 ) -> Wired:
     """The wired Transformer for graphs on n vertices.
 
     printed: ids of findings to put back to print; all of them give the variant `printed`.
     precision_bits: by default `least_precision`, or `printed_precision` where the printed score factors are used.
+    forced: take fewer bits than that, and round what does not fit.
     Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
     """
     chosen = chosen_of(FINDINGS, printed)
@@ -75,10 +77,11 @@ def build(
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     as_printed = SCORE_RANGE.id in chosen
     bits = printed_precision(n) if as_printed and precision_bits is None else precision_bits
-    fmt = format_of(0 if as_printed else least_precision(n, discipline), bits, f"n = {n} ({discipline.value})")
+    least = 0 if as_printed else least_precision(n, discipline)
+    fmt = format_of(least, bits, f"n = {n} ({discipline.value})", forced=forced)
     embedding, blocks = plan(n, fmt, layout=layout, printed=chosen)
-    arithmetic, longest = Arithmetic(fmt, discipline), sequence_length(n)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=not chosen)
+    arithmetic, longest, exact = Arithmetic(fmt, discipline), sequence_length(n), not (chosen or forced)
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=exact)
 
 
 CONSTRUCTION = Construction(

@@ -155,10 +155,12 @@ class Retriever:
         query_length: int | None = None,
         printed: Iterable[str] = (),
         discipline: Discipline = Discipline.FUSED,
+        forced: bool = False,
     ) -> Wired:
         """The wired model for sequences of up to n tokens from 1 … n.
 
         printed: ids of findings to put back to print; all of them give the variant `printed`.
+        forced: take fewer bits than the least, and round what does not fit.
         Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
         chosen = chosen_of(self.findings, printed)
@@ -168,7 +170,7 @@ class Retriever:
         as_printed = SCORE_RANGE.id in chosen
         least = 0 if as_printed else self.least_bits(n, asked, discipline)
         bits = precision_bits or (printed_precision(n) if as_printed else least)
-        fmt = format_of(least, bits, f"n = {n} ({discipline.value})")
+        fmt = format_of(least, bits, f"n = {n} ({discipline.value})", forced=forced)
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         # A finding alone may take more tokens than none or all of them, which the constants are derived for.
         longest = max(plan.setting.length, n + 2 + asked + self.steps(asked, chosen) - 1)
@@ -182,7 +184,7 @@ class Retriever:
             tuple(self.blocks(plan)),
             Arithmetic(fmt, discipline),
             longest,
-            exact=not chosen,
+            exact=not (chosen or forced),
         )
 
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:

@@ -76,9 +76,9 @@ def build(
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     as_printed = SCORE_RANGE.id in chosen
-    bits = printed_precision(n) if as_printed and precision_bits is None else precision_bits
-    least = 0 if as_printed else least_precision(n, discipline)
-    fmt = format_of(least, bits, f"n = {n} ({discipline.value})", forced=forced)
+    least = printed_precision(n) if as_printed else least_precision(n, discipline)
+    bits = least if precision_bits is None else precision_bits
+    fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
     embedding, blocks = plan(n, fmt, layout=layout, printed=chosen)
     arithmetic, longest, exact = Arithmetic(fmt, discipline), sequence_length(n), not (chosen or forced)
     return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=exact)

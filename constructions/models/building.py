@@ -18,11 +18,11 @@ def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[
     return chosen
 
 
-def format_of(least: int, precision_bits: int | None, what: str, *, forced: bool = False) -> Format:
-    """R_p at the least p for `what`, or at the one asked for. Raises ValueError if that is even, or too small and not forced."""
+def format_of(least: int, precision_bits: int | None, what: str) -> Format:
+    """R_p at the least p for `what`, or at the one asked for. Raises ValueError if that is even or too small."""
     bits = least if precision_bits is None else precision_bits
     fmt = fixed_point(bits)
-    if bits < least and not forced:
+    if bits < least:
         raise ValueError(f"p = {bits} is too small for {what}; the least p it is wired for is {least}")
     return fmt
 

@@ -168,9 +168,9 @@ class Retriever:
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
         asked = query_length or self.query_length
         as_printed = SCORE_RANGE.id in chosen
-        least = 0 if as_printed else self.least_bits(n, asked, discipline)
-        bits = precision_bits or (printed_precision(n) if as_printed else least)
-        fmt = format_of(least, bits, f"n = {n} ({discipline.value})", forced=forced)
+        least = printed_precision(n) if as_printed else self.least_bits(n, asked, discipline)
+        bits = least if precision_bits is None else precision_bits
+        fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
         # A finding alone may take more tokens than none or all of them, which the constants are derived for.
         longest = max(plan.setting.length, n + 2 + asked + self.steps(asked, chosen) - 1)

@@ -1,0 +1,214 @@
+"""How many bits: what the search says of each p, against `reference` and arithmetic by hand; and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.istree import transformer
+from precision.format import BF16, FP8_E4M3, Discipline
+from verify.bits.drawing import draw
+from verify.bits.floats import fine_ladder, formats
+from verify.bits.search import Point, Row, State, Witness, ladder, numbers_differ, search
+from verify.bits.subjects import LONGEST, Case, Subject, variants_of
+from verify.precision import main
+
+INDEX = Subject("index")
+
+
+@cache
+def row(subject: Subject, n: int) -> Row:
+    return search(subject, n)
+
+
+def said_by_reference(subject: Subject, n: int, precision_bits: int, case: Case) -> list[str]:
+    """What greedy decoding says, token by token, where the answer is fed as far as it is right."""
+    wired = subject.build(n, precision_bits)
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    argmax = [engine.append(token).next_token for token in case.tokens]
+    return [wired.vocabulary[token] for token in argmax[len(case.prompt) - 1 :]]
+
+
+@pytest.mark.parametrize(("subject", "n"), [(INDEX, 6), (Subject("index", discipline=Discipline.SEQUENTIAL), 4)])
+def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> None:
+    found, cases = row(subject, n), subject.cases(n)
+    assert [point.precision_bits for point in found.points] == list(range(5, found.wired_for + 1, 2))
+    vocabulary = subject.build(n).vocabulary
+    for point in found.points:
+        wrong = {}
+        for case in cases:
+            said, expected = (
+                said_by_reference(subject, n, point.precision_bits, case),
+                [vocabulary[t] for t in case.answer],
+            )
+            if said != expected:
+                place = next(i for i, (one, other) in enumerate(zip(said, expected, strict=True)) if one != other)
+                wrong[case.name] = Witness(case.name, place, expected[place], said[place])
+        assert (point.witness is None) == (not wrong)
+        assert point.witness is None or point.witness == wrong[point.witness.input]
+        assert point.tried == len(cases) > 4
+    assert {point.state for point in found.points} >= {State.FAILS, State.CERTIFIED}
+    assert found.fails_at is not None
+    assert found.certified is not None
+    assert found.floor <= found.fails_at.precision_bits < found.certified <= found.wired_for
+    assert not found.refuted
+
+
+def test_a_chain_of_thought_counts_token_by_token() -> None:
+    lean = Subject("istree", "lean")
+    found = row(lean, 6)
+    assert found.certified is None  # the checker does not know it
+    last = found.fails_at
+    assert last is not None
+    assert last.witness is not None
+    case = next(case for case in lean.cases(6) if case.name == last.witness.input)
+    said = said_by_reference(lean, 6, last.precision_bits, case)
+    expected = [lean.build(6).vocabulary[token] for token in case.answer]
+    right = last.witness.right
+    assert said[:right] == expected[:right]
+    assert (said[right], expected[right]) == (last.witness.said, last.witness.expected)
+    assert not found.refuted
+
+
+def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None:
+    """Integers up to n, in plain R_p: 2^q and all above it saturate alike, so n ≤ 2^q is what it takes."""
+    for n in (4, 5, 8, 9, 64, 65):
+        floor = max(5, 2 * math.ceil(math.log2(n)) + 1)
+        told_apart = {p: numbers_differ(INDEX.build(n, p)) for p in range(5, floor + 5, 2)}
+        assert told_apart == {p: p >= floor for p in told_apart}
+    found = row(INDEX, 6)
+    assert found.floor == 7
+    assert all(point.witness for point in found.points if point.precision_bits < found.floor)
+
+
+def test_as_printed_a_failure_at_the_printed_p_is_no_refutation() -> None:
+    found = row(Subject("recall", "printed"), 4)
+    assert found.points[-1].witness is not None
+    assert found.fails_at is found.points[-1]
+    assert not found.refuted
+    assert replace(found, subject=Subject("recall")).refuted  # a repaired model would have to be right there
+    assert all("cycle" not in case.name for case in Subject("istree", "printed").cases(6))
+
+
+def test_failure_need_not_be_monotone() -> None:
+    witness = Witness("x", 0, "1", "2")
+    points = [Point(p, p in (9, 13, 15), 3, witness if p in (5, 11) else None, p > 5) for p in range(5, 16, 2)]
+    found = Row(INDEX, 4, 15, tuple(points))
+    assert found.fails_at is points[3]
+    assert found.passes_below == (7, 9)
+    assert found.certified == 13
+    assert found.floor == 7
+    assert [point.state.value[0] for point in points] == ["f", "n", "c", "f", "c", "c"]
+    assert not found.refuted
+    contradiction = replace(points[3], certified=True)
+    assert replace(found, points=(*points[:3], contradiction, *points[4:])).refuted
+
+
+def test_forced_weights_are_rounded_only_where_they_do_not_fit() -> None:
+    least = transformer.least_precision(4)
+    free, forced = transformer.build(4, least), transformer.build(4, least, forced=True)
+    assert np.array_equal(free.model.blocks[6].heads[0].key, forced.model.blocks[6].heads[0].key)
+    with pytest.raises(ValueError, match=f"the least p it is wired for is {least}"):
+        transformer.build(4, 9)
+    small = transformer.build(4, 9, forced=True)
+    assert small.arithmetic.format.name == "R_9"
+    assert max(float(np.abs(array).max(initial=0)) for array in small.model.blocks[6].heads[0].key) < 16
+
+
+def test_sizes() -> None:
+    assert list(ladder(6, 64)) == [6, 8, 16, 32, 64]
+    assert list(ladder(4, 4)) == [4]
+    assert list(ladder(4, 20)) == [4, 8, 16, 20]
+    fine = fine_ladder(4, 1000)
+    assert fine[:3] == [4, 5, 6]
+    assert fine[-1] == 1000
+    assert all(larger <= 1.13 * smaller for smaller, larger in pairwise(fine[28:]))
+    assert all(len(case.tokens) <= LONGEST for case in Subject("istree").cases(64))
+
+
+def test_formats_go_as_far_as_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """bf16 has 8 digits: (n + 2)², the square of the last position, is exact up to n = 14."""
+    monkeypatch.setattr("verify.bits.floats.FORMATS", (BF16, FP8_E4M3))
+    wide, narrow = formats(INDEX, (14, 15))
+    assert wide.native is not None
+    assert (wide.native.right, wide.native.fails, wide.native.inputs) == (14, 15, 10)
+    assert wide.native.witness is not None
+    assert wide.native.witness.expected != wide.native.witness.said
+    assert wide.emulated.fails == 15
+    assert (narrow.native, narrow.emulated.right, narrow.emulated.fails) == (None, None, 14)
+
+
+def test_the_command_prints_what_the_contract_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "--n", "6", "--json", "--discipline", "fused"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    printed, repaired = document["rows"]
+    assert [repaired[key] for key in ("n", "variant", "discipline")] == [6, "repaired", "fused"]
+    found = row(INDEX, 6)
+    assert found.fails_at is not None
+    assert [repaired[key] for key in ("certified", "fails_at", "floor")] == [
+        found.certified,
+        found.fails_at.precision_bits,
+        found.floor,
+    ]
+    assert printed["certified"] is None
+    at = next(point for point in repaired["points"] if point["p"] == repaired["fails_at"])
+    assert at["state"] == "fails"
+    assert at["witness"]["said"] != at["witness"]["expected"]
+
+
+def test_a_model_that_fails_where_it_is_certified_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Subject, "certified", lambda self, n, p: True)
+    assert main(["index", "--n", "4", "--variant", "repaired", "--discipline", "fused"]) == 1
+
+
+def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
+    rows = [row(INDEX, 6), row(Subject("recall", "printed"), 4)]
+    texts = []
+    for name in ("a.svg", "b.svg"):
+        draw(rows, tmp_path / name)
+        texts.append((tmp_path / name).read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    for label in ("repaired, certified", "repaired, fails at", "repaired, floor", "printed, wired for", "index, fused"):
+        assert f">{label}<" in texts[0]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("nothing", "nothing is not covered; istree, index, recall, ngram, counting as Transformers are"),
+        ("istree --model rag", "istree as rag is not covered"),
+        ("index --variant lean", "index has no variant lean; it has printed, repaired"),
+        ("istree --n 5", "n = 5: the hard inputs of istree begin at n = 6"),
+        ("index --n 0", "'0' is not in 1 … 10000"),
+        ("index --n 4 --n-max 8", "not allowed with argument"),
+        ("index --tokens eos", "--tokens is for istree"),
+        ("index --formats --svg a.svg", "--formats has neither a figure nor a discipline"),
+        ("index --svg a.png", "the name of a figure must end in .svg"),
+        ("index --svg no/a.svg", "there is no folder"),
+        ("index --svg there.svg", "there.svg exists; --force overwrites it"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(
+    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.svg").write_text("mine")
+    assert main(argv.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("python -m verify.precision: error: ")
+    assert message in line
+    assert (tmp_path / "there.svg").read_text() == "mine"
+
+
+def test_variants() -> None:
+    assert variants_of("istree") == ("printed", "repaired", "lean")
+    assert variants_of("recall") == ("printed", "repaired")

@@ -1,0 +1,158 @@
+"""The search: at every p up to the one that a model is wired for, is there a hard input on which it fails?
+
+Each p is run by itself. Failure need not be monotone in p: a model may fail at 35 and 39 bits and not at 37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from constructions.layers import Transformer
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic
+from verify.bits.subjects import Case, Subject
+
+LEAST_P = 5
+Argmax = Callable[[Sequence[Sequence[int]]], Sequence[Sequence[int]]]
+"""From sequences to the argmax at each position of each."""
+
+
+class State(StrEnum):
+    """Of a model at one n and p."""
+
+    CERTIFIED = "certified"
+    NO_FAILURE = "no failure found"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A hard input on which a model fails: behind `right` tokens of the answer it says `said`, not `expected`."""
+
+    input: str
+    right: int
+    expected: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """What was seen at one p. certified: by the static checker, for all inputs. tried: how many hard inputs there are.
+
+    told_apart: whether no two numbers have the same embedding.
+    """
+
+    precision_bits: int
+    certified: bool
+    tried: int
+    witness: Witness | None
+    told_apart: bool
+
+    @property
+    def state(self) -> State:
+        """A witness counts more than a certificate."""
+        if self.witness is not None:
+            return State.FAILS
+        return State.CERTIFIED if self.certified else State.NO_FAILURE
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model at one n. wired_for: the p of its formula. points: every p from 5 on, up to that one."""
+
+    subject: Subject
+    n: int
+    wired_for: int
+    points: tuple[Point, ...]
+
+    @property
+    def certified(self) -> int | None:
+        """The least p from which on, up to `wired_for`, every p is certified for all inputs."""
+        found = None
+        for point in reversed(self.points):
+            if point.state is not State.CERTIFIED:
+                break
+            found = point.precision_bits
+        return found
+
+    @property
+    def fails_at(self) -> Point | None:
+        """The largest p at which a hard input fails."""
+        return next((point for point in reversed(self.points) if point.witness), None)
+
+    @property
+    def passes_below(self) -> tuple[int, ...]:
+        """Every smaller p at which none was seen to fail: where failure is not monotone."""
+        last = self.fails_at.precision_bits if self.fails_at else 0
+        return tuple(p.precision_bits for p in self.points if p.precision_bits < last and not p.witness)
+
+    @property
+    def floor(self) -> int:
+        """The least p from which on no two numbers have the same embedding."""
+        same = [point.precision_bits for point in self.points if not point.told_apart]
+        return max(same, default=LEAST_P - 2) + 2
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it fails where it is certified, or is wired for and not as printed."""
+        last = self.points[-1]
+        wrong = any(point.certified and point.witness for point in self.points)
+        return wrong or (last.witness is not None and self.subject.variant != "printed")
+
+
+def search(subject: Subject, n: int) -> Row:
+    """Every p."""
+    wired_for, cases = subject.wired_for(n), subject.cases(n)
+    points = tuple(_point(subject, n, p, cases) for p in range(LEAST_P, wired_for + 1, 2))
+    return Row(subject, n, wired_for, points)
+
+
+def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[Case]) -> Point:
+    wired = subject.build(n, precision_bits)
+    return Point(
+        precision_bits,
+        subject.certified(n, precision_bits),
+        len(cases),
+        first_failure(wired, cases, emulated(wired.model, wired.arithmetic)),
+        numbers_differ(wired),
+    )
+
+
+def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
+    """By the dense engine, which has the bits of the others."""
+    from constructions.engines import dense
+
+    def run(sequences: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+        return [found.tolist() for found in dense.run(model, arithmetic, sequences).next_tokens]
+
+    return run
+
+
+def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witness | None:
+    """The first input on which the model fails; None if it is right about all. The shortest run first: most models fail there."""
+    for some in filter(None, (cases[:1], cases[1:])):
+        for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):
+            if (place := case.first_other(found)) is not None:
+                said = found[len(case.prompt) - 1 + place]
+                return Witness(case.name, place, wired.vocabulary[case.answer[place]], wired.vocabulary[said])
+    return None
+
+
+def numbers_differ(wired: Wired) -> bool:
+    """Whether any two of the numbers 1 … n have different embeddings.
+
+    If two have the same, no weights behind the embedding tell an input from the one with the two exchanged, and the output head,
+    which is the embedding, gives both the same logit: whatever asks for the second is answered wrongly.
+    """
+    rows = wired.model.words[[wired.token[str(i)] for i in range(1, wired.n + 1)]]
+    return len(np.unique(rows, axis=0)) == wired.n
+
+
+def ladder(least: int, most: int) -> Iterator[int]:
+    """The least n, powers of two between, and the largest."""
+    if least <= most:
+        yield from sorted({least, most, *(1 << e for e in range(least.bit_length(), most.bit_length()))})

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test export-test fuzz check bench docs clean
+.PHONY: verify test export-test sweep-test fuzz check bench docs clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
@@ -14,6 +14,11 @@ test: .venv/ready
 export-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export]'
 	$(BIN)/python -m pytest tests/exports -q
+
+# Claims on a Dask cluster, and ledgers in Parquet: nothing else needs these packages.
+sweep-test: .venv/ready
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dask,parquet]'
+	$(BIN)/python -m pytest tests/verify/test_cluster.py tests/verify/test_parquet.py -q
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
 MINUTES ?= 10

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from verify.framework.options import ALREADY_IMPORTED
 from verify.plugin import add_options
 
-USAGE = "python -m verify [OPTIONS]"
-DESCRIPTION = "Judges the paper's claims, and prints the ledger: the verdict on each, and the evidence. The same as pytest verify/."
-EPILOG = (
-    "All options of pytest can be given as well, -n 2 for two processes among them. Exit status: pytest's, 0 if each verdict is"
-    " the one that is known, 1 if one is not, 2 if the run was interrupted, 4 for a mistake in the command line."
-    " See also: python -m verify.replay --help, python -m verify.diff --help, python -m verify.table --help."
+PROG = "python -m verify"
+DESCRIPTION = (
+    "Judges the paper's claims and prints the ledger. The same as pytest verify/, which takes these options too."
 )
+EPILOG = f"""examples:
+  {PROG} --n-max 10000 -n 2                       every claim, in two processes
+  {PROG} --claim C.18 --engine all                one lemma, by each engine
+  {PROG} --n-max 1000000 --ledger run.json        with the ledger as a file
+  {PROG} --n-max 1000000 --ledger run.json --resume run.json   go on where that was cut off
+  {PROG} --fuzz 10 --claim 5.7                    ten minutes of fresh cases
+
+All options of pytest can be given as well, -n for the number of processes among them.
+Other commands, each with --help: verify.replay, verify.diff, verify.table, verify.certify.
+
+exit status: 0 each verdict is the one that is known, 1 one is not, 2 interrupted, 4 a mistake in the command line"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
     arguments = sys.argv[1:] if argv is None else argv
     if {"-h", "--help"} & set(arguments):
-        parser = argparse.ArgumentParser(usage=USAGE, description=DESCRIPTION, epilog=EPILOG, add_help=False)
+        from constructions.show.cli import Parser
+
+        parser = Parser(PROG, DESCRIPTION, EPILOG)
+        parser.usage = f"{PROG} [OPTIONS]"
         add_options(parser.add_argument)
         parser.print_help()
         return 0
-    return int(pytest.main([str(Path(__file__).parent), *arguments]))
+    return int(pytest.main([str(Path(__file__).parent), *ALREADY_IMPORTED, *arguments]))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from verify.framework.options import (
     chosen_engines,
     matching,
     require_device,
+    where,
 )
 from verify.framework.order import LEDGER, WITNESSES, are_claims, longest_first, seconds_of
 
@@ -66,12 +67,17 @@ def add_options(add: Callable[..., object]) -> None:
     add("--device", default="cpu", metavar="DEVICE", help="cpu or cuda (default: %(default)s)")
     add("--claim", metavar="ID", help="judge the claims whose id is ID or begins with it")
     add("--seed", type=int, default=0, metavar="S", help="fixes every random choice (default: 0)")
-    add("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON")
+    add("--ledger", type=Path, metavar="PATH", help="write the ledger as JSON, or to PATH.parquet as Parquet")
     add(
         "--resume",
         type=Path,
         metavar="PATH",
         help="take over the rows of a ledger that an interrupted run with the same options wrote, and judge the rest",
+    )
+    add(
+        "--dask",
+        metavar="ADDRESS",
+        help="have the workers of this Dask scheduler judge: the same ledger, and nothing is lost with a worker that dies",
     )
     add(
         "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
@@ -99,6 +105,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[RESUMED] = known
         if option.fuzz is not None:
             require_fuzz(config)
+        if option.dask is not None:
+            if getattr(option, "numprocesses", None) or getattr(option, "tx", None):
+                raise ValueError("--dask: the processes are those of the cluster's workers, so -n and --tx have no use")
+            from verify.framework import cluster
+
+            config.pluginmanager.register(cluster.Cluster(config, option.dask, config.stash[OPTIONS]), "verify-cluster")
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     worker: object = getattr(config, "workerinput", None)
@@ -126,10 +138,12 @@ def require_files(option: argparse.Namespace) -> None:
     """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
     if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
         return  # nothing to ask; what this imports would cost every run of the tests
-    from verify.framework import ledger, proofs
+    from verify.framework import ledger, parquet, proofs
 
     if option.ledger is not None:
         ledger.require_writable(option.ledger, "--ledger")
+        if option.ledger.suffix == parquet.SUFFIX:
+            parquet.require(f"--ledger {option.ledger}")
     if option.update_witnesses or option.witnesses.is_dir():
         ledger.require_writable(option.witnesses, "--witnesses")
         ledger.require_writable(proofs.beside(option.witnesses), "--witnesses")
@@ -142,7 +156,7 @@ def require_fuzz(config: pytest.Config) -> None:
     option = config.option
     if not 0 < option.fuzz <= MOST_MINUTES:
         raise ValueError(f"--fuzz {option.fuzz:g}: want a number of minutes above 0 and up to {MOST_MINUTES}")
-    for name in ("ledger", "resume", "update_witnesses"):
+    for name in ("ledger", "resume", "update_witnesses", "dask"):
         if getattr(option, name):
             raise ValueError(f"--fuzz: nothing is judged, so --{name.replace('_', '-')} has no use")
     if not (hasattr(config, "workerinput") or config.pluginmanager.hasplugin("xdist")):
@@ -297,12 +311,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         pyfuncitem.user_properties.append((CASES, cases))
         if row.verdict is not Verdict.REFUTED:
             return True
-    conclude(row)
+    conclude(row, where(pyfuncitem.path))
     return True
 
 
-def conclude(row: Row) -> None:
-    """Turns a row into the outcome of its test."""
+def conclude(row: Row, where: str) -> None:
+    """Turns a row into the outcome of its test. where: of its claim, for the command that replays the witness."""
     claim = row.claim
     if row.as_expected and row.verdict is not Verdict.HOLDS:
         pytest.xfail(f"{claim.id}: {row.verdict}, as expected")
@@ -312,7 +326,7 @@ def conclude(row: Row) -> None:
     if row.witness is not None:
         shows = ", ".join(f"{name} = {value}" for name, value in row.witness.shows.items())
         message += f"\n{claim.statement}\nwitness: {json.dumps(row.witness.case, ensure_ascii=False)}\n{shows}"
-        message += f"\nreplay: {row.witness.command(claim.id)}"
+        message += f"\nreplay: {row.witness.command(claim.id)}{where}"
     elif row.verdict is Verdict.HOLDS:
         message += " Nothing refutes it any more."
     pytest.fail(f"{message}\n{row.note}".rstrip(), pytrace=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from tests.verify.conftest import PAPER, Paper
 from verify.framework import ledger
 from verify.framework.claim import Argued, Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
-from verify.framework.options import Options
+from verify.framework.options import Options, where
 
 CLAIM = Claim("C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED)
 WITNESS = Witness({"edge": [1, 2]}, {"found": 3}, "all edges", 64, None, "reference", 0)
@@ -166,6 +167,12 @@ def test_the_replay_command_is_as_short_as_it_can_be(paper: Paper) -> None:
     assert ledger.replay_lines([REFUTED], {CLAIM.id: WITNESS}, path) == ["python -m verify.replay C.9/printed"]
     assert ledger.replay_lines([REFUTED], {}, path) == [f"python -m verify.replay C.9/printed --ledger {path}"]
     assert ledger.replay_lines([REFUTED], {}, None) == [WITNESS.command("C.9/printed")]
+
+
+def test_the_replay_command_names_the_folder_of_claims_that_are_not_the_verifiers(paper: Paper) -> None:
+    result = paper.run("--ledger", "ledger.json", "--claim", "T.1/printed")
+    result.stdout.fnmatch_lines(["python -m verify.replay T.1/printed --ledger ledger.json --claims ."])
+    assert where(Path(ledger.__file__).parents[1] / "claims" / "heads.py") == ""
 
 
 def test_stored_witnesses_follow_the_run(paper: Paper) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,7 @@ def test_help_is_of_our_options_alone(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setenv("COLUMNS", "40")
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert max(map(len, text.splitlines())) <= 40
+    assert max(len(line) for line in text.splitlines() if "python -m" not in line) <= 40
     options = {word for word in text.split() if word.startswith("--")}
     assert {"--n-max", "--claim", "--ledger", "--resume", "--fuzz"} <= options
     assert "--maxfail" not in options
@@ -156,4 +157,13 @@ def test_the_command_is_pytest_over_the_claims(monkeypatch: pytest.MonkeyPatch) 
     given: list[list[str]] = []
     monkeypatch.setattr(pytest, "main", lambda arguments: given.append(arguments) or pytest.ExitCode.TESTS_FAILED)
     assert main(["--claim", "C.1"]) == 1
-    assert given == [[str(Path(options.__file__).parents[1]), "--claim", "C.1"]]
+    assert given == [[str(Path(options.__file__).parents[1]), *options.ALREADY_IMPORTED, "--claim", "C.1"]]
+
+
+def test_the_command_starts_where_the_plugin_is_installed(paper: Paper) -> None:
+    """Though pytest, with warnings as errors, wants to be the first to import it."""
+    result = paper.pytester.run(sys.executable, "-m", "verify", "--n-max", "0", "-c", "pyproject.toml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.stderr.lines if line.strip()] == [
+        "ERROR: --n-max 0: the largest size must be at least 1"
+    ]

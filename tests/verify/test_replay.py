@@ -33,7 +33,7 @@ def test_a_stored_witness_refutes_again(stored: Paper) -> None:
 
 
 def test_a_run_names_the_short_command_once_the_witness_is_stored(stored: Paper) -> None:
-    stored.run().stdout.fnmatch_lines(["Replay a witness:", "python -m verify.replay T.1/printed"])
+    stored.run().stdout.fnmatch_lines(["Replay a witness:", "python -m verify.replay T.1/printed --claims ."])
 
 
 def test_a_repaired_claim_holds_at_the_old_witness(stored: Paper) -> None:

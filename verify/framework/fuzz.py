@@ -25,6 +25,7 @@ from hypothesis.errors import UnsatisfiedAssumption
 from xdist.scheduler.load import LoadScheduling
 
 from verify.framework import ledger
+from verify.framework.options import where
 from verify.framework.progress import SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_UPDATES, duration, real_stderr
 from verify.framework.sampling import TimeIsOver
 
@@ -155,7 +156,8 @@ class Controller:
             refuted = [row for row in rows if row.witness is not None]
             if refuted:
                 ledger.update_witnesses(self._file(), refuted)
-            commands = [row.witness.command(row.claim.id) for row in refuted if row.witness is not None]
+            there = where(self.config.rootpath / report.nodeid.partition("::")[0])
+            commands = [row.witness.command(row.claim.id) + there for row in refuted if row.witness is not None]
             self.again.setdefault(
                 report.nodeid, commands[0] if commands else f"python -m pytest {shlex.quote(report.nodeid)}"
             )

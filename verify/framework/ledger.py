@@ -1,4 +1,4 @@
-"""The ledger: every claim that a run judged, as a table for people and as JSON for programs."""
+"""The ledger: every claim that a run judged, as a table for people, and as JSON or Parquet for programs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from verify.framework import parquet
 from verify.framework.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
 from verify.framework.options import Options
 
@@ -72,8 +74,13 @@ def to_json(rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudge
 
 
 def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequence[NotJudged] = ()) -> None:
-    """The ledger as a file."""
-    write_whole(path, json.dumps(to_json(rows, options, not_judged), ensure_ascii=False, indent=2) + "\n")
+    """The ledger as a file: JSON, or Parquet for a name that ends so."""
+    document = to_json(rows, options, not_judged)
+    if path.suffix == parquet.SUFFIX:
+        with replacing(path) as fresh:
+            parquet.write(fresh, document)
+    else:
+        write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 @contextmanager
@@ -132,15 +139,19 @@ def part_of(path: Path) -> Path:
 
 def document_of(path: Path) -> dict[str, Json]:
     """A ledger or a journal, as JSON. ValueError if it is neither; of a journal, a last line that was cut off is left out."""
+    with path.open("rb") as stream:
+        text = stream.read(MOST_BYTES + 1)
+    if text.startswith(parquet.MAGIC):
+        parquet.require(str(path))
     try:
-        with path.open("rb") as stream:
-            text = stream.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
         first, newline, rest = text.partition(b"\n")
         if newline and first.startswith(JOURNAL):
             lines = rest[: rest.rfind(b"\n") + 1].splitlines()
             document = {**json.loads(first), "rows": [json.loads(line) for line in lines]}
+        elif text.startswith(parquet.MAGIC):
+            document = parquet.read(path)
         else:
             document = json.loads(text)
         if document["schema"] != SCHEMA:
@@ -247,18 +258,27 @@ def text(rows: Sequence[Row], width: int, color: bool, not_judged: int = 0) -> s
     return "\n".join(lines) + "\n" + summary(rows, not_judged) + "\n"
 
 
-def replay_lines(rows: Sequence[Row], stored: Mapping[str, Witness], ledger: Path | None) -> list[str]:
-    """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness."""
+def replay_lines(
+    rows: Sequence[Row],
+    stored: Mapping[str, Witness],
+    ledger: Path | None,
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness.
+
+    places: claim → what the command has to be told of where it is.
+    """
     lines = []
     for row in sorted(rows, key=sort_key):
         if row.witness is None:
             continue
+        there = places.get(row.claim.id, "")
         if stored.get(row.claim.id) == row.witness:
-            lines.append(f"python -m verify.replay {row.claim.id}")
+            lines.append(f"python -m verify.replay {row.claim.id}{there}")
         elif ledger is not None:
-            lines.append(f"python -m verify.replay {row.claim.id} --ledger {ledger}")
+            lines.append(f"python -m verify.replay {row.claim.id} --ledger {ledger}{there}")
         else:
-            lines.append(row.witness.command(row.claim.id))
+            lines.append(row.witness.command(row.claim.id) + there)
     return lines
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 FILES = "claims/[!_]*.py"  # where claims are written
 DEFAULT_N_MAX = 64
@@ -18,6 +21,8 @@ DEVICES = ("cpu", "cuda")
 LARGEST_N = 10_000_000  # a claim at this size takes hours
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 MOST_MINUTES = 7 * 24 * 60
+# For pytest started from our own code: where the plugin is installed, pytest would rather have imported all of it itself.
+ALREADY_IMPORTED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,12 @@ def matching(wanted: str, ids: Sequence[str]) -> set[str]:
         return {wanted}
     below = {id for id in ids if id.startswith(f"{wanted}/")}
     return below or {id for id in ids if id.startswith(wanted)}
+
+
+def where(file: Path) -> str:
+    """What a replay of its claims needs to be told: the folder that theirs is in, unless it is the verifier's own."""
+    folder = file.parent.parent
+    return "" if folder == Path(__file__).parents[1] else f" --claims {shlex.quote(os.path.relpath(folder))}"
 
 
 def require_device(device: str) -> None:

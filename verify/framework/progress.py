@@ -75,8 +75,12 @@ class Progress:
     def tick(self, claim: str, cases: int) -> None:
         """The claim that is being judged has seen so many cases."""
         if time.monotonic() - self.last >= SECONDS_BETWEEN_UPDATES:
-            self.detail = f"{claim}, {cases:,} cases"
-            self._show(force=False)
+            self.say(f"{claim}, {cases:,} cases")
+
+    def say(self, detail: str) -> None:
+        """What else there is to know, for as long as nothing finishes."""
+        self.detail = detail
+        self._show(force=False)
 
     def close(self) -> None:
         """Leaves the terminal as it was."""

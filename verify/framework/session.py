@@ -11,7 +11,7 @@ import pytest
 
 from verify.framework import ledger, proofs
 from verify.framework.claim import Json, Row
-from verify.framework.options import FILES, Options, matching
+from verify.framework.options import FILES, Options, matching, where
 from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
 
@@ -25,13 +25,15 @@ class Session:
         self.progress: Progress | None = None
         self.stream: TextIO = sys.stderr
         self.rows: list[Row] = []
+        self.places: dict[str, str] = {}  # claim → where it is, for a replay
         self.proofs: dict[str, dict[str, list[Json]]] = {}
         self.tests: list[str] = []
         self.not_judged: list[ledger.NotJudged] = []
         self.journal: ledger.Journal | None = None
         self.trouble: list[str] = []  # with files
         self.lost: list[str] = []  # tests of claims that failed outside of their search
-        self.reported: dict[str, float] = {}  # test → seconds
+        self.seconds: dict[str, float] = {}  # test → seconds, of earlier runs
+        self.reported: dict[str, float] = {}  # the same of this run
 
     def tick(self, claim: str) -> Callable[[int], None]:
         """What the search for a claim tells its number of cases to."""
@@ -60,8 +62,8 @@ class Session:
         live = self.stream.isatty() and self.config.get_verbosity() <= 0
         if live:  # pytest's own line of names and letters would run through the bar
             reporter.showfspath = False
-        known = {**seconds_of_tests(tests, seconds_of(LEDGER)), **self._known_seconds()}
-        self.progress = Progress(tests, known, self.stream, live)
+        self.seconds = {**seconds_of_tests(tests, seconds_of(LEDGER)), **self._known_seconds()}
+        self.progress = Progress(tests, self.seconds, self.stream, live)
 
     def _known_seconds(self) -> dict[str, float]:
         cache = getattr(self.config, "cache", None)
@@ -84,11 +86,12 @@ class Session:
             self.reported[report.nodeid] = report.duration
         rows = ledger.rows_of(report)
         self._keep(rows)
+        self.places |= {row.claim.id: where(self.config.rootpath / report.nodeid.partition("::")[0]) for row in rows}
         self.proofs |= proofs.of_report(report)
         self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
             self.lost.append(report.nodeid)
-        if self.progress is not None and report.when == "teardown":
+        if self.progress is not None and report.when in ("teardown", "???"):  # ???: its process died
             self.progress.finish(report.nodeid)
 
     def _keep(self, rows: list[Row]) -> None:
@@ -150,7 +153,7 @@ class Session:
         missing = len(set(self.tests) - set(self.reported))
         if missing:
             terminalreporter.write_line(f"The run ended early: {missing} of {len(self.tests)} tests were not run.")
-        lines = ledger.replay_lines(self.rows, ledger.load_witnesses(option.witnesses), option.ledger)
+        lines = ledger.replay_lines(self.rows, ledger.load_witnesses(option.witnesses), option.ledger, self.places)
         for line in ["Replay a witness:", *lines] if lines else []:
             terminalreporter.write_line(line)
         for line in self.trouble:

@@ -1,0 +1,312 @@
+"""`pytest verify/ --dask ADDRESS`: the workers of a Dask cluster judge the claims.
+
+What is sent is a file of claims, the names of some of its tests, and the run's options. A worker has them judged by pytest in a
+process of its own, which Ctrl-C and a crash end without harm to the worker, and sends back pytest's reports. They hold rows,
+witnesses and proofs, as those of pytest-xdist's workers do, so that nobody behind them sees a difference. What a worker was at
+when it died, Dask gives to another one: reports arrive whole or not at all.
+
+A worker whose files are others than those here is refused by its address: its verdicts would be about something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import pytest
+
+import constructions
+from verify.framework.claim import Json
+from verify.framework.options import ALREADY_IMPORTED, Options
+
+if TYPE_CHECKING:
+    from verify.framework.session import Session
+
+HERE = Path(__file__).parents[2]  # the folder of the packages
+PACKAGES = ("precision", "constructions", "circuits", "verify")
+CONNECT_SECONDS = 10
+SECONDS_BETWEEN_LOOKS = 1.0  # of a worker: is this still wanted? of the one who waits: are there workers?
+UNIT_SECONDS = 10.0  # tests that took less are sent together: each process imports for seconds
+WANTED = "executing"  # the state of a task that the scheduler waits for
+NOT_RUN = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all units of a run have in common. files: the SHA-256 of each file of claims, by path; below HERE, relative to it."""
+
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
+    options: tuple[str, ...]
+
+    def misfit(self) -> str:
+        """Why this process must not judge; "" if it may."""
+        here = versions()
+        different = [
+            f"{name} {here[name]}, not {wanted}" for name, wanted in self.versions.items() if here[name] != wanted
+        ]
+        for file, wanted in self.files.items():
+            found = _sha256(HERE / file)
+            if found != wanted:
+                different.append(f"another {file}" if found else f"no {file}")
+        return "; ".join(different)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some tests of one file, by their names in it. seconds: what they took the last time, all together."""
+
+    file: str
+    names: tuple[str, ...]
+    seconds: float
+
+
+@dataclass
+class Answer:
+    """refused: why nothing was judged. reports: of pytest, by test. crashed: how the process of a test ended without any."""
+
+    worker: str
+    refused: str = ""
+    reports: dict[str, list[Json]] = field(default_factory=dict)
+    crashed: dict[str, str] = field(default_factory=dict)
+
+
+def versions() -> dict[str, str]:
+    """Whatever verdicts and witnesses may depend on."""
+    source = hashlib.sha256()
+    for path in sorted(path for package in PACKAGES for path in (HERE / package).rglob("*.py")):
+        source.update(f"{path.relative_to(HERE)} {_sha256(path)}\n".encode())
+    return {
+        "version": constructions.__version__,
+        "source": source.hexdigest()[:12],
+        "hypothesis": importlib.metadata.version("hypothesis"),
+        "Python": platform.python_version().rpartition(".")[0],
+    }
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+# On a worker
+
+
+def judge(job: Job, unit: Unit) -> Answer:
+    """The reports of these tests, by a process of their own; the tests behind one that crashes it get another."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    answer = Answer(worker.address, job.misfit())
+    task = worker.state.tasks[worker.get_current_task()]
+    left = [] if answer.refused else list(unit.names)
+    while left and task.state == WANTED:
+        code, error = _run([f"{HERE / unit.file}::{name}" for name in left], job, task, answer.reports)
+        left = [
+            name for name in left if not any(report["when"] == "teardown" for report in answer.reports.get(name, ()))
+        ]
+        for name in left if code in NOT_RUN else left[:1]:
+            answer.crashed[name] = f"{worker.address}: exit status {code}: {error}"
+        left = [name for name in left if name not in answer.crashed]
+    return answer
+
+
+def _run(tests: Sequence[str], job: Job, task: Any, reports: dict[str, list[Json]]) -> tuple[int, str]:
+    """The exit status, and the last line of stderr. Reports are added. Ends the process as soon as nobody wants the task."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-P", "-m", "verify.framework.cluster", *job.options, *tests]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        # stdin stays open for as long as the worker lives: see `main`
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err, env=environment) as process:
+            while process.poll() is None:
+                if task.state != WANTED:
+                    process.kill()
+                try:
+                    process.wait(SECONDS_BETWEEN_LOOKS)
+                except subprocess.TimeoutExpired:
+                    continue
+        out.seek(0)
+        err.seek(0)
+        for line in out.read().split("\n")[:-1]:
+            report = json.loads(line)
+            reports.setdefault(report["nodeid"].partition("::")[2], []).append(report)
+        return process.returncode, (err.read().strip().splitlines() or ["nothing on stderr"])[-1]
+
+
+class Reporter:
+    """A pytest plugin that writes each report as a line of JSON."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        data = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
+        print(json.dumps(data, default=str), file=self.stream, flush=True)
+
+
+def main() -> int:
+    """pytest with the arguments given, and its reports on stdout. It ends when stdin does, and so when the worker dies."""
+
+    def watch() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    plugins = ["-p", "verify.plugin", "-p", "no:terminal", "-p", "no:cacheprovider"]
+    fixed = [*plugins, "-o", "addopts=", *ALREADY_IMPORTED]
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as stream:
+        os.dup2(2, 1)  # whatever else is printed
+        return int(pytest.main([*fixed, *sys.argv[1:]], plugins=[Reporter(stream)]))
+
+
+# In the process that the user started
+
+
+def connect(address: str) -> Any:
+    """A client of the cluster. ValueError if there is none."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError("--dask needs distributed: pip install 'rnn-transformer-constructions[dask]'") from error
+    try:
+        return Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"--dask {address}: no scheduler answers there") from error
+
+
+def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) -> list[Unit]:
+    """Those that take longest first. tests: test → its file and its name there. What nobody has timed goes alone."""
+    found: list[Unit] = []
+    open_units: dict[str, Unit] = {}
+    for test in sorted(tests, key=lambda test: -seconds.get(test, UNIT_SECONDS)):
+        file, name = tests[test]
+        before = open_units.pop(file, Unit(file, (), 0.0))
+        unit = Unit(file, (*before.names, name), before.seconds + seconds.get(test, UNIT_SECONDS))
+        if unit.seconds < UNIT_SECONDS:
+            open_units[file] = unit
+        else:
+            found.append(unit)
+    return sorted([*found, *open_units.values()], key=lambda unit: -unit.seconds)
+
+
+class Cluster:
+    """A pytest plugin that has the tests of a session run by workers, and hands their reports on as if they had run here."""
+
+    def __init__(self, config: pytest.Config, address: str, options: Options) -> None:
+        self.config, self.address, self.options = config, address, options
+        self.client = connect(address)
+        config.add_cleanup(self.client.close)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if self.config.option.collectonly or session.testsfailed or not session.items:
+            return None  # nothing is run, or pytest says why not
+        tests = {item.nodeid: (_shipped(item.path), item.nodeid.partition("::")[2]) for item in session.items}
+        job = Job(versions(), {file: _sha256(HERE / file) for file, _ in tests.values()}, self._arguments())
+        self.require_workers(job)
+        verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
+        items = {tests[item.nodeid]: item for item in session.items}
+        wanted = units(tests, verifier.seconds if verifier is not None else {})
+        futures = {self._submit(job, unit, place): unit for place, unit in enumerate(wanted)}
+        try:
+            while futures:
+                self._receive(session, job, items, futures)
+        finally:
+            self.client.cancel(list(futures), force=True)
+        return True
+
+    def _arguments(self) -> tuple[str, ...]:
+        told = self.options
+        precision = () if told.p_bits is None else (f"--p-bits={told.p_bits}",)
+        engine = f"--engine={self.config.option.engine}"
+        return f"--n-max={told.n_max}", *precision, engine, f"--device={told.device}", f"--seed={told.seed}"
+
+    def require_workers(self, job: Job) -> None:
+        """UsageError names each worker that must not judge. There may be none yet: some clusters grow with their work."""
+        found = self.client.run(job.misfit, on_error="return")
+        unfit = [f"worker {worker}: {_words(why)}" for worker, why in found.items() if why]
+        if unfit:
+            raise pytest.UsageError(f"--dask {self.address}: {'; '.join(unfit)}")
+
+    def _submit(self, job: Job, unit: Unit, place: int) -> Any:
+        return self.client.submit(judge, job, unit, priority=-place, pure=False)
+
+    def _receive(
+        self, session: pytest.Session, job: Job, items: Mapping[tuple[str, str], pytest.Item], futures: dict[Any, Unit]
+    ) -> None:
+        """Waits for answers, and takes them out of `futures`."""
+        from distributed import KilledWorker, wait
+
+        try:
+            done = wait(list(futures), SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            self._say_workers()
+            return
+        except CancelledError as error:
+            raise session.Interrupted(f"--dask {self.address}: the scheduler is gone") from error
+        for future in done:
+            unit = futures.pop(future)
+            failure = future.exception()
+            if isinstance(failure, KilledWorker) and len(unit.names) > 1:  # one of them may be to blame
+                alone = [Unit(unit.file, (name,), 0.0) for name in unit.names]
+                futures |= {self._submit(job, one, 0): one for one in alone}
+                continue
+            if isinstance(failure, KilledWorker):
+                answer = Answer("", crashed={unit.names[0]: "each worker that had it died"})
+            else:
+                answer = Answer("unknown", refused=_words(failure)) if failure else future.result()
+            if answer.refused:
+                raise session.Interrupted(f"--dask {self.address}: worker {answer.worker}: {answer.refused}")
+            for name in unit.names:
+                self._hand_on(session, items[unit.file, name], answer.reports.get(name, []), answer.crashed.get(name))
+
+    def _hand_on(self, session: pytest.Session, item: pytest.Item, reports: Sequence[Json], crash: str | None) -> None:
+        hook = item.ihook
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for data in reports:
+            report = hook.pytest_report_from_serializable(config=self.config, data={**data, "nodeid": item.nodeid})
+            hook.pytest_runtest_logreport(report=report)
+        if crash is not None:  # as pytest-xdist says it
+            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", crash, "???")  # type: ignore[arg-type]
+            hook.pytest_runtest_logreport(report=report)
+        hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        if session.shouldstop:
+            raise session.Interrupted(session.shouldstop)
+
+    def _say_workers(self) -> None:
+        verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
+        if verifier is not None and verifier.progress is not None:
+            workers = len(self.client.nthreads())
+            verifier.progress.say(
+                f"{workers} {'worker' if workers == 1 else 'workers'}" if workers else "waiting for a worker"
+            )
+
+
+def _shipped(path: Path) -> str:
+    """How a worker finds a file: below HERE, wherever that is there, or else by its full name."""
+    return str(path.relative_to(HERE) if path.is_relative_to(HERE) else path)
+
+
+def _words(why: object) -> str:
+    return f"{type(why).__name__}: {why}" if isinstance(why, BaseException) else str(why)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -89,11 +89,6 @@ class Plan:
         """A power of two that takes the difference of two unit fractions down to 1/(n + 1), rounded, above 1."""
         return 2 * (1 << (self.n + 1).bit_length()) ** 2
 
-    @property
-    def prompt_end(self) -> Affine | int:
-        """Position of the last prompt token of a graph with n − 1 edges."""
-        return 3 * self.n - 2 if self.layout.end_of_prompt is None else reg("prompt_end")
-
     def is_(self, x: Affine, value: Number, into: Mapping[str, Number], **rest: object) -> Gadget:
         return indicator(x, value, into, printed=self.says(INDICATOR), **rest)  # type: ignore[arg-type]
 

@@ -123,12 +123,6 @@ class Machine:
         )
 
 
-def parse_machine(text: str) -> Machine:
-    """A machine in either format; an arrow tells them apart. Raises MachineError."""
-    is_table = "->" in text or "→" in text or "#" in text
-    return parse_table(text) if is_table else parse_standard(text)
-
-
 def parse_standard(text: str) -> Machine:
     """The machine of 1RB1LB_1LA1RZ. Raises MachineError."""
     rows = text.strip().split("_")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from constructions.turing.machine import DIGITS, Machine
-from constructions.turing.simulator import Configuration, Step, simulate_fast, steps
+from constructions.turing.machine import DIGITS
+from constructions.turing.simulator import Configuration, Step
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,14 +51,8 @@ class Line:
         return text
 
 
-def lines(machine: Machine, tape: str, limit: int, cells: int) -> Iterator[Line]:
-    """The start and the configuration after every step, at most `limit` steps, in a window of `cells` cells."""
-    end = simulate_fast(machine, tape, limit)
-    return lines_of(machine.word(tape), steps(machine, tape, limit), range(end.first, end.first + len(end.tape)), cells)
-
-
 def lines_of(word: Sequence[int], run: Iterable[Step], met: range, cells: int) -> Iterator[Line]:
-    """The same for steps from anywhere, which meet no other cells than these."""
+    """The start and the configuration after every step, in a window of `cells` cells. met: all cells that the steps meet."""
     contents = dict(enumerate(word))
     low, high = 0, max(len(word) - 1, 0)  # of the cells that are on the tape
     size = min(len(met), max(LEAST_CELLS, cells))
@@ -92,17 +86,10 @@ def outcome(end: Configuration) -> str:
     )
 
 
-def print_run(console: Console, machine: Machine, tape: str, limit: int, most_lines: int = MOST_LINES) -> Configuration:
-    """Prints a run as far as `most_lines` reach, and how it ends. Returns its end."""
-    end = simulate_fast(machine, tape, limit)
-    print_steps(console, machine.word(tape), steps(machine, tape, limit), end, most_lines)
-    return end
-
-
 def print_steps(
     console: Console, word: Sequence[int], run: Iterable[Step], end: Configuration, most_lines: int = MOST_LINES
 ) -> None:
-    """Prints steps from anywhere, as far as `most_lines` reach, and how they end."""
+    """Prints a run's steps, as far as `most_lines` reach, and how they end."""
     from rich.text import Text
 
     printed = min(end.steps, max(1, most_lines) - 1)

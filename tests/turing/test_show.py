@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,8 @@ from rich.console import Console
 
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, MachineError, parse_standard
-from constructions.turing.show import LEAST_CELLS, lines, outcome, print_run
-from constructions.turing.simulator import simulate
+from constructions.turing.show import LEAST_CELLS, Line, lines_of, outcome, print_steps
+from constructions.turing.simulator import simulate, steps
 from tests.turing.machines import machines_with_tapes, run_on_stacks
 
 BB2 = parse_standard("1RB1LB_1LA1RZ")
@@ -24,14 +25,14 @@ def printed(
     machine: Machine, tape: str, limit: int, *, width: int = 80, terminal: bool = False, most: int = 200
 ) -> str:
     out = io.StringIO()
-    print_run(
-        Console(file=out, width=width, force_terminal=terminal, color_system="truecolor" if terminal else "auto"),
-        machine,
-        tape,
-        limit,
-        most,
-    )
+    console = Console(file=out, width=width, force_terminal=terminal, color_system="truecolor" if terminal else "auto")
+    print_steps(console, machine.word(tape), steps(machine, tape, limit), simulate(machine, tape, limit), most)
     return out.getvalue()
+
+
+def lines(machine: Machine, tape: str, limit: int, cells: int) -> Iterator[Line]:
+    end = simulate(machine, tape, limit)
+    return lines_of(machine.word(tape), steps(machine, tape, limit), range(end.first, end.first + len(end.tape)), cells)
 
 
 def test_the_busy_beaver_of_two_states() -> None:

@@ -48,6 +48,7 @@ from constructions.models.building import chosen_of, format_of
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
 from constructions.parts.gadgets.threshold import threshold
+from constructions.parts.heads.copy import before, nearest_key
 from constructions.parts.heads.match import Pair, match, match_precision, pair
 from constructions.parts.heads.match_close import match_close
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
@@ -231,25 +232,20 @@ def _word(plan: Plan, setting: Setting) -> BlockPlan:
         "Lemma C.17",
     )
     reach = 4 * setting.gap * setting.length_bound**2  # F
-    heads = [nearest]
-    key_scale, query_scale = split_scale(setting.gap)
-    for s in range(plan.digits + 1):
-        target_squared = k_squared - 2 * s * k + s * s * one
-        heads.append(
-            Head(
-                f"the value {s} tokens back, if it is of the same number",
-                (
-                    Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-                    Component(key_scale * k, 2 * query_scale * (k - s * one), f"+2G·k'·(k − {s})"),
-                    Component(key_scale * one, -query_scale * target_squared, f"−G·(k − {s})²"),
-                    Component(
-                        reg("first"), reach // 2 * ((2 * s + 3) * one - 2 * reg("place")), "F·(s − r + 3/2) at k' = 1"
-                    ),
+    back = [
+        Head(
+            f"the value {s} tokens back, if it is of the same number",
+            (
+                *nearest_key(*before(s), f"(k − {s})", split_scale(setting.gap)),
+                Component(
+                    reg("first"), reach // 2 * ((2 * s + 3) * one - 2 * reg("place")), "F·(s − r + 3/2) at k' = 1"
                 ),
-                {f"low{s}": 2 ** (s + 1) * reg("value")},
-                "Lemma C.13",
-            )
+            ),
+            {f"low{s}": 2 ** (s + 1) * reg("value")},
+            "Lemma C.13",
         )
+        for s in range(plan.digits + 1)
+    ]
     low = total(reg(f"low{s}") for s in range(plan.digits + 1))
     since = reg("position") - reg("gate") - reg("origin") + (plan.gates + 2)
     picks = [
@@ -258,7 +254,7 @@ def _word(plan: Plan, setting: Setting) -> BlockPlan:
     ]
     below = (Unit(low, reg("weight"), {"below": 1}), Unit(as_affine(1), reg("weight"), {"below": 1}))
     return BlockPlan(
-        tuple(heads),
+        (nearest, *back),
         (
             Gadget("the next gate's number", tuple(picks)),
             Gadget("its digits so far, and the next one", below),

@@ -17,7 +17,7 @@ from circuits.models import Rnn
 from circuits.plan import Plan
 from circuits.runs import Conversation, RnnStep, run_rnn, surroundings
 from circuits.simulation import FINDINGS, SOURCE, build, least_precision
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.solver import Request, Run
 from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
@@ -35,8 +35,7 @@ def construction(rnn: Rnn, words: int = 1, results: int = 0) -> Construction:
     def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt = setting.format
         return (
-            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            *numbers_of(fmt),
             Derived("C", Fraction(setting.n), f"the gates of one step of {rnn.name}"),
             Derived("G", Fraction(setting.gap), f"a winning score's lead, for {setting.length} positions"),
             Derived("L", Fraction(setting.length_bound), "power of two above every position"),

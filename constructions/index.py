@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from constructions.parts.heads.copy import position_square_precision
+from constructions.parts.heads.copy import nearest_key, position_square_precision
 from constructions.retrieval.attention import output_number, own_precision, prepare, spelled_out_position_precision
 from constructions.retrieval.door import door_of
 from constructions.retrieval.rag import SPACED_COUNT, Quote, Script, rag
@@ -28,7 +28,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.needs import ONE, POSITION, is_square
 from constructions.wiring.part import least_gap, least_odd_precision, log2, split_scale
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Component, Head
+from constructions.wiring.wire import BlockPlan, Head
 from precision.format import Discipline
 
 
@@ -64,17 +64,11 @@ TASK = Task(
 
 
 def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
-    key_scale, query_scale = split_scale(plan.setting.gap)
-    k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
-    target = reg("number") + one
-    target_squared = reg(squared("number")) + 2 * reg("number") + one
+    one = reg("one")
+    target, target_squared = reg("number") + one, reg(squared("number")) + 2 * reg("number") + one
     head = Head(
         "token at the position asked for",
-        (
-            Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-            Component(key_scale * k, 2 * query_scale * target, "+2G·k'·(i + 1)"),
-            Component(key_scale * one, -query_scale * target_squared, "−G·(i + 1)²"),
-        ),
+        nearest_key(target, target_squared, "(i + 1)", split_scale(plan.setting.gap)),
         {"answer": reg("number")},
         "Lemma C.13 with a position that is read",
         (ONE, POSITION, is_square(target_squared, target)),

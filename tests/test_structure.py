@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -125,6 +126,15 @@ def test_files_are_short() -> None:
     files = [path for package in (*PACKAGES, "tests") for path in (ROOT / package).rglob("*.py")]
     lines = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert not {name: number for name, number in lines.items() if number > LONGEST}, "split these files"
+
+
+def test_the_walks_of_contributing_lead_through_what_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = re.findall(r"`((?:\w+/)+\w+\.py)`(?:: `(\w+)`)?", text)
+    assert ("istree/blocks.py", "_block_7") in places
+    for path, name in places:
+        (found,) = (base / path for base in (ROOT, ROOT / "constructions") if (base / path).exists())
+        assert not name or f"\ndef {name}(" in found.read_text(encoding="utf-8"), (path, name)
 
 
 @pytest.mark.parametrize("package", [circuits, verify])

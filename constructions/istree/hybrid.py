@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.building import chosen_of, format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.product import square
@@ -313,8 +313,7 @@ def expected_sequence(graph: Graph) -> list[str]:
 def _constants(setting: Setting, printed: frozenset[str]) -> tuple[Derived, ...]:
     fmt, scale = setting.format, match_scale(setting, printed=False)
     return (
-        Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-        Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"),
+        *numbers_of(fmt, "; a score too negative for it saturates"),
         Derived(
             "G",
             Fraction(setting.gap),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from constructions.istree.words import GLOSSARY as COMMON
 from constructions.istree.words import narrate as narrate_integers
-from constructions.models.construction import Derived
+from constructions.models.construction import Derived, numbers_of
 from constructions.parts.heads.match_last import Scale
 
 STATEMENT = "A Transformer of five blocks decides whether a graph is a tree, by the same search, with integers only."
@@ -49,8 +49,7 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
     """The constants of the weights for one (n, p)."""
     fmt = scale.setting.format
     return (
-        Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {scale.fraction_bits}"),
-        Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"),
+        *numbers_of(fmt, "; a score too negative for it saturates"),
         Derived(
             "u", scale.unit, "what registers count in, and squares in u²: the largest unit in which all squares fit"
         ),

@@ -27,7 +27,7 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.searches import FINDINGS as OF_SEARCHES
 from constructions.istree.searches import Ref, Search, Searches, U, V, searches
 from constructions.models.building import chosen_of, format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.parts.gadgets.indicator import indicator
@@ -247,11 +247,7 @@ def expected_sequence(graph: Graph) -> list[str]:
 
 
 def _constants(setting: Setting, printed: frozenset[str]) -> tuple[Derived, ...]:
-    fmt = setting.format
-    return (
-        Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-        Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q: above n² + 1 and every position"),
-    )
+    return numbers_of(setting.format, ": above n² + 1 and every position")
 
 
 CONSTRUCTION = Construction(

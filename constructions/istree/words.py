@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from constructions.models.construction import Derived
+from constructions.models.construction import Derived, numbers_of
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import match_scale
 from constructions.parts.heads.match_next import least_lead, next_scale
@@ -83,15 +83,9 @@ GLOSSARY: Mapping[str, str] = {
 def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tuple[Derived, ...]:
     """The constants of the weights for one (n, p); the last three are those of the repaired variant alone."""
     n, length, gap = setting.n, setting.length, setting.gap
-    fraction_bits = -setting.format.quantum_exponent
     as_printed = SCORE_RANGE.id in printed
     scale = match_scale(setting, as_printed)
-    step = Derived(
-        "2^−q", setting.format.quantum, f"the step of {setting.format.name}, q = (p − 1)/2 = {fraction_bits}"
-    )
-    top = Derived(
-        "max", setting.format.max_value, "the largest number, 2^q − 2^−q; a score too negative for it saturates"
-    )
+    numbers = numbers_of(setting.format, "; a score too negative for it saturates")
     lead = Derived(
         "G",
         Fraction(gap),
@@ -101,8 +95,7 @@ def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tup
     bound = Derived("L", Fraction(setting.length_bound), f"the least power of two above every position, up to {length}")
     if as_printed:
         return (
-            step,
-            top,
+            *numbers,
             lead,
             Derived("S", Fraction(scale.mismatch), f"n^(4c+1) as printed, c = 2, n = {n}: what unequal keys cost"),
             Derived("D", Fraction(scale.default), "n^(2c+2) − n as printed: what position 1 costs as the default"),
@@ -112,8 +105,7 @@ def constants(setting: Setting, resolution: int, printed: frozenset[str]) -> tup
         )
     counts = next_scale(gap, n)
     return (
-        step,
-        top,
+        *numbers,
         lead,
         bound,
         Derived("S", Fraction(scale.mismatch), "4·G·L²: what unequal keys cost, more than any preference by position"),

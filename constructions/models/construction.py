@@ -24,6 +24,15 @@ class Derived:
     derivation: str
 
 
+def numbers_of(fmt: Format, largest: str = "") -> tuple[Derived, Derived]:
+    """The step and the largest number of R_p. largest: what to say of the latter."""
+    step = f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"
+    return (
+        Derived("2^−q", fmt.quantum, step),
+        Derived("max", fmt.max_value, f"the largest number, 2^q − 2^−q{largest}"),
+    )
+
+
 @dataclass(frozen=True)
 class Example:
     """A worked example: the tokens that a model is fed, and the argmax expected behind each; None where nothing is promised."""

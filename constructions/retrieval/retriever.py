@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from constructions.engines import no_response
 from constructions.models.building import chosen_of, format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -190,8 +190,7 @@ class Retriever:
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt = setting.format
         found = [
-            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, f"the largest number, 2^q − 2^−q{'' if self.searches else SATURATED}"),
+            *numbers_of(fmt, "" if self.searches else SATURATED),
         ]
         if self.searches:
             return (*found, *self.more_constants(setting))

@@ -53,7 +53,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.models.building import format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.program import NUMBER, SQUARE, back, window
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.turing.configurations import (
@@ -306,8 +306,7 @@ def construction(machine: Machine, tape: str, cells: int | None = None) -> Const
     def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt, queue = setting.format, Queue(Code(machine), Task(machine, setting.n, tape, cells).cells)
         return (
-            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            *numbers_of(fmt),
             Derived("m", Fraction(queue.cells), "the cells of the tape"),
             Derived("b", Fraction(1 << queue.code.bits), "power of two above every digit"),
             Derived("2^h", Fraction(queue.scale), "the scale of the queue, h about β(m − 3)/2"),

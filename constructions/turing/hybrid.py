@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.models.building import chosen_of, format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.program import NUMBER, Rule, Words, Write, back, decide, window
 from constructions.parts.heads.copy import position_square_precision
 from constructions.parts.heads.match import Pair, match_precision, match_scale
@@ -294,8 +294,7 @@ def construction(machine: Machine, tape: str, cells: int | None = None) -> Const
         fmt = setting.format
         shift = Fraction(_shift(Task(machine, setting.n, tape, cells), frozenset()))
         return (
-            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q"),
+            *numbers_of(fmt),
             Derived("L", Fraction(setting.length_bound), f"power of two above every position 1 … {setting.length}"),
             Derived("G", Fraction(setting.gap), "power of two; l·e^−(G−2) < 2^−(q+2)"),
             Derived("S", Fraction(scale.mismatch), "4GL²: what a unit of distance between cells costs"),

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from constructions.engines import Respond
 from constructions.models.building import chosen_of, format_of, wired_of
-from constructions.models.construction import Construction, Derived
+from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.program import NUMBER, Family, Rule, Words, Write, back, decide, window
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, Search
 from constructions.parts.recurrences.running_sum import running_sum
@@ -270,11 +270,7 @@ def construction(machine: Machine, tape: str) -> Construction:
     """This construction for one machine and word; n is the number of steps."""
 
     def constants(setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
-        fmt = setting.format
-        return (
-            Derived("2^−q", fmt.quantum, f"the step of {fmt.name}, q = (p − 1)/2 = {-fmt.quantum_exponent}"),
-            Derived("max", fmt.max_value, "the largest number, 2^q − 2^−q: above twice the square of a cell"),
-        )
+        return numbers_of(setting.format, ": above twice the square of a cell")
 
     return Construction(
         name="turing",

@@ -32,25 +32,33 @@ from constructions.wiring.wire import BlockPlan, Component, Head, constant
 TEST_OFFSET = 2
 
 
+def nearest_key(
+    wanted: Affine, wanted_squared: Affine, called: str, shares: tuple[int, int]
+) -> tuple[Component, Component, Component]:
+    """−G(w − k')², so that the key nearest to the wanted position leads. shares: G's for key and query. called: w, for people."""
+    k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
+    key_scale, query_scale = shares
+    return (
+        Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
+        Component(key_scale * k, 2 * query_scale * wanted, f"+2G·k'·{called}"),
+        Component(key_scale * one, -query_scale * wanted_squared, f"−G·{called}²"),
+    )
+
+
 def copy(name: str, offset: int, reads: Mapping[str, Affine], setting: Setting, *, printed: bool = False) -> Head:
     """register := form at position k − offset, for each of `reads`. Needs `position`, `position_squared` and `one`.
 
     printed: the factor n, as in the paper, instead of the least factor that makes the lead sufficient.
     """
-    key_scale, query_scale = (1, setting.n) if printed else split_scale(setting.gap)
-    k, k_squared, one = reg("position"), reg(squared("position")), reg("one")
-    target_squared = k_squared - 2 * offset * k + offset * offset * one
-    return Head(
-        name,
-        (
-            Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-            Component(key_scale * k, 2 * query_scale * (k - offset * one), f"+2G·k'·(k − {offset})"),
-            Component(key_scale * one, -query_scale * target_squared, f"−G·(k − {offset})²"),
-        ),
-        reads,
-        "Lemma C.13",
-        (ONE, POSITION),
-    )
+    shares = (1, setting.n) if printed else split_scale(setting.gap)
+    components = nearest_key(*before(offset), f"(k − {offset})", shares)
+    return Head(name, components, reads, "Lemma C.13", (ONE, POSITION))
+
+
+def before(offset: int) -> tuple[Affine, Affine]:
+    """k − offset and its square, over the registers of the query's position k."""
+    k, one = reg("position"), reg("one")
+    return k - offset * one, reg(squared("position")) - 2 * offset * k + offset * offset * one
 
 
 def position_square_precision(n: int, length: int) -> int:

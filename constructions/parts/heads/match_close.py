@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
     FINDING,
     TEST_PAIR,
@@ -45,15 +46,12 @@ def match_close(
 ) -> Head:
     """register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
-    k, k_squared, one, first = reg("position"), reg(squared("position")), reg("one"), reg("first")
-    key_scale, query_scale = (1, scale.preference) if printed else split_scale(scale.preference)
-    latest: tuple[Component, ...] = (
-        Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-        Component(key_scale * k, 2 * query_scale * k, "+2G·k'·k"),
-        Component(key_scale * one, -query_scale * k_squared, "−G·k²"),
-    )
+    k, k_squared = reg("position"), reg(squared("position"))
+    shares = (1, scale.preference) if printed else split_scale(scale.preference)
+    latest: tuple[Component, ...] = nearest_key(k, k_squared, "k", shares)
     if printed:  # + n(k − 1)² at position 1
-        latest += (Component(first, scale.preference * (k_squared - 2 * k + one), "+n(k − 1)² at k' = 1"),)
+        cancels = scale.preference * (k_squared - 2 * k + reg("one"))
+        latest += (Component(reg("first"), cancels, "+n(k − 1)² at k' = 1"),)
     components = (
         *equality_components(pairs, scale.mismatch, scale.key_share),
         *latest,

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from constructions.parts.gadgets.product import square
+from constructions.parts.heads.copy import nearest_key
 from constructions.parts.heads.match import (
     FINDING,
     TEST_PAIR,
@@ -48,15 +49,11 @@ def match_nearest(
 ) -> Head:
     """register := form at the equal-keyed position nearest to `wanted`, or at position 1 if there is none."""
     scale = match_scale(setting, printed)
-    k, k_squared, one, first = reg("position"), reg(squared("position")), reg("one"), reg("first")
-    key_scale, query_scale = (1, scale.preference) if printed else split_scale(scale.preference)
-    nearest: tuple[Component, ...] = (
-        Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-        Component(key_scale * k, 2 * query_scale * wanted, "+2G·k'·w"),
-        Component(key_scale * one, -query_scale * wanted_squared, "−G·w²"),
-    )
+    shares = (1, scale.preference) if printed else split_scale(scale.preference)
+    nearest: tuple[Component, ...] = nearest_key(wanted, wanted_squared, "w", shares)
     if printed:  # + n(1 − w)² at position 1
-        nearest += (Component(first, scale.preference * (wanted_squared - 2 * wanted + one), "+n(1 − w)² at k' = 1"),)
+        cancels = scale.preference * (wanted_squared - 2 * wanted + reg("one"))
+        nearest += (Component(reg("first"), cancels, "+n(1 − w)² at k' = 1"),)
     components = (*equality_components(pairs, scale.mismatch), *nearest, default_component(scale.default))
     source = "Lemma C.17 as printed" if printed else "Lemma C.17"
     needs = (*equality_needs(pairs), POSITION, is_square(wanted_squared, wanted))

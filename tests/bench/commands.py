@@ -1,8 +1,9 @@
-"""Cost of the commands that people type, from start to exit: `python -m tests.bench.commands [--n-max N] [--write DIR]`.
+"""Cost of the commands that people type, from start to exit: `python -m tests.bench.commands [--n-max N] [--minutes M]`.
 
 Each run is a process of its own, with the engine that the command chooses, and inputs come from files. A figure is the median of
-some runs, or one run if it takes long. Growth is that of processor time in tokens, those of the input and all that are written,
-between the two largest sizes; start-up is part of it.
+some runs, or one run if it takes long. All commands are measured at one size before the next; what no longer fits the time that the
+whole may take is left out, the dearest first. Growth is that of processor time in tokens, those of the input and all that are
+written, between the two largest sizes; start-up is part of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,7 @@ from verify.inputs.large_graphs import LargeGraph
 
 BEGIN, END = "<!-- commands: begin -->", "<!-- commands: end -->"
 SIZES = (100, 1000, 10_000, 100_000)
-LONG = 20.0  # seconds of processor time from which one run is enough
+LONG = 2.0  # seconds of processor time from which one run is enough
 SUPERVISOR = Path(__file__).with_name("process.py")
 
 
@@ -142,9 +144,24 @@ def gates() -> Command:
     return Command("circuits add --p n --aiger FILE --dot FILE", argv, largest=1000)
 
 
+def simulates() -> Command:
+    """An RNN on n bits, gate by gate: 55 gates and a word for each."""
+
+    def argv(n: int, path: Path) -> Sequence[str]:
+        return ("constructions.simulate", "--rnn", "parity", " ".join("10"[place % 2] for place in range(n)))
+
+    return Command("simulate --rnn parity BITS", argv, tokens=lambda n: 57 * n, largest=1000)
+
+
+def certifies() -> Command:
+    """Every sequence of up to n numbers."""
+    return Command("verify.certify recall --n n", lambda n, path: ("verify.certify", "recall", "--n", str(n)))
+
+
 COMMANDS = (
     walks("transformer"),
     walks("transformer", "--json"),
+    walks("transformer", "--variant", "lean"),
     walks("transformer", "--trace", largest=1000),
     walks("transformer", "--html", largest=1000),
     walks("hybrid", largest=10_000),
@@ -158,27 +175,71 @@ COMMANDS = (
     dumps("istree", matrices=True),
     dumps("recall", matrices=True),
     gates(),
+    simulates(),
+    certifies(),
 )
-
-
-def measure(command: Command, n: int, runs: int) -> Figure | None:
-    """The median of so many processes; None if one fails."""
-    found: list[Figure] = []
-    while len(found) < runs and (not found or found[0].processor < LONG):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "input"
-            path.write_text(command.text(n), encoding="utf-8")
-            argv = [sys.executable, str(SUPERVISOR), sys.executable, "-m", *command.argv(n, path)]
-            done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"  stopped: exit code {done.returncode}", file=sys.stderr)
-            return None
-        found.append(Figure(**json.loads(done.stdout)))
-    return Figure(*(median(values) for values in zip(*found, strict=True)))
 
 
 Figures = dict[Command, dict[int, Figure]]
 """By command and n."""
+Measure = Callable[[Command, int, float], Figure | None]
+"""A figure of a command at n, if it takes no more than so many seconds."""
+
+
+def process(command: Command, n: int, seconds: float) -> Figure | None:
+    """One run; None if it fails, or takes longer."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input"
+        path.write_text(command.text(n), encoding="utf-8")
+        argv = [sys.executable, str(SUPERVISOR), str(seconds), sys.executable, "-m", *command.argv(n, path)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"  stopped: exit code {done.returncode}", file=sys.stderr)
+        return None
+    return Figure(**json.loads(done.stdout))
+
+
+def repeated(once: Measure, runs: int) -> Measure:
+    """The median of so many runs, or one of LONG seconds."""
+
+    def measure(command: Command, n: int, seconds: float) -> Figure | None:
+        found: list[Figure] = []
+        while len(found) < runs and (not found or found[0].processor < LONG):
+            if (figure := once(command, n, seconds)) is None:
+                return None
+            found.append(figure)
+            seconds -= figure.wall
+        return Figure(*(median(values) for values in zip(*found, strict=True)))
+
+    return measure
+
+
+def measure_all(
+    commands: Sequence[Command], sizes: Sequence[int], measure: Measure, seconds: float, runs: int
+) -> Figures:
+    """The figures that fit into so many seconds, in the order of the commands."""
+    end, results = time.monotonic() + seconds, Figures()
+
+    def likely(command: Command, n: int) -> float:
+        """Seconds of a run, if what is not start-up grows in proportion."""
+        known = results.get(command)
+        if not known:
+            return 0.0
+        first, last = known[min(known)].wall, known[max(known)].wall
+        return first + max(last - first, 0.1) * n / max(known)
+
+    for n in sizes:
+        for command in sorted(commands, key=lambda command: likely(command, n)):
+            left, one = end - time.monotonic(), likely(command, n)
+            if n > command.largest or (n != sizes[0] and command not in results):
+                continue
+            if one * (runs if one < LONG else 1) > left:
+                print(f"{command.name} at n = {n:,}: left out", file=sys.stderr, flush=True)
+                continue
+            print(f"{command.name} at n = {n:,} …", file=sys.stderr, flush=True)
+            if figure := measure(command, n, left):
+                results.setdefault(command, {})[n] = figure
+    return {command: results[command] for command in commands if command in results}
 
 
 def growth(command: Command, figures: dict[int, Figure]) -> float | None:
@@ -195,7 +256,7 @@ def report(results: Figures, runs: int) -> str:
     sizes = sorted({n for by_n in results.values() for n in by_n})
     lines = [
         f"{this_machine()} Runs of a figure: {runs}, or 1 from {LONG:.0f} seconds of processor time on. Seconds from start to exit "
-        "(of processor time, peak memory). t: tokens, read and written, or n.",
+        "(of processor time, peak memory), if the whole could have them in its time. t: tokens, read and written, or n.",
         "",
         "| `python -m …` | " + " | ".join(f"n = {n:,}" for n in sizes) + " | largest t | last decade |",
         "|---|" + "---|" * (len(sizes) + 2),
@@ -214,22 +275,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0 if all went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.commands", description=__doc__)
     parser.add_argument("--n-max", type=int, default=10_000, help="largest n (default: 10000)")
+    parser.add_argument("--minutes", type=float, default=8, help="that the whole may take (default: 8)")
     parser.add_argument("--runs", type=int, default=3, help="of each figure, which is their median (default: 3)")
     parser.add_argument("--only", default="", help="commands whose name has this in it")
     parser.add_argument("--write", type=Path, help="a folder whose benchmarks.md is rewritten")
     options = parser.parse_args(argv)
-    results: Figures = {}
-    for command in COMMANDS:
-        if options.only not in command.name:
-            continue
-        for n in SIZES:
-            if n <= min(command.largest, options.n_max):
-                print(f"{command.name} at n = {n:,} …", file=sys.stderr, flush=True)
-                if figure := measure(command, n, options.runs):
-                    results.setdefault(command, {})[n] = figure
-        if options.write:  # after each command: the whole takes an hour
-            write(options.write, report(results, options.runs), BEGIN, END)
-    print(report(results, options.runs))
+    commands = [command for command in COMMANDS if options.only in command.name]
+    sizes = [n for n in SIZES if n <= options.n_max]
+    measure = repeated(process, options.runs)
+    text = report(measure_all(commands, sizes, measure, 60 * options.minutes, options.runs), options.runs)
+    if options.write:
+        write(options.write, text, BEGIN, END)
+    print(text)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""One process from start to exit: `python tests/bench/process.py COMMAND…` prints its cost as JSON.
+"""One process from start to exit: `python tests/bench/process.py SECONDS COMMAND…` prints its cost as JSON; it ends after SECONDS.
 
 A process of its own and a small one, as a child's peak memory counts from that of its parent.
 """
@@ -9,11 +9,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 if __name__ == "__main__":
     start = time.perf_counter()
-    with subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        late = threading.Timer(float(sys.argv[1]), process.kill)
+        late.daemon = True
+        late.start()
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)

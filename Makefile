@@ -12,7 +12,7 @@ test: .venv/ready
 
 # Exports in the runtimes of others, which are not needed for anything else.
 export-test: .venv/ready
-	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export]'
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
 	$(BIN)/python -m pytest tests/exports -q
 
 # Claims on a Dask cluster, and ledgers in Parquet: nothing else needs these packages.

@@ -16,6 +16,7 @@ from constructions.exports import network
 from constructions.exports.shapes import shape_of, state_of
 from constructions.exports.tried import ExportError
 from constructions.exports.writing import Export
+from constructions.wiring.wired import Wired
 
 HERE = Path(__file__).parent
 CODE = "modeling_hand_wired.py"
@@ -23,13 +24,8 @@ CODE = "modeling_hand_wired.py"
 
 def write(export: Export, path: Path) -> None:
     """Writes the folder. Raises ExportError for tokens that a tokenizer cannot tell apart."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
     wired = export.wired
-    if broken := [word for word in wired.vocabulary if word.split() != [word]]:
-        raise ExportError(f"the token {broken[0]!r} holds a space, and a text is split at spaces")
-    path.mkdir(exist_ok=True)
+    save_tokenizer(wired, path)
     state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
     save_file(state, path / "model.safetensors", {"format": "pt", "longest_sequence": str(export.longest)})
     config = {
@@ -56,6 +52,16 @@ def write(export: Export, path: Path) -> None:
     (path / "sidecar.json").write_text(export.text, encoding="utf-8")
     shutil.copyfile(HERE / CODE, path / CODE)
     shutil.copyfile(str(network.__file__), path / "network.py")
+
+
+def save_tokenizer(wired: Wired, path: Path) -> None:
+    """Makes the folder, and in it a tokenizer that splits at spaces. Raises ExportError for tokens that it cannot tell apart."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    if broken := [word for word in wired.vocabulary if word.split() != [word]]:
+        raise ExportError(f"the token {broken[0]!r} holds a space, and a text is split at spaces")
+    path.mkdir(exist_ok=True)
     tokenizer = Tokenizer(models.WordLevel(wired.token))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = ["input_ids", "attention_mask"]

@@ -30,6 +30,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "torch": Kind("program", ("torch",), ".pt2", "a torch.export program"),
     "onnx": Kind("onnx", ("onnx",), ".onnx", "an ONNX graph"),
+    "transformerlens": Kind("transformerlens", ("transformers", "tokenizers"), "", "a folder for TransformerLens"),
     "hf": Kind("huggingface", ("transformers", "tokenizers"), "", "a folder for Hugging Face transformers"),
 }
 

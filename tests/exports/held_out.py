@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,15 @@ from typing import Any
 import constructions
 from constructions.api import LoadedModel
 from constructions.engines import find_engine
+from constructions.exports.tried import longest_sequence
 from constructions.istree.graphs import Graph
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.turing.machine import parse_standard
+from verify.inputs.hard_graphs import FAMILIES, LEAST
+from verify.inputs.hard_questions import QUESTIONS
+
+BUSY = ("bb2", "bb3", "1RB0LA_1LB1RA", "1RB0RA_1RB1RA")  # the last two never halt: there and back, and one way
 
 
 @dataclass(frozen=True)
@@ -46,16 +52,31 @@ def cases(loaded: LoadedModel, given: object, engine: str | None = None) -> Case
     return Case(tuple(sequence[:-1]), written)
 
 
-def models(name: str, model: str, n: int) -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
-    """Models of this size and endless inputs for each; for a Turing machine, endless models with one input each."""
+def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
+    """Models of this size and endless inputs for each, the hardest first; for a Turing machine, endless models, one input each."""
     draw = random.Random(f"{name} {model} {n}")
     if name == "turing":
-        while True:
-            machine = parse_standard(_machine(draw))
+        for machine in itertools.chain(BUSY, iter(lambda: parse_standard(_machine(draw)), None)):
             yield constructions.load(name, model, machine=machine, steps=n), iter([n])
+        return
+    loaded = constructions.load(name, model, n=n, variant=variant)
+    if name == "istree":
+        longest, needed = longest_sequence(loaded.wired, model, "float64"), loaded.wired.model.longest
+        most = (longest - 2 * n) // 3 if needed is None or needed > longest else n * (n - 1) // 2
+        yield loaded, itertools.chain(_hard_graphs(n, most), _graphs(draw, n, most))
     else:
-        inputs = _graphs(draw, model, n) if name == "istree" else _questions(draw, name, n)
-        yield constructions.load(name, model, n=n), inputs
+        yield loaded, itertools.chain(_hard_questions(name, n), _questions(draw, name, n))
+
+
+def _hard_graphs(n: int, most_edges: int) -> Iterator[Graph]:
+    """One of each family, as much of the longest as there is room for."""
+    for family in FAMILIES.values() if n >= LEAST else ():
+        yield Graph(n, tuple(family(n)[:most_edges]))
+
+
+def _hard_questions(name: str, n: int) -> Iterator[Question]:
+    for sequence, query in QUESTIONS[name](n).values() if n >= LEAST else ():
+        yield Question(sequence, query[:2])
 
 
 def _machine(draw: random.Random) -> str:
@@ -65,10 +86,10 @@ def _machine(draw: random.Random) -> str:
     return "_".join(rule() + rule() for _ in "AB")
 
 
-def _graphs(draw: random.Random, model: str, n: int) -> Iterator[Graph]:
-    """Trees, trees with an edge moved, some with more edges or less; the first has all edges there are."""
+def _graphs(draw: random.Random, n: int, most_edges: int) -> Iterator[Graph]:
+    """Trees, trees with an edge moved, some with more edges or less; the first has as many as may be."""
     pairs = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
-    yield Graph(n, tuple(pairs))
+    yield Graph(n, tuple(pairs[:most_edges]))
     while True:
         names = draw.sample(range(1, n + 1), n)
         edges = [(names[i], names[draw.choice([i - 1, draw.randrange(i)])]) for i in range(1, n)]
@@ -76,7 +97,7 @@ def _graphs(draw: random.Random, model: str, n: int) -> Iterator[Graph]:
         if kind == 1:
             edges[draw.randrange(n - 1)] = draw.choice(pairs)
         elif kind == 2:
-            edges += draw.sample(pairs, draw.randrange(len(pairs)))
+            edges += draw.sample(pairs, draw.randrange(min(len(pairs), most_edges - n)))
         elif kind == 3:
             edges = edges[draw.randrange(n - 1) :]
         fresh = {frozenset(edge): edge for edge in draw.sample(edges, len(edges))}

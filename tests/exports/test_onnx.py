@@ -26,11 +26,13 @@ def session(path: Path) -> Any:
 
 
 @pytest.mark.exports
-@pytest.mark.parametrize(("name", "model", "float_name"), ENTRIES)
-def test_a_graph_writes_what_reference_writes(name: str, model: str, float_name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "model", "variant", "float_name"), ENTRIES)
+def test_a_graph_writes_what_reference_writes(
+    name: str, model: str, variant: str, float_name: str, tmp_path: Path
+) -> None:
     path, done = tmp_path / "model.onnx", 0
     wanted = 3 if name == "turing" else 200
-    for loaded, inputs in models(name, model, TRIED[name, model][float_name].n):
+    for loaded, inputs in models(name, model, TRIED[name, model, variant][float_name].n, variant):
         loaded.export("onnx", path, float_name=float_name, force=True)
         longest, graph = longest_sequence(loaded.wired, model, float_name), session(path)
         for given in islice(inputs, wanted - done):

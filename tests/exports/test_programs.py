@@ -94,13 +94,13 @@ def test_the_command_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ("--n 1000 --export torch a.pt2", "at n = 1000 was not tried in float64; n = 16 is the largest that was"),
-        ("--n 5 --precision 101 --export torch a.pt2", "at p = 101 was not tried in float64; p = 51 is the largest"),
+        ("--n 1000 --export torch a.pt2", "at n = 1000 was not tried in float64; n = 64 is the largest that was"),
+        ("--n 5 --precision 101 --export torch a.pt2", "at p = 101 was not tried in float64; p = 69 is the largest"),
         ("--printed layer-7 --n 5 --export torch a.pt2", "as printed is not exported"),
-        ("--variant lean --n 5 --export torch a.pt2", "the variant lean: not tried in float64"),
+        ("--n 7 --export torch a.pt2 --float float32", "at n = 7 was not tried in float32; n = 6 is the largest"),
         ("--tokens eos --n 5 --export torch a.pt2", "sequences that do not begin with <s>: not tried in float64"),
         ("--discipline sequential --n 3 --export torch a.pt2", "sequential rounding: not tried in float64"),
-        ("--export jax a.pt2", "there is no export 'jax'; there are torch, onnx, hf"),
+        ("--export jax a.pt2", "there is no export 'jax'; there are torch, onnx, transformerlens, hf"),
         ("--export torch a.onnx", "the name of a torch.export program must end in .pt2"),
         ("--export torch there.pt2", "there.pt2 exists; --force overwrites it"),
         ("--export torch beside.pt2", "beside.json exists; --force overwrites it"),
@@ -137,7 +137,7 @@ def test_folders_are_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     require("hf", tmp_path / "full", force=True)
 
 
-@pytest.mark.parametrize("kind", ["onnx", "hf"])
+@pytest.mark.parametrize("kind", ["onnx", "transformerlens", "hf"])
 def test_a_missing_package_is_one_line(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "find_spec", lambda name: None)
     model = constructions.load("index", n=3)
@@ -153,11 +153,16 @@ def test_what_was_tried_is_in_every_sidecar() -> None:
     assert set(said(small)) == {"float64", "float32"}
     assert said(small)["float64"].startswith("without any R(…), the same next tokens on every input tried, of up to 29")
     large = said(constructions.load("turing", "cot", machine="bb2", steps=9))
-    assert large["float64"].startswith("no size of turing (cot) is known to write the right tokens in float64")
+    assert (
+        large["float64"]
+        == "turing (cot) keeps its tape in numbers of p = 83 bits, float64 holds 53, so it is not exported"
+    )
 
 
 def test_the_table_is_checked_before_all_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("constructions.exports.tried.TRIED", {("index", "rag"): {"float64": Tried(5, 99, 9)}})
+    monkeypatch.setattr(
+        "constructions.exports.tried.TRIED", {("index", "rag", "repaired"): {"float64": Tried(5, 99, 9)}}
+    )
     with pytest.raises(ExportError, match="no size of index \\(transformer\\) is known"):
         constructions.load("index", n=3).export("torch", tmp_path / "a.pt2")
     assert longest_sequence(constructions.load("index", "rag", n=5).wired, "rag", "float64") == 9

@@ -24,6 +24,7 @@ model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True)
 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
 assert not any(name.partition(".")[0] in ("constructions", "precision") for name in sys.modules)
 answer = {"found": [], "said": [], "dtype": str(model.dtype)}
+torch.set_grad_enabled(False)
 for case in json.load(sys.stdin):
     ids = tokenizer(case["text"], return_tensors="pt")
     assert ids.input_ids.tolist() == [case["tokens"]]
@@ -75,7 +76,7 @@ def test_a_folder_writes_what_reference_writes(
         "HF_MODULES_CACHE": str(tmp_path / "code"),
     }
     done = subprocess.run(
-        command, input=json.dumps(given), capture_output=True, text=True, timeout=900, cwd=tmp_path, env=environment
+        command, input=json.dumps(given), capture_output=True, text=True, timeout=3000, cwd=tmp_path, env=environment
     )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

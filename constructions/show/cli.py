@@ -272,8 +272,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
         from constructions.show.terminal import bar
 
         if not over.is_set():
-            move = shown.enter_context(bar(title, last, work_at))
-            move(done)
+            move = shown.enter_context(bar(title, last, work_at, done))
 
     shower = threading.Thread(target=show, daemon=True)
     shower.start()

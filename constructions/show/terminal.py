@@ -52,8 +52,8 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
 
 
 @contextlib.contextmanager
-def bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left, until it is left; what it yields is told how many tokens are through. See `cli.progress`."""
+def bar(title: str, last: int | None, work_at: Callable[[int], int], done: int = 0) -> Iterator[Callable[[int], None]]:
+    """A bar with the time left; what it yields is told how many tokens are through, `done` at the start. See `cli.progress`."""
     counted = (
         []
         if last is None
@@ -68,6 +68,7 @@ def bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator
         console=Console(stderr=True),
         transient=True,
     )
-    task = progress.add_task(title, total=None if last is None else work_at(last), at=0, last=last)
+    total = None if last is None else work_at(last)
+    task = progress.add_task(title, total=total, completed=work_at(done), at=done, last=last)
     with progress:
         yield lambda length: progress.update(task, completed=work_at(length), at=length)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.engines import auto, decode_by_reference, find_engine
+from constructions.engines import auto, decode_by_reference, find_engine, incremental
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
@@ -39,9 +39,9 @@ def test_what_is_chosen(arithmetic, prompt, limit, guess, name):
 
 
 def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
-    monkeypatch.setattr(auto, "is_cached", lambda limbs: False)
+    monkeypatch.setattr(incremental, "is_cached", lambda limbs: False)
     assert choose(MODEL, FUSED, 300, 100, 0) == "reference"
-    monkeypatch.setattr(auto, "is_cached", lambda limbs: True)
+    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
     assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
 
 

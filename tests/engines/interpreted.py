@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-import numpy as np
 import pytest
 
 from constructions.engines import incremental
@@ -46,11 +45,7 @@ def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None)
     def leave(*arguments: object, **options: object) -> Callable[[object], object]:
         return lambda function: function
 
-    def high_product(generator: object) -> Callable[[int, int], np.uint64]:
-        return lambda a, b: np.uint64(int(a) * int(b) >> 64)
-
     monkeypatch.setattr("numba.njit", leave)
-    monkeypatch.setattr("numba.extending.intrinsic", high_product)
     for module in MODULES:
         name = f"{incremental.__name__}.{module}"
         path = Path(incremental.__file__).parent / f"{module}.py"

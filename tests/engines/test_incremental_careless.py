@@ -25,29 +25,38 @@ MUTANTS: Mapping[str, Careless] = {
     "ties are not rounded away": Careless("adversarial 22", "limbs", " or mode == NEAREST_AWAY", ""),
     "toward zero rounds to nearest": Careless("adversarial 5", "limbs", " and mode != TOWARD_ZERO", ""),
     "lower limbs are not sticky": Careless(
-        "a_tie_but_for_the_lowest_limb", "limbs", " or not is_zero(t, at, offset)", ""
-    ),
-    "high limbs are lost": Careless(
-        "a_key_of_a_whole_limb", "limbs", "        elif limb != ZERO:\n            saturated = True\n", ""
+        "a_tie_but_for_the_lowest_limb", "limbs", "half and (sticky or ", "half and ("
     ),
     "rounding up passes the largest": Careless(
-        "adversarial 87", "limbs", "saturated = up  # of the largest element", "saturated = False"
+        "adversarial 87",
+        "limbs",
+        "    if up:\n        whole = whole + number(1, whole)\n    saturated = resized(largest, whole) < whole\n",
+        "    saturated = resized(largest, whole) < whole\n    if up:\n        whole = whole + number(1, whole)\n",
     ),
-    "add drops a carry": Careless("adversarial 6", "limbs", "        if two < carry:\n            over = ONE\n", ""),
-    "products drop a carry": Careless(
-        "wish_between_the_keys", "limbs", "while carry != ZERO and place < at + size", "while False"
+    "any number is an element": Careless(
+        "adversarial 87", "limbs", "saturated = resized(largest, whole) < whole", "saturated = False"
     ),
-    "integers are weights of any kind": Careless(
-        "adversarial 5", "program", "if any(weight % self.unit for _, weight in weighted) or", "if"
+    "all weights are integers": Careless(
+        "adversarial 5", "sums", "places - code[at + 1], largest", "0 * places, largest"
     ),
-    "a gate of any size is 1": Careless(
-        "adversarial 5", "kernel", "if equal(t, PREFERRED, vec, one, limbs):", "if True:"
+    "one part of a sum will do": Careless(
+        "a_weight_beyond_the_largest",
+        "sums",
+        "if code[at] == 1 and code[at + 1] <= places:",
+        "if code[at + 1] <= places:",
     ),
+    "parts of sums are not shifted": Careless(
+        "wish_between_the_keys", "sums", "shifted_left(resized(part, shape.exact), shift)", "resized(part, shape.exact)"
+    ),
+    "a gate of any size is 1": Careless("adversarial 5", "kernel", "if gate != one:", "if False:"),
     "any square fits loosely": Careless(
-        "late_squares_that_are_wrong", "index", "        return 2\n    return 0\n", "        return 2\n    return 2\n"
+        "late_squares_that_are_wrong",
+        "index",
+        "return 0 if shifted_left(number(1, exact), fraction_bits) < magnitude(defect) else 2",
+        "return 2",
     ),
     "matching squares fit loosely": Careless(
-        "a_late_square_that_is_a_quantum_off", "index", "squares + d], t) != 1:", "squares + d], t) == 0:"
+        "a_late_square_that_is_a_quantum_off", "index", "squares + d]) != 1:", "squares + d]) == 0:"
     ),
     "preferred squares are not checked": Careless(
         "late_squares_that_are_wrong", "index", "if fit == 0 or (fit == 2 and head[LOOSE] == 0):", "if False:"
@@ -58,13 +67,13 @@ MUTANTS: Mapping[str, Careless] = {
     "granularity is the wish's": Careless(
         "a larger preference outweighs",
         "index",
-        "        ix.lists[zeros + d] = min(ix.lists[zeros + d], trailing_zeros(ix.store, x, limbs))\n",
+        "        ix.lists[zeros + d] = min(ix.lists[zeros + d], trailing_zeros(x))\n",
         "",
     ),
     "granularity is the keys'": Careless(
         "wish_between_the_keys",
         "certificate",
-        "min(lists[zeros + d], trailing_zeros(t, wish + d * limbs, limbs))",
+        "min(lists[zeros + d], trailing_zeros(v))",
         "lists[zeros + d]",
     ),
     "the least preference is the first": Careless(
@@ -82,7 +91,7 @@ MUTANTS: Mapping[str, Careless] = {
     "runs sum their first value": Careless(
         "wish_between_the_keys",
         "index",
-        "            add_values(ix, h, key, run, t)\n            return",
+        "            add_values(ix, h, key, run)\n            return",
         "            return",
     ),
     "equal roots are equal keys": Careless(
@@ -127,7 +136,7 @@ MUTANTS: Mapping[str, Careless] = {
     "the centre has no linear preference": Careless(
         "a special key loses to others by their x",
         "certificate",
-        "term = coefficient * real(t, DIFFERENCE, limbs, -q)",
+        "term = coefficient * real(best_linear(ix, h, coefficient), -q)",
         "term = 0.0",
     ),
     "the centre has no quadratic preference": Careless(
@@ -172,7 +181,7 @@ MUTANTS: Mapping[str, Careless] = {
     "other groups are far away": Careless(
         "a larger preference outweighs",
         "certificate",
-        "if not difference(t, best, run_best, size, q) + mismatch >= (short + needed) * SLACK:",
+        "if not real(best - run_best, -2 * q) + mismatch >= (short + needed) * SLACK:",
         "if False:",
     ),
     "without a group, any special key wins": Careless(
@@ -193,37 +202,38 @@ MUTANTS: Mapping[str, Careless] = {
     "losers need no lead": Careless(
         "beyond_the_second_nearest",
         "certificate",
-        "    if behind != ABSENT and difference(t, best, behind, size, q) < needed * SLACK * SLACK:\n        return False\n",
+        "    if not alone and real(best - behind, -2 * q) < needed * SLACK * SLACK:\n        return False\n",
         "",
     ),
     "special keys never win": Careless(
         "beyond_the_second_nearest",
         "certificate",
-        "    for i in range(head[SPECIALS]):\n        into = scores",
-        "    for i in range(0):\n        into = scores",
+        "    for i in range(head[SPECIALS]):\n        here = score",
+        "    for i in range(0):\n        here = score",
     ),
     "special keys have no values": Careless(
         "wish_between_the_keys", "certificate", "for w in range(found[WINNING_SPECIALS]):", "for w in range(0):"
     ),
-    "losers leave no trace": Careless("structured 4", "certificate", "(1 if length > number else 0)", "0"),
+    "losers leave no trace": Careless("structured 4", "certificate", "(1 if length > winners else 0)", "0"),
     "a single winner weighs 1": Careless(
-        "structured 13", "certificate", "number == 1 and equal(ix.shares, share, vec, one, limbs)", "number == 1"
+        "structured 13", "certificate", "winners == 1 and share == shifted_left(number(1, element), q)", "winners == 1"
     ),
     "matching keys attract": Careless(
-        "matches_that_repel", "certificate", "if t[s_at + size - 1] >> TOP != ONE or find_wish", "if find_wish"
+        "matches_that_repel",
+        "certificate",
+        "        if not is_negative(s):\n            return False\n        v, kind",
+        "        v, kind",
     ),
     "the preferred attracts": Careless(
         "a_query_that_flees",
         "certificate",
-        "        if t[s_at + size - 1] >> TOP != ONE:\n            return False\n        wish_kind",
-        "        wish_kind",
+        "        if not is_negative(s):\n            return False\n        wish, wish_kind",
+        "        wish, wish_kind",
     ),
     "keys are never rounded": Careless("adversarial 1", "kernel", " and how == KEY", " and False"),
-    "negative gates pass": Careless(
-        "adversarial 0", "kernel", "if t[PREFERRED + limbs - 1] >> TOP == ONE or is_zero", "if is_zero"
-    ),
+    "negative gates pass": Careless("adversarial 0", "kernel", "if unit < gate:", "if unit != gate:"),
     "residual sums are not cut": Careless(
-        "adversarial 9", "kernel", "if less(t, LARGEST, vec, into, limbs):", "if False:"
+        "adversarial 9", "kernel", "    total, _ = rounded(total, 0, largest, shape)\n", ""
     ),
     "the lead does not grow with the length": Careless(
         "adversarial 147", "kernel", "    while length >> bits:\n        bits += 1\n", ""
@@ -234,14 +244,12 @@ MUTANTS: Mapping[str, Careless] = {
         "            head[STRUCTURED] = 0\n        if",
         "            pass\n        if",
     ),
-    "valleys are peaks": Careless(
-        "valleys", "vocabulary", "elif step(v, low, shape, vec, t) <= 0 and", "elif False and"
-    ),
+    "valleys are peaks": Careless("valleys", "vocabulary", "if step(v, low, vec, shape) <= 0 and", "if False and"),
     "valleys have one end": Careless(
         "valleys",
         "vocabulary",
-        "            best = look_between(v, high - SIDE + 1, high, low, high, best, shape, vec, t)\n",
-        "",
+        "gap, left_out = low + SIDE, high - low + 1 - 2 * SIDE",
+        "end = low + SIDE - 1",
     ),
     "the lower outermost token needs no lead": Careless(
         "logits_that_rounding_makes_equal", "vocabulary", "low < entry == start or ", ""
@@ -252,18 +260,14 @@ MUTANTS: Mapping[str, Careless] = {
     "logits need no lead": Careless(
         "logits_that_rounding_makes_equal",
         "vocabulary",
-        "return best if less(t, OUTERMOST, t, BEST, limbs) else -1",
+        "return best if outermost < most else -1",
         "return best",
     ),
-    "the last of equal logits wins": Careless(
-        "slopes", "vocabulary", "min(best, token) if equal", "max(best, token) if equal"
-    ),
+    "the last of equal logits wins": Careless("slopes", "vocabulary", "and token < best", "and token > best"),
     "of equal logits, the one looked at first wins": Careless(
-        "tokens_out_of_order", "vocabulary", "min(best, token) if equal", "best if equal"
+        "tokens_out_of_order", "vocabulary", " or (most == logit and token < best)", ""
     ),
-    "later parts win": Careless(
-        "families_side_by_side", "vocabulary", "if best >= 0 and not less", "if best >= 0 and False and not less"
-    ),
+    "later parts win": Careless("families_side_by_side", "vocabulary", "if most < logit or (most", "if True or (most"),
     "any bend is one way": Careless(
         "a_family_that_is_not_bent_one_way",
         "vocabulary",
@@ -283,8 +287,8 @@ MUTANTS: Mapping[str, Careless] = {
     "the second mantissa is not shifted": Careless(
         "a_weight_beyond_the_largest",
         "program",
-        "rest >> MANTISSA_BITS, shift + MANTISSA_BITS",
-        "rest >> MANTISSA_BITS, shift",
+        "rest >> PIECE_BITS, shift + PIECE_BITS",
+        "rest >> PIECE_BITS, shift",
     ),
     "a carry reads what was just written": Careless(
         "adversarial 0",
@@ -317,7 +321,7 @@ MUTANTS: Mapping[str, Careless] = {
         "a wish before all keys", "certificate", "    return (scale * behind * distance", "    return (0.0 * distance"
     ),
     "all keys lie before every wish": Careless(
-        "a_wish_among_the_keys", "index", "if less(ix.store, greatest, t, PREFERRED, limbs):", "if True:"
+        "a_wish_among_the_keys", "index", "if preferred_by(ix, h, greatest) < wish:", "if True:"
     ),
     "the centre lies further from the wish than any key": Careless(
         "a_special_key_behind_those_next_to_the_wish",

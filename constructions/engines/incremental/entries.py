@@ -20,7 +20,7 @@ from numba import types as numba_types
 
 from constructions.engines.incremental import index, kernel
 from constructions.engines.incremental.index import Index
-from constructions.engines.incremental.limbs import OPTIONS, Shape, Words
+from constructions.engines.incremental.limbs import OPTIONS, Shape, Words, lengths
 from constructions.engines.incremental.sources import cache_folder, is_cached, sources
 from constructions.engines.incremental.vocabulary import Vocabulary
 
@@ -34,7 +34,7 @@ class Entries(NamedTuple):
 
     advance: Callable[..., int]
     rebuild: Callable[[Index, int, int, Words], bool]
-    squares_fit: Callable[[Index, int, int, int, int, Words], int]
+    squares_fit: Callable[[Index, int, int, int, int], int]
     dense_scores: Callable[[Index, int, int, Words, Words, Words], None]
 
 
@@ -63,8 +63,8 @@ def load(limbs: int) -> Entries:
     def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
         return digest != 0 and index.rebuild(ix, h, keys, t)
 
-    def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) -> int:
-        return index.squares_fit(ix, h, keys, root, square, t) if digest != 0 else 0
+    def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
+        return index.squares_fit(ix, h, keys, root, square) if digest != 0 else 0
 
     def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
         if digest != 0:
@@ -73,7 +73,8 @@ def load(limbs: int) -> Entries:
     types: Any = numba_types
     number, numbers, wide = types.int64, types.int64[::1], types.uint64[::1]
     narrow, reals = types.int32[::1], types.float64[::1]
-    shape = types.NamedTuple([types.UniTuple(types.Tuple(()), limbs), numbers], Shape)
+    tuples = (types.UniTuple(types.Tuple(()), length) for length in lengths(limbs))
+    shape = types.NamedTuple([*tuples, numbers], Shape)
     memory = types.NamedTuple(
         [types.int64[:, ::1], numbers, wide, numbers, numbers, wide, narrow, narrow, wide, numbers, shape, reals],
         Index,
@@ -84,7 +85,7 @@ def load(limbs: int) -> Entries:
         return Entries(
             _cached(advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number),
             _cached(rebuild, limbs, memory, number, number, wide),
-            _cached(squares_fit, limbs, memory, number, number, number, number, wide),
+            _cached(squares_fit, limbs, memory, number, number, number, number),
             _cached(dense_scores, limbs, memory, number, number, wide, wide, wide),
         )
 

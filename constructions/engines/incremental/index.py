@@ -29,31 +29,22 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from constructions.engines.incremental.limbs import (
-    DIFFERENCE,
     FRACTION_BITS,
-    FREE,
-    MODE,
-    ONE,
-    OTHER,
-    PREFERRED,
-    SUM,
+    ZEROS_OF_ZERO,
+    Number,
     Shape,
     Words,
-    add,
-    add_product,
-    add_weighted,
-    clear,
-    compiled,
     entered,
-    equal,
-    extend,
     inlined,
     is_zero,
-    less,
+    load,
     magnitude,
-    negate,
-    round_into,
-    shift_right,
+    number,
+    product,
+    resized,
+    rounded,
+    shifted_left,
+    store,
     to_float,
     trailing_zeros,
     widths,
@@ -80,6 +71,8 @@ GROUP_FIELDS, RUN_FIELDS = 4, 2  # (first key, place in the arena, runs, room); 
 ARENA_PLACE, GROUP_RUNS, GROUP_ROOM = 1, 2, 3
 SLACK = 1.0 + 2.0**-40
 LOWEST_POWER = 600
+# The scratch array: the largest element, then for each used register its coefficient, of A limbs; then the wishes, and the scores
+LARGEST, FREE = cast(int, np.int64(0)), cast(int, np.int64(8))
 POWERS = np.array([2.0**e for e in range(-LOWEST_POWER, LOWEST_POWER)])  # a look-up is much faster than a power
 
 
@@ -117,30 +110,27 @@ def key_at(ix: Index, h: int, key: int) -> int:
 
 
 @inlined
-def square_fit(ix: Index, at: int, root: int, square: int, t: Words) -> int:
+def register_at(ix: Index, at: int, register: int) -> Number:
+    """A register of the key that is stored there."""
+    return load(ix.store, at + register * len(ix.shape.element), ix.shape.element)
+
+
+@inlined
+def square_fit(ix: Index, at: int, root: int, square: int) -> int:
     """1 if x_square = x_root² at this key, 2 if it is at most a quantum off, otherwise 0."""
-    limbs, size = widths(ix.shape)
-    fraction_bits = ix.shape.numbers[FRACTION_BITS]
-    x, y = at + root * limbs, at + square * limbs
-    if is_zero(ix.store, x, limbs) and is_zero(ix.store, y, limbs):
+    fraction_bits, exact = ix.shape.numbers[FRACTION_BITS], ix.shape.exact
+    x = register_at(ix, at, root)
+    defect = product(x, x, exact) - shifted_left(resized(register_at(ix, at, square), exact), fraction_bits)
+    if is_zero(defect):
         return 1
-    clear(t, SUM, size)
-    add_product(t, SUM, size, ix.store, x, limbs, ix.store, x, limbs)
-    add_weighted(t, SUM, size, ix.store, y, limbs, -1, fraction_bits)
-    if is_zero(t, SUM, size):
-        return 1
-    magnitude(t, SUM, size, t, OTHER)
-    lost = shift_right(t, OTHER, size, fraction_bits)
-    if is_zero(t, OTHER, size) or (not lost and t[OTHER] == ONE and is_zero(t, OTHER + 1, size - 1)):
-        return 2
-    return 0
+    return 0 if shifted_left(number(1, exact), fraction_bits) < magnitude(defect) else 2
 
 
 @inlined
 def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
     """The group with these values of the matching registers, −1 if there is none; and its place in the table, or a free one."""
-    limbs, matching = len(ix.shape.limbs), ix.heads[h, MATCHING]
-    digest = np.uint64(0x9E3779B97F4A7C15)
+    shape, matching = ix.shape.element, ix.heads[h, MATCHING]
+    limbs, digest = len(shape), np.uint64(0x9E3779B97F4A7C15)
     for i in range(wish, wish + matching * limbs):
         digest = (digest ^ t[i]) * np.uint64(0xD6E8FEB86659FD93)
         digest ^= digest >> np.uint64(32)
@@ -153,7 +143,7 @@ def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
         at = key_at(ix, h, ix.groups[(ix.heads[h, GROUPS_AT] + group) * GROUP_FIELDS])
         same = True
         for d in range(matching):
-            if not equal(ix.store, at + ix.lists[roots + d] * limbs, t, wish + d * limbs, limbs):
+            if register_at(ix, at, ix.lists[roots + d]) != load(t, wish + d * limbs, shape):
                 same = False
                 break
         if same:
@@ -164,13 +154,12 @@ def find_group(ix: Index, h: int, wish: int, t: Words) -> tuple[int, int]:
 @inlined
 def compare(ix: Index, h: int, at: int, other: int) -> int:
     """−1, 0 or 1: how one stored key's preference stands to another's."""
-    limbs = len(ix.shape.limbs)
     if ix.heads[h, PREFERENCE] == NO_PREFERENCE:
         return 0
     for register in (ix.heads[h, ROOT], ix.heads[h, SQUARE]):
-        x, y = at + register * limbs, other + register * limbs
-        if not equal(ix.store, x, ix.store, y, limbs):
-            return -1 if less(ix.store, x, ix.store, y, limbs) else 1
+        x, y = register_at(ix, at, register), register_at(ix, other, register)
+        if x != y:
+            return -1 if x < y else 1
     return 0
 
 
@@ -183,18 +172,18 @@ def run_key(ix: Index, h: int, group: int, place: int) -> int:
 
 
 @inlined
-def add_values(ix: Index, h: int, key: int, run: int, t: Words) -> None:
+def add_values(ix: Index, h: int, key: int, run: int) -> None:
     """The key's values go into the sums of its run, each of W + 1 limbs."""
-    limbs, head = len(ix.shape.limbs), ix.heads[h]
+    (limbs, _), head, long = widths(ix.shape), ix.heads[h], ix.shape.long
     at = key_at(ix, h, key) + (head[USED] + head[SCORE]) * limbs
     total = head[SUMS_AT] + run * head[VALUE] * (limbs + 1)
     for j in range(head[VALUE]):
-        extend(ix.store, at + j * limbs, limbs, t, DIFFERENCE, limbs + 1)
-        add(ix.sums, total + j * (limbs + 1), t, DIFFERENCE, limbs + 1)
+        place = total + j * (limbs + 1)
+        store(ix.sums, place, load(ix.sums, place, long) + resized(register_at(ix, at, j), long), long)
 
 
 @inlined
-def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
+def join_group(ix: Index, h: int, group: int, key: int) -> None:
     """The key joins its run in the group, or becomes a new one."""
     head = ix.heads[h]
     g = (head[GROUPS_AT] + group) * GROUP_FIELDS
@@ -206,7 +195,7 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
         if order == 0:
             run = ix.arena[head[ARENA_AT] + ix.groups[g + ARENA_PLACE] + middle]
             ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS + 1] += 1
-            add_values(ix, h, key, run, t)
+            add_values(ix, h, key, run)
             return
         if order < 0:
             low = middle + 1
@@ -227,26 +216,27 @@ def join_group(ix: Index, h: int, group: int, key: int, t: Words) -> None:
     ix.groups[g + GROUP_RUNS] += 1
     r = (head[RUNS_AT] + run) * RUN_FIELDS
     ix.runs[r], ix.runs[r + 1] = key, 1
-    total, limbs = head[SUMS_AT] + run * head[VALUE] * (len(ix.shape.limbs) + 1), len(ix.shape.limbs) + 1
-    clear(ix.sums, total, head[VALUE] * limbs)
-    add_values(ix, h, key, run, t)
+    size = head[VALUE] * len(ix.shape.long)
+    total = head[SUMS_AT] + run * size
+    for i in range(total, total + size):
+        ix.sums[i] = 0
+    add_values(ix, h, key, run)
 
 
 @inlined
 def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
     """Whether the key fits the structure; if so it is in the index."""
-    head, limbs, at = ix.heads[h], len(ix.shape.limbs), key_at(ix, h, key)
-    wish = FREE + head[USED] * (2 * limbs + 1)
+    head, at, (limbs, size) = ix.heads[h], key_at(ix, h, key), widths(ix.shape)
+    wish = FREE + head[USED] * size
     roots, squares, zeros = list_at(ix, h, ROOTS), list_at(ix, h, SQUARES), list_at(ix, h, ZEROS)
     for d in range(head[MATCHING]):
-        x = at + ix.lists[roots + d] * limbs
-        if square_fit(ix, at, ix.lists[roots + d], ix.lists[squares + d], t) != 1:
+        if square_fit(ix, at, ix.lists[roots + d], ix.lists[squares + d]) != 1:
             return False
-        ix.lists[zeros + d] = min(ix.lists[zeros + d], trailing_zeros(ix.store, x, limbs))
-        for i in range(limbs):
-            t[wish + d * limbs + i] = ix.store[x + i]
+        x = register_at(ix, at, ix.lists[roots + d])
+        ix.lists[zeros + d] = min(ix.lists[zeros + d], trailing_zeros(x))
+        store(t, wish + d * limbs, x, ix.shape.element)
     if head[PREFERENCE] == QUADRATIC:
-        fit = square_fit(ix, at, head[ROOT], head[SQUARE], t)
+        fit = square_fit(ix, at, head[ROOT], head[SQUARE])
         if fit == 0 or (fit == 2 and head[LOOSE] == 0):
             return False
     if head[PREFERENCE] != NO_PREFERENCE:
@@ -261,25 +251,20 @@ def insert_ordinary(ix: Index, h: int, key: int, t: Words) -> bool:
         ix.table[head[TABLE_AT] + place] = group + 1
         g = (head[GROUPS_AT] + group) * GROUP_FIELDS
         ix.groups[g], ix.groups[g + ARENA_PLACE], ix.groups[g + GROUP_RUNS], ix.groups[g + GROUP_ROOM] = key, 0, 0, 0
-    join_group(ix, h, group, key, t)
+    join_group(ix, h, group, key)
     return True
 
 
 @inlined
 def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     """Puts in a new key, as an ordinary or a special one; False if it breaks the structure."""
-    head, limbs, at, ordinary = (
-        ix.heads[h],
-        len(ix.shape.limbs),
-        key_at(ix, h, key),
-        key_at(ix, h, ix.heads[h, ORDINARY]),
-    )
+    head, at, ordinary = ix.heads[h], key_at(ix, h, key), key_at(ix, h, ix.heads[h, ORDINARY])
     specials = list_at(ix, h, SPECIAL_KEYS)
     inexact = specials + MOST_SPECIAL
     special = head[INEXACT] > 0 and ix.lists[inexact + head[INEXACT] - 1] == key
     flat, exceptions = list_at(ix, h, FLAT), list_at(ix, h, EXCEPTIONS)
     for i in range(head[USED]):
-        if ix.lists[flat + i] == 1 and not equal(ix.store, at + i * limbs, ix.store, ordinary + i * limbs, limbs):
+        if ix.lists[flat + i] == 1 and register_at(ix, at, i) != register_at(ix, ordinary, i):
             special = True
             ix.lists[exceptions + i] += 1
             if ix.lists[exceptions + i] > MOST_EXCEPTIONS:
@@ -301,7 +286,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     ix.table[head[TABLE_AT] : head[TABLE_AT] + head[TABLE_MASK] + 1] = 0
     zeros, specials = list_at(ix, h, ZEROS), list_at(ix, h, SPECIAL_KEYS)
     for d in range(head[MATCHING]):
-        ix.lists[zeros + d] = 64 * len(ix.shape.limbs)
+        ix.lists[zeros + d] = ZEROS_OF_ZERO
     following = 0  # the special keys are in order
     for key in range(keys):
         if following < head[SPECIALS] and ix.lists[specials + following] == key:
@@ -312,14 +297,14 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
 
 
 @entered
-def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) -> int:
+def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
     """The worst `square_fit` of all keys but the special ones: 0 is the worst, then 2."""
     specials, following, worst = list_at(ix, h, SPECIAL_KEYS), 0, 1
     for key in range(keys):
         if following < ix.heads[h, SPECIALS] and ix.lists[specials + following] == key:
             following += 1
             continue
-        fit = square_fit(ix, key_at(ix, h, key), root, square, t)
+        fit = square_fit(ix, key_at(ix, h, key), root, square)
         if fit == 0:
             return 0
         worst = max(worst, fit)
@@ -327,23 +312,23 @@ def squares_fit(ix: Index, h: int, keys: int, root: int, square: int, t: Words) 
 
 
 @inlined
-def score_into(ix: Index, h: int, key: int, vec: Words, t: Words, into: int) -> None:
-    """The exact score of a key, in squared quanta, of A limbs."""
-    limbs, size = widths(ix.shape)
-    head = ix.heads[h]
+def score(ix: Index, h: int, key: int, vec: Words) -> Number:
+    """The exact score of a key, in squared quanta."""
+    head, (limbs, _), total = ix.heads[h], widths(ix.shape), number(0, ix.shape.exact)
     at = key_at(ix, h, key) + head[USED] * limbs
-    clear(t, into, size)
     for c in range(head[SCORE]):
-        add_product(t, into, size, ix.store, at + c * limbs, limbs, vec, (head[QUERY] + c) * limbs, limbs)
+        query = load(vec, (head[QUERY] + c) * limbs, ix.shape.element)
+        total += product(register_at(ix, at, c), query, ix.shape.exact)
+    return total
 
 
 @entered
 def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
     """The rounded score of every key, by definition."""
-    limbs, size = widths(ix.shape)
+    largest = load(t, LARGEST, ix.shape.element)
     for key in range(keys):
-        score_into(ix, h, key, vec, t, SUM)
-        round_into(t, SUM, size, ix.shape.numbers[FRACTION_BITS], ix.shape.numbers[MODE], scores, key * limbs, limbs)
+        element, _ = rounded(score(ix, h, key, vec), ix.shape.numbers[FRACTION_BITS], largest, ix.shape)
+        store(scores, key * len(ix.shape.element), element, ix.shape.element)
 
 
 @inlined
@@ -352,31 +337,30 @@ def power(exponent: int) -> float:
     return POWERS[exponent + LOWEST_POWER]  # type: ignore[no-any-return]
 
 
-@compiled
-def real(t: Words, at: int, size: int, exponent: int) -> float:
+@inlined
+def real(number: Number, exponent: int) -> float:
     """The number times 2^exponent."""
-    return to_float(t, at, size) * power(exponent)
+    return to_float(number) * power(exponent)
 
 
 @inlined
-def most_wished(ix: Index, h: int, t: Words) -> int:
-    """Where the ordinary key next to the wish has its preferred register, if all of them lie on one side of it; else ABSENT."""
-    limbs, head = len(ix.shape.limbs), ix.heads[h]
-    least = key_at(ix, h, head[LEAST]) + head[ROOT] * limbs
-    greatest = key_at(ix, h, head[GREATEST]) + head[ROOT] * limbs
-    if less(t, PREFERRED, ix.store, least, limbs):
+def preferred_by(ix: Index, h: int, key: int) -> Number:
+    """A key's preferred register."""
+    return register_at(ix, key_at(ix, h, key), ix.heads[h, ROOT])
+
+
+@inlined
+def most_wished(ix: Index, h: int, wish: Number) -> int:
+    """The ordinary key next to the wish, if all of them lie on one side of it; else ABSENT."""
+    least, greatest = ix.heads[h, LEAST], ix.heads[h, GREATEST]
+    if wish < preferred_by(ix, h, least):
         return least  # type: ignore[no-any-return]
-    if less(ix.store, greatest, t, PREFERRED, limbs):
+    if preferred_by(ix, h, greatest) < wish:
         return greatest  # type: ignore[no-any-return]
     return ABSENT
 
 
 @inlined
-def apart(ix: Index, at: int, other: Words, place: int, t: Words) -> float:
-    """How far a register of the store is from another number."""
-    limbs, q = len(ix.shape.limbs), ix.shape.numbers[FRACTION_BITS]
-    extend(other, place, limbs, t, DIFFERENCE, limbs + 1)
-    negate(t, DIFFERENCE, limbs + 1)
-    extend(ix.store, at, limbs, t, SUM, limbs + 1)
-    add(t, DIFFERENCE, t, SUM, limbs + 1)
-    return abs(real(t, DIFFERENCE, limbs + 1, -q))
+def apart(ix: Index, a: Number, b: Number) -> float:
+    """How far an element is from another."""
+    return abs(real(resized(a, ix.shape.long) - resized(b, ix.shape.long), -ix.shape.numbers[FRACTION_BITS]))

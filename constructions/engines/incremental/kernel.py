@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from constructions.engines.incremental.certificate import certify, find_coefficients, read
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
     KEYS,
+    LARGEST,
     MOST_SPECIAL,
     NEXT_TRY,
     SCORE,
@@ -24,32 +23,24 @@ from constructions.engines.incremental.index import (
     list_at,
 )
 from constructions.engines.incremental.limbs import (
-    DIFFERENCE,
     FRACTION_BITS,
-    LARGEST,
-    MODE,
-    ONE,
-    PREFERRED,
-    SUM,
-    TOP,
-    ZERO,
+    Number,
+    Shape,
     Words,
-    add,
-    add_product,
-    clear,
     compiled,
     entered,
-    equal,
     inlined,
-    is_zero,
-    less,
-    negate,
-    round_into,
+    load,
+    number,
+    product,
+    rounded,
+    shifted_left,
+    store,
     widths,
 )
 from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
 from constructions.engines.incremental.sums import weigh
-from constructions.engines.incremental.vocabulary import Vocabulary, dense_argmax, find_argmax
+from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
 
 # The state between returns
 PLACE, LENGTH, TAKEN, GIVEN, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, HEAD, NEXT = range(11)
@@ -60,29 +51,21 @@ FINISHED, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(5)  # wh
 LOG2_E = 94548 / 65536
 
 
-@compiled
-def saturating_add(vec: Words, into: int, t: Words, a: Words, at: int, limbs: int) -> None:
-    """vec[into…] += a[at…], cut to ±largest. Both are elements of the format."""
-    add(vec, into, a, at, limbs)
-    negative = vec[into + limbs - 1] >> TOP == ONE
-    if negative:
-        negate(vec, into, limbs)
-    if less(t, LARGEST, vec, into, limbs):
-        for i in range(limbs):
-            vec[into + i] = t[LARGEST + i]
-    if negative:
-        negate(vec, into, limbs)
+@inlined
+def add_cut(vec: Words, into: int, change: Number, largest: Number, shape: Shape) -> None:
+    """Adds an element to a slot, cut to ±largest."""
+    total = load(vec, into, shape.element) + change
+    total, _ = rounded(total, 0, largest, shape)
+    store(vec, into, total, shape.element)
 
 
 @inlined
 def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) -> None:
     """Keeps the used registers, the key and the value of the latest token."""
-    head, limbs = ix.heads[h], len(ix.shape.limbs)
+    head, element, (limbs, _) = ix.heads[h], ix.shape.element, widths(ix.shape)
     at = key_at(ix, h, key)
     for i in range(head[USED]):
-        source = ix.lists[slots + i] * limbs
-        for j in range(limbs):
-            ix.store[at + j] = vec[source + j]
+        store(ix.store, at, load(vec, ix.lists[slots + i] * limbs, element), element)
         at += limbs
     for first, count in ((head[KEYS], head[SCORE]), (head[VALUES], head[VALUE])):
         for i in range(first * limbs, (first + count) * limbs):
@@ -100,8 +83,8 @@ def lead_over(length: int, fraction_bits: int) -> float:
 
 
 @inlined
-def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t: Words) -> int:
-    """One column. FINISHED, or what Python has to do before the kernel is called again."""
+def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words, t: Words) -> int:
+    """One column. FINISHED, or what Python has to do before the kernel is called again. lead: as in `certify`."""
     head, length = ix.heads[h], state[LENGTH]
     key = length - 1
     if state[RESUMED] == FRESH:
@@ -120,11 +103,9 @@ def attend(ix: Index, h: int, state: Words, code: Words, one: int, vec: Words, t
             state[RESUMED] = QUERY
             return SEARCH_STRUCTURE
     if state[RESUMED] != ANSWERED:
-        if head[STRUCTURED] == 0 or not certify(
-            ix, h, length, lead_over(length, ix.shape.numbers[FRACTION_BITS]), vec, t
-        ):
+        if head[STRUCTURED] == 0 or not certify(ix, h, length, lead, vec, t):
             return DENSE_COLUMN
-        if not read(ix, h, length, one, vec, t):
+        if not read(ix, h, length, vec, t):
             state[RESUMED] = QUERY
             return MORE_SHARES
         state[COUNT_CERTIFIED] += 1
@@ -155,52 +136,40 @@ def advance(
     width: int,
 ) -> int:
     """Runs on until Python is needed, or done: `tokens` is full, those behind the GIVEN being argmaxes, or one is in `stop`."""
-    limbs, size = widths(ix.shape)
-    shift, mode = ix.shape.numbers[FRACTION_BITS], ix.shape.numbers[MODE]
+    (limbs, _), element, places = widths(ix.shape), ix.shape.element, ix.shape.numbers[FRACTION_BITS]
     word_at, word_slots, word_limbs = words
-    one = width * limbs
-    place = state[PLACE]
+    one, largest = shifted_left(number(1, element), places), load(t, LARGEST, element)
+    place, lead = state[PLACE], lead_over(state[LENGTH], places)
     while True:
         kind = code[place]
         if kind == COPY:
-            into, source = code[place + 1] * limbs, code[place + 2] * limbs
-            for i in range(limbs):
-                vec[into + i] = vec[source + i]
+            store(vec, code[place + 1] * limbs, load(vec, code[place + 2] * limbs, element), element)
             place += 3
         elif kind == COPY_ADD:
-            source = code[place + 2] * limbs
-            if not is_zero(vec, source, limbs):
-                saturating_add(vec, code[place + 1] * limbs, t, vec, source, limbs)
+            add_cut(vec, code[place + 1] * limbs, load(vec, code[place + 2] * limbs, element), largest, ix.shape)
             place += 3
         elif kind == ROW:
             into, how = code[place + 1] * limbs, code[place + 2]
-            place, exact = weigh(code, place + 3, vec, t, DIFFERENCE, ix.shape)
+            total, exact, place = weigh(code, place + 3, vec, largest, ix.shape)
             if how == ADD:
-                if not is_zero(t, DIFFERENCE, limbs):
-                    saturating_add(vec, into, t, t, DIFFERENCE, limbs)
+                add_cut(vec, into, total, largest, ix.shape)
                 continue
-            for i in range(limbs):
-                vec[into + i] = t[DIFFERENCE + i]
+            store(vec, into, total, element)
             if not exact and how == KEY:
                 state[ROUNDED_KEY] = 1
         elif kind == UNIT:
-            into = code[place + 1] * limbs
-            place, _ = weigh(code, place + 2, vec, t, PREFERRED, ix.shape)
-            if t[PREFERRED + limbs - 1] >> TOP == ONE or is_zero(t, PREFERRED, limbs):
-                clear(vec, into, limbs)
-                place += 2 + 3 * code[place + 1]
-                continue
-            place, _ = weigh(code, place, vec, t, DIFFERENCE, ix.shape)
-            if equal(t, PREFERRED, vec, one, limbs):
-                for i in range(limbs):
-                    vec[into + i] = t[DIFFERENCE + i]
-                continue
-            clear(t, SUM, size)
-            add_product(t, SUM, size, t, PREFERRED, limbs, t, DIFFERENCE, limbs)
-            round_into(t, SUM, size, shift, mode, vec, into, limbs)
+            into, following = code[place + 1] * limbs, place + code[place + 2]
+            gate, _, place = weigh(code, place + 3, vec, largest, ix.shape)
+            unit = number(0, element)
+            if unit < gate:
+                unit, _, _ = weigh(code, place, vec, largest, ix.shape)
+                if gate != one:
+                    unit, _ = rounded(product(gate, unit, ix.shape.exact), places, largest, ix.shape)
+            store(vec, into, unit, element)
+            place = following
         elif kind == ATTEND:
             h = code[place + 1]
-            answer = attend(ix, h, state, code, one, vec, t)
+            answer = attend(ix, h, state, code, lead, vec, t)
             if answer != FINISHED:
                 state[PLACE], state[HEAD] = place, h
                 return answer
@@ -220,22 +189,19 @@ def advance(
             token = tokens[state[TAKEN]]
             state[TAKEN] += 1
             state[LENGTH] += 1
-            clear(vec, 0, one)
+            lead = lead_over(state[LENGTH], places)
+            for i in range(width * limbs):
+                vec[i] = 0
             for entry in range(word_at[token], word_at[token + 1]):
-                for i in range(limbs):
-                    vec[word_slots[entry] * limbs + i] = word_limbs[entry * limbs + i]
-            clear(vec, one + limbs, limbs)
-            offset, bits = shift >> 6, np.uint64(shift & 63)
-            number = np.uint64(state[LENGTH])
-            vec[one + limbs + offset] = number << bits
-            if bits != ZERO and offset + 1 < limbs:
-                vec[one + limbs + offset + 1] = number >> (np.uint64(64) - bits)
+                store(vec, word_slots[entry] * limbs, load(word_limbs, entry * limbs, element), element)
+            position = shifted_left(number(state[LENGTH], element), places)
+            store(vec, (width + 1) * limbs, position, element)
             place += 1
         elif kind == LOGITS:
-            best = find_argmax(vocabulary, ix.shape, vec, t)
+            best = find_argmax(vocabulary, vec, largest, ix.shape, False)
             if best < 0:
                 state[COUNT_DENSE_LOGITS] += 1
-                best = dense_argmax(vocabulary, ix.shape, vec, t)
+                best = find_argmax(vocabulary, vec, largest, ix.shape, True)
             state[NEXT] = best
             place += 1
         else:  # END

@@ -1,34 +1,39 @@
-"""Exact wide integers for compiled code: little-endian limbs of 64 bits in two's complement, in flat arrays.
+"""Exact wide integers for compiled code: two's complement of a fixed number of limbs of 64 bits.
 
-A number is an array, the place of its lowest limb and how many limbs it has. Nothing here can overflow silently: callers choose the
-number of limbs so that the largest possible result fits (see program.py), and `round_into` saturates by definition.
-Numba mixes signed and unsigned integers into floats, so every limb constant below is a uint64 by itself.
+Each operation is defined by a function on Python's integers, which is what interpreted code calls, beside the machine code that
+numba puts in its place: there a number is a single value of LLVM, of as many bits as its limbs have. In arrays it is its limbs,
+the lowest first. `like` says how many limbs a number has: it is any tuple of that length, as that belongs to its type. Nothing here
+overflows: callers choose the number of limbs so that the largest possible result fits (see program.py), and `rounded` saturates.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from numba import njit, types  # type: ignore[import-not-found,import-untyped,unused-ignore]
-from numba.extending import intrinsic  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from numba.extending import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    lower_builtin,
+    models,
+    register_model,
+    type_callable,
+)
 
 Words = Any  # a flat uint64 array
-Limb = Any  # a uint64
+Number = Any  # a wide integer
+Like = Any  # a tuple
 # No memory is allocated in compiled code, and without counting references to arrays it is three times as fast.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}  # Python must not call it: there is no way in
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
-LOW_HALF, HALF_BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
-# Regions of the scratch array, in limbs; a number has at most 12 limbs, a shifted one 24. For each int of Python in a call, numba
-# would compile the function again, so these are of numpy.
-REGION = cast(int, np.int64(24))
-FACTOR, OTHER, SHIFTED, SUM, DIFFERENCE, LARGEST, PREFERRED, BEST, FREE = (REGION * i for i in range(9))
 NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO = 0, 1, 2
+LIMB = ir.IntType(64)
+ZEROS_OF_ZERO = 500  # more than any shift
+WORD_BYTES = 8
 
 
 def compiled(function: Function) -> Function:
@@ -37,10 +42,7 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """The same, copied to where it is called: there the number of limbs is known, and its loops have none left to count.
-
-    Also, an Index takes as long to hand over as a row takes to add up.
-    """
+    """The same, copied to where it is called: an Index takes as long to hand over as a row takes to add up."""
     return cast(Function, njit(forceinline=True, **INNER)(function))
 
 
@@ -49,299 +51,329 @@ def entered(function: Function) -> Function:
     return cast(Function, njit(inline="always", **INNER)(function))
 
 
-def _high_product(typing_context: Any, a: Any, b: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        wide = ir.IntType(128)
-        x, y = (builder.zext(argument, wide) for argument in arguments)
-        high = builder.lshr(builder.mul(x, y), ir.Constant(wide, 64))
-        return builder.trunc(high, ir.IntType(64))
+class Wide(types.Type):  # type: ignore[misc,unused-ignore]
+    """The type of numbers of so many limbs."""
 
-    return types.uint64(types.uint64, types.uint64), generate
+    def __init__(self, limbs: int) -> None:
+        self.limbs = limbs
+        super().__init__(name=f"Wide({limbs})")  # type: ignore[no-untyped-call,unused-ignore]
 
 
-high_product = cast(Callable[[Limb, Limb], Limb], intrinsic(_high_product))
-"""The upper 64 bits of a product of two limbs."""
+@register_model(Wide)
+class WideModel(models.PrimitiveModel):  # type: ignore[misc,unused-ignore]
+    """A single integer of LLVM."""
+
+    def __init__(self, manager: Any, wide: Wide) -> None:
+        super().__init__(manager, wide, ir.IntType(64 * wide.limbs))  # type: ignore[no-untyped-call,unused-ignore]
+
+
+def generates(function: Any, typer: Callable[..., Any]) -> Callable[[Function], Function]:
+    """The decorated function (context, builder, type of the result, arguments) generates the code of `function`."""
+
+    def decorate(generate: Function) -> Function:
+        type_callable(function)(lambda context: typer)
+        arguments = [types.Any] * typer.__code__.co_argcount
+        lower_builtin(function, *arguments)(lambda c, b, signature, args: generate(b, signature.return_type, args))
+        return generate
+
+    return decorate
+
+
+def _as(like: Any) -> Any:
+    return like if isinstance(like, Wide) else Wide(len(like))
+
+
+def _of_one_type(a: Any, b: Any) -> Any:
+    return a if isinstance(a, Wide) and a == b else None
+
+
+def _compared(a: Any, b: Any) -> Any:
+    return types.boolean if isinstance(a, Wide) and a == b else None
+
+
+def _sum(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.add(*arguments)
+
+
+def _difference(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.sub(*arguments)
+
+
+def _negative(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.neg(*arguments)
+
+
+def _less(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.icmp_signed("<", *arguments)
+
+
+def _equal(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.icmp_signed("==", *arguments)
+
+
+def _unequal(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.icmp_signed("!=", *arguments)
+
+
+for sum_of in (operator.add, operator.iadd):
+    generates(sum_of, _of_one_type)(_sum)
+for difference_of in (operator.sub, operator.isub):
+    generates(difference_of, _of_one_type)(_difference)
+generates(operator.neg, lambda a: a if isinstance(a, Wide) else None)(_negative)
+generates(operator.lt, _compared)(_less)
+generates(operator.eq, _compared)(_equal)
+generates(operator.ne, _compared)(_unequal)
+
+
+def load(words: Words, at: int, like: Like) -> Number:
+    """The number at this place."""
+    return int.from_bytes(words[at : at + len(like)].tobytes(), "little", signed=True)
+
+
+@generates(load, lambda words, at, like: Wide(len(like)))
+def _load(builder: Any, wide: Any, arguments: Any) -> Any:
+    words, at, _ = arguments
+    number = builder.load(_address(builder, words, at, 64 * wide.limbs))
+    number.align = WORD_BYTES
+    return number
+
+
+def store(words: Words, at: int, number: Number, like: Like) -> None:
+    """Puts the number there."""
+    raw = int(number).to_bytes(WORD_BYTES * len(like), "little", signed=True)
+    words[at : at + len(like)] = np.frombuffer(raw, np.uint64)
+
+
+@generates(store, lambda words, at, number, like: types.none)
+def _store(builder: Any, none: Any, arguments: Any) -> Any:
+    words, at, number, _ = arguments
+    builder.store(number, _address(builder, words, at, number.type.width)).align = WORD_BYTES
+    return None
+
+
+def _address(builder: Any, words: Any, at: Any, bits: int) -> Any:
+    """Of a limb of a contiguous array, whose fifth field is where its data begin."""
+    begin = builder.extract_value(words, 4)
+    return builder.bitcast(builder.gep(begin, [at]), ir.IntType(bits).as_pointer())
+
+
+def number(value: int, like: Like) -> Number:
+    """An integer as a wide one."""
+    return int(value)
+
+
+@generates(number, lambda value, like: _as(like))
+def _number(builder: Any, wide: Any, arguments: Any) -> Any:
+    return _resized(builder, arguments[0], 64 * wide.limbs)
+
+
+def resized(a: Number, like: Like) -> Number:
+    """The same in more limbs, or in fewer that hold it."""
+    return a
+
+
+@generates(resized, lambda a, like: _as(like))
+def _resize(builder: Any, wide: Any, arguments: Any) -> Any:
+    return _resized(builder, arguments[0], 64 * wide.limbs)
+
+
+def _resized(builder: Any, a: Any, bits: int, *, signed: bool = True) -> Any:
+    if a.type.width == bits:
+        return a
+    if a.type.width > bits:
+        return builder.trunc(a, ir.IntType(bits))
+    return (builder.sext if signed else builder.zext)(a, ir.IntType(bits))
+
+
+def product(a: Number, b: Number | int, like: Like) -> Number:
+    """a·b, in at least as many limbs as both have together; b may be an integer of 64 bits."""
+    return int(a) * int(b)
+
+
+@generates(product, lambda a, b, like: Wide(len(like)))
+def _product(builder: Any, wide: Any, arguments: Any) -> Any:
+    """Limb by limb. Only the uppermost limb of a factor has a sign."""
+    double, bits, total = ir.IntType(128), 64 * wide.limbs, None
+    first, second = (_limbs(builder, factor) for factor in arguments[:2])
+    for i, x in enumerate(first):
+        for j, y in enumerate(second):
+            signs = i == len(first) - 1, j == len(second) - 1
+            factors = [(builder.sext if s else builder.zext)(z, double) for z, s in zip((x, y), signs, strict=True)]
+            part = _resized(builder, builder.mul(*factors), bits, signed=any(signs))
+            part = builder.shl(part, ir.Constant(part.type, 64 * (i + j)))
+            total = part if total is None else builder.add(total, part)
+    return total
+
+
+def _limbs(builder: Any, a: Any) -> list[Any]:
+    bits = range(0, a.type.width, 64)
+    return [builder.trunc(builder.lshr(a, ir.Constant(a.type, i)), LIMB) if a.type.width > 64 else a for i in bits]
+
+
+def shifted_left(a: Number, places: int) -> Number:
+    """a·2^places, 0 ≤ places < 64 times its limbs."""
+    return int(a) << int(places)
+
+
+@generates(shifted_left, lambda a, places: a)
+def _shifted_left(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.shl(arguments[0], _resized(builder, arguments[1], 64 * wide.limbs))
+
+
+def shifted_right(a: Number, places: int) -> Number:
+    """⌊a / 2^places⌋, 0 ≤ places < 64 times its limbs."""
+    return int(a) >> int(places)
+
+
+@generates(shifted_right, lambda a, places: a)
+def _shifted_right(builder: Any, wide: Any, arguments: Any) -> Any:
+    return builder.ashr(arguments[0], _resized(builder, arguments[1], 64 * wide.limbs))
+
+
+def quotient(a: Number, divisor: int) -> Number:
+    """⌊a / divisor⌋, a ≥ 0 and 0 < divisor < 2^32."""
+    return int(a) // int(divisor)
+
+
+@generates(quotient, lambda a, divisor: a)
+def _quotient(builder: Any, wide: Any, arguments: Any) -> Any:
+    return _divided(builder, *arguments)[0]
+
+
+def remainder(a: Number, divisor: int) -> int:
+    """What that leaves."""
+    return int(a) % int(divisor)
+
+
+@generates(remainder, lambda a, divisor: types.int64)
+def _remainder(builder: Any, integer: Any, arguments: Any) -> Any:
+    return _divided(builder, *arguments)[1]
+
+
+def _divided(builder: Any, a: Any, divisor: Any) -> tuple[Any, Any]:
+    """By half limbs, from the uppermost one on."""
+    total, rest, half = ir.Constant(a.type, 0), ir.Constant(LIMB, 0), ir.Constant(LIMB, 32)
+    for place, limb in reversed(list(enumerate(_limbs(builder, a)))):
+        for shift, digit in ((32, builder.lshr(limb, half)), (0, builder.and_(limb, ir.Constant(LIMB, 2**32 - 1)))):
+            dividend = builder.or_(builder.shl(rest, half), digit)
+            rest, part = builder.urem(dividend, divisor), builder.udiv(dividend, divisor)
+            part = builder.shl(
+                _resized(builder, part, a.type.width, signed=False), ir.Constant(a.type, 64 * place + shift)
+            )
+            total = builder.or_(total, part)
+    return total, rest
+
+
+def is_negative(a: Number) -> bool:
+    """Whether a < 0."""
+    return int(a) < 0
+
+
+@generates(is_negative, lambda a: types.boolean)
+def _is_negative(builder: Any, boolean: Any, arguments: Any) -> Any:
+    return builder.icmp_signed("<", arguments[0], ir.Constant(arguments[0].type, 0))
+
+
+def is_zero(a: Number) -> bool:
+    """Whether a = 0."""
+    return int(a) == 0
+
+
+@generates(is_zero, lambda a: types.boolean)
+def _is_zero(builder: Any, boolean: Any, arguments: Any) -> Any:
+    return builder.icmp_signed("==", arguments[0], ir.Constant(arguments[0].type, 0))
+
+
+def low_limb(a: Number) -> int:
+    """a modulo 2^64, as a signed integer."""
+    return (int(a) + 2**63) % 2**64 - 2**63
+
+
+@generates(low_limb, lambda a: types.int64)
+def _low_limb(builder: Any, integer: Any, arguments: Any) -> Any:
+    return _resized(builder, arguments[0], 64)
+
+
+def trailing_zeros(a: Number) -> int:
+    """How often 2 divides the number; for 0, ZEROS_OF_ZERO."""
+    return (int(a) & -int(a)).bit_length() - 1 if a else ZEROS_OF_ZERO
+
+
+@generates(trailing_zeros, lambda a: types.int64)
+def _trailing_zeros(builder: Any, integer: Any, arguments: Any) -> Any:
+    (a,) = arguments
+    zeros = _resized(builder, builder.cttz(a, ir.Constant(ir.IntType(1), 0)), 64)
+    return builder.select(_is_zero(builder, None, arguments), ir.Constant(LIMB, ZEROS_OF_ZERO), zeros)
+
+
+def to_float(a: Number) -> float:
+    """The number, with a relative error below 2^−49."""
+    return float(a)
+
+
+@generates(to_float, lambda a: types.float64)
+def _to_float(builder: Any, real: Any, arguments: Any) -> Any:
+    (a,), double = arguments, ir.DoubleType()
+    negative = _is_negative(builder, None, arguments)
+    value = ir.Constant(double, 0.0)
+    for limb in _limbs(builder, builder.select(negative, builder.neg(a), a))[::-1]:
+        value = builder.fadd(builder.fmul(value, ir.Constant(double, 2.0**64)), builder.uitofp(limb, double))
+    return builder.select(negative, builder.fneg(value), value)
 
 
 class Shape(NamedTuple):
     """What all numbers of a run have in common. numbers: see FRACTION_BITS.
 
-    limbs: W empty tuples. A tuple's length belongs to its type, so that code is compiled for each W by itself.
+    element, long, exact, widest: as long as an element of the format has limbs, W, and W + 1, A = 2W + 1 and 3W + 1.
     """
 
-    limbs: Any
+    element: Any
+    long: Any
+    exact: Any
+    widest: Any
     numbers: Any
 
 
 FRACTION_BITS, MODE, SHARES = range(3)  # the last one says how many shares of ties are known
 
 
+def lengths(limbs: int) -> tuple[int, int, int, int]:
+    """Of the tuples of a Shape."""
+    return limbs, limbs + 1, 2 * limbs + 1, 3 * limbs + 1
+
+
 def shape_of(limbs: int, fraction_bits: int, mode: int) -> Shape:
     """For numbers of so many limbs."""
-    return Shape(((),) * limbs, np.array([fraction_bits, mode, 0], np.int64))
+    element, long, exact, widest = (((),) * length for length in lengths(limbs))
+    return Shape(element, long, exact, widest, np.array([fraction_bits, mode, 0], np.int64))
 
 
 @inlined
 def widths(shape: Shape) -> tuple[int, int]:
     """W and A, known when this is compiled."""
-    return len(shape.limbs), 2 * len(shape.limbs) + 1
+    return len(shape.element), len(shape.exact)
 
 
 @inlined
-def clear(a: Words, at: int, size: int) -> None:
-    """a := 0."""
-    for i in range(at, at + size):
-        a[i] = ZERO
+def magnitude(a: Number) -> Number:
+    """|a|."""
+    return -a if is_negative(a) else a
 
 
 @inlined
-def is_zero(a: Words, at: int, size: int) -> bool:
-    """Whether the number is 0."""
-    for i in range(at, at + size):
-        if a[i] != ZERO:
-            return False
-    return True
-
-
-@inlined
-def negate(a: Words, at: int, size: int) -> None:
-    """a := −a."""
-    carry = ONE
-    for i in range(at, at + size):
-        limb = ~a[i] + carry
-        carry = ONE if carry == ONE and limb == ZERO else ZERO
-        a[i] = limb
-
-
-@inlined
-def magnitude(a: Words, at: int, size: int, into: Words, place: int) -> bool:
-    """into := |a|; whether a was negative."""
-    for i in range(size):
-        into[place + i] = a[at + i]
-    negative = a[at + size - 1] >> TOP == ONE
-    if negative:
-        negate(into, place, size)
-    return negative  # type: ignore[no-any-return]
-
-
-@inlined
-def less(a: Words, at: int, b: Words, place: int, size: int) -> bool:
-    """Whether a < b."""
-    a_negative, b_negative = a[at + size - 1] >> TOP, b[place + size - 1] >> TOP
-    if a_negative != b_negative:
-        return a_negative == ONE  # type: ignore[no-any-return]
-    for i in range(size - 1, -1, -1):
-        if a[at + i] != b[place + i]:
-            return a[at + i] < b[place + i]  # type: ignore[no-any-return]
-    return False
-
-
-@inlined
-def equal(a: Words, at: int, b: Words, place: int, size: int) -> bool:
-    """Whether a = b."""
-    for i in range(size):
-        if a[at + i] != b[place + i]:
-            return False
-    return True
-
-
-@inlined
-def add(a: Words, at: int, b: Words, place: int, size: int) -> None:
-    """a += b."""
-    carry = ZERO
-    for i in range(size):
-        one = a[at + i] + b[place + i]
-        over = ONE if one < b[place + i] else ZERO
-        two = one + carry
-        if two < carry:
-            over = ONE
-        a[at + i] = two
-        carry = over
-
-
-@inlined
-def extend(a: Words, at: int, size: int, into: Words, place: int, wide: int) -> None:
-    """into := a, with more limbs."""
-    fill = ~ZERO if a[at + size - 1] >> TOP == ONE else ZERO
-    for i in range(wide):
-        into[place + i] = a[at + i] if i < size else fill
-
-
-@inlined
-def add_scaled(
-    t: Words, at: int, size: int, b: Words, b_at: int, b_size: int, limb: Limb, offset: int, subtract: bool
-) -> None:
-    """t[at…] ±= limb·2^(64·offset)·b[b_at…], with a magnitude at b_at."""
-    carry = ZERO
-    for j in range(b_size):
-        factor = b[b_at + j]
-        if factor == ZERO and carry == ZERO:
-            continue
-        low, high = limb * factor, high_product(limb, factor)
-        low += carry
-        if low < carry:
-            high += ONE
-        place = at + offset + j
-        if place >= at + size:
-            return
-        old = t[place]
-        if subtract:
-            t[place] = old - low
-            if old < low:
-                high += ONE
-        else:
-            t[place] = old + low
-            if t[place] < low:
-                high += ONE
-        carry = high
-    place = at + offset + b_size
-    while carry != ZERO and place < at + size:
-        old = t[place]
-        if subtract:
-            t[place] = old - carry
-            carry = ONE if old < carry else ZERO
-        else:
-            t[place] = old + carry
-            carry = ONE if t[place] < carry else ZERO
-        place += 1
-
-
-@inlined
-def add_multiple(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, factor: int) -> None:
-    """t[at…] += factor·x, in two's complement, of size > x_size limbs."""
-    multiplier = np.uint64(abs(factor))
-    turned, carry = (~ZERO, ONE) if factor < 0 else (ZERO, ZERO)  # −y is ~y + 1
-    fill = ~ZERO if x[x_at + x_size - 1] >> TOP == ONE else ZERO
-    high = ZERO
-    for i in range(size):
-        limb = x[x_at + i] if i < x_size else fill
-        if multiplier != ONE:
-            low, above = limb * multiplier, high_product(limb, multiplier)
-            low += high
-            if low < high:
-                above += ONE
-            limb, high = low, above
-        limb ^= turned
-        one = t[at + i] + limb
-        two = one + carry
-        t[at + i] = two
-        carry = (ONE if one < limb else ZERO) | (ONE if two < carry else ZERO)
-
-
-@inlined
-def add_product(
-    t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, y: Words, y_at: int, y_size: int
-) -> None:
-    """t[at…] += x·y."""
-    if is_zero(x, x_at, x_size) or is_zero(y, y_at, y_size):
-        return
-    x_negative, y_negative = x[x_at + x_size - 1] >> TOP == ONE, y[y_at + y_size - 1] >> TOP == ONE
-    if x_negative:
-        magnitude(x, x_at, x_size, t, FACTOR)
-        x, x_at = t, FACTOR
-    if y_negative:
-        magnitude(y, y_at, y_size, t, OTHER)
-        y, y_at = t, OTHER
-    for i in range(x_size):
-        if x[x_at + i] != ZERO:
-            add_scaled(t, at, size, y, y_at, y_size, x[x_at + i], i, x_negative != y_negative)
-
-
-@inlined
-def add_weighted(t: Words, at: int, size: int, x: Words, x_at: int, x_size: int, mantissa: int, shift: int) -> None:
-    """t[at…] += mantissa·2^shift·x."""
-    if is_zero(x, x_at, x_size):
-        return
-    negative = x[x_at + x_size - 1] >> TOP == ONE
-    if negative:
-        magnitude(x, x_at, x_size, t, FACTOR)
-        x, x_at = t, FACTOR
-    factor, offset, bits = np.uint64(abs(mantissa)), shift >> 6, np.uint64(shift & 63)
-    low = factor << bits
-    if low != ZERO:
-        add_scaled(t, at, size, x, x_at, x_size, low, offset, negative != (mantissa < 0))
-    if bits != ZERO:
-        high = factor >> (np.uint64(64) - bits)
-        if high != ZERO:
-            add_scaled(t, at, size, x, x_at, x_size, high, offset + 1, negative != (mantissa < 0))
-
-
-@inlined
-def shift_right(t: Words, at: int, size: int, shift: int) -> bool:
-    """The magnitude at `at` is shifted; whether a digit 1 fell off."""
-    offset, bits, lost = shift >> 6, np.uint64(shift & 63), False
-    for i in range(min(offset, size)):
-        if t[at + i] != ZERO:
-            lost = True
-    if offset < size and bits != ZERO and t[at + offset] & ((ONE << bits) - ONE) != ZERO:
-        lost = True
-    for i in range(size):
-        low = t[at + offset + i] if offset + i < size else ZERO
-        high = t[at + offset + i + 1] if offset + i + 1 < size else ZERO
-        t[at + i] = low if bits == ZERO else (low >> bits) | (high << (np.uint64(64) - bits))
-    return lost
-
-
-@inlined
-def round_into(t: Words, at: int, size: int, shift: int, mode: int, into: Words, place: int, limbs: int) -> bool:
-    """into := t[at…] / 2^shift, rounded and saturated at ±t[LARGEST…]; whether that is exact. t[at…] becomes its magnitude."""
-    negative = t[at + size - 1] >> TOP == ONE
-    if negative:
-        negate(t, at, size)
-    half, lost = False, False
+def rounded(a: Number, shift: int, largest: Number, shape: Shape) -> tuple[Number, bool]:
+    """a / 2^shift as an element, rounded and saturated at ±largest; and whether that is exact."""
+    whole, up, lost = magnitude(a), False, False
     if shift > 0:
-        offset, bits = (shift - 1) >> 6, np.uint64((shift - 1) & 63)
-        half = (t[at + offset] >> bits) & ONE == ONE
-        lost = t[at + offset] & ((ONE << bits) - ONE) != ZERO or not is_zero(t, at, offset)
-    offset, bits = shift >> 6, np.uint64(shift & 63)
-    saturated = False
-    for i in range(size - offset):
-        limb = t[at + offset + i] >> bits
-        if bits != ZERO and offset + i + 1 < size:
-            limb |= t[at + offset + i + 1] << (np.uint64(64) - bits)
-        if i < limbs:
-            into[place + i] = limb
-        elif limb != ZERO:
-            saturated = True
-    up = half and (lost or mode == NEAREST_AWAY or into[place] & ONE == ONE) and mode != TOWARD_ZERO
-    if not saturated:
-        saturated = up  # of the largest element
-        for i in range(limbs - 1, -1, -1):
-            if into[place + i] != t[LARGEST + i]:
-                saturated = into[place + i] > t[LARGEST + i]
-                break
-    if saturated:
-        for i in range(limbs):
-            into[place + i] = t[LARGEST + i]
-    elif up:
-        for i in range(place, place + limbs):
-            into[i] += ONE
-            if into[i] != ZERO:
-                break
-    if negative:
-        negate(into, place, limbs)
-    return not (saturated or half or lost)
-
-
-@compiled
-def to_float(t: Words, at: int, size: int) -> float:
-    """The number, with a relative error below 2^−49."""
-    negative = magnitude(t, at, size, t, OTHER)
-    value = 0.0
-    for i in range(size - 1, -1, -1):
-        value = value * 18446744073709551616.0 + float(t[OTHER + i])
-    return -value if negative else value
-
-
-@compiled
-def trailing_zeros(a: Words, at: int, size: int) -> int:
-    """How often 2 divides the number; 64·size for 0."""
-    for i in range(size):
-        limb, zeros = a[at + i], 64 * i
-        if limb != ZERO:
-            for bits in (32, 16, 8, 4, 2, 1):
-                if limb << np.uint64(64 - bits) == ZERO:
-                    limb >>= np.uint64(bits)
-                    zeros += bits
-            return zeros
-    return 64 * size
+        lost = trailing_zeros(whole) < shift
+        sticky = trailing_zeros(whole) < shift - 1
+        whole = shifted_right(whole, shift - 1)
+        half, odd = low_limb(whole) & 1 == 1, low_limb(whole) & 2 == 2
+        whole = shifted_right(whole, 1)
+        mode = shape.numbers[MODE]
+        up = half and (sticky or mode == NEAREST_AWAY or odd) and mode != TOWARD_ZERO
+    if up:
+        whole = whole + number(1, whole)
+    saturated = resized(largest, whole) < whole
+    element = largest if saturated else resized(whole, shape.element)
+    return -element if is_negative(a) else element, not (saturated or lost)

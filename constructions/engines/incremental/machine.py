@@ -10,10 +10,8 @@ import numpy as np
 from constructions.engines.incremental import index as fields
 from constructions.engines.incremental import kernel
 from constructions.engines.incremental.entries import load
-from constructions.engines.incremental.index import FIELDS, GROUP_FIELDS, MOST_SPECIAL, RUN_FIELDS, Index
+from constructions.engines.incremental.index import FIELDS, FREE, GROUP_FIELDS, LARGEST, MOST_SPECIAL, RUN_FIELDS, Index
 from constructions.engines.incremental.limbs import (
-    FREE,
-    LARGEST,
     NEAREST_AWAY,
     NEAREST_EVEN,
     SHARES,
@@ -221,7 +219,7 @@ class CompiledMachine:
 
         def fits(structure: Structure, root: int, square: int) -> int:
             self._set_specials(h, structure.specials)
-            return int(self.entries.squares_fit(index, h, keys, root, square, self.t))
+            return int(self.entries.squares_fit(index, h, keys, root, square))
 
         structure = search(Keys(registers.reshape(keys, used, self.limbs), coefficients, inexact, fits))
         if structure is not None:

@@ -5,12 +5,11 @@ below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any 
 Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
 sublayers need. Instructions, as integers: a kind, then
   EMBED (copies the token's word), ATTEND head, LOGITS, MARK sublayer, END
-  ROW into, how, terms      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
+  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
   COPY into, from; COPY_ADD into, from      a ROW, with STORE or KEY, or with ADD, of a single weight 1
-  UNIT into, gate, up       into := ReLU(gate)·up, both given by terms
-and terms are their number, then (slot, mantissa, shift) each, for a weight of mantissa·2^shift quanta. In a ROW or a UNIT, one
-more number stands in front of them: 1 if all weights are integers. Then the mantissa is the weight itself, the shift is 0, and all
-weights together are below 2^MANTISSA_BITS: W + 1 limbs hold the sum in quanta, and nothing needs rounding.
+  UNIT into, size, gate, up      into := ReLU(gate)·up, both given by a sum; size: how long the instruction is
+and a sum is the number of its parts, then of each a shift, how many terms it has, and (slot, mantissa) of each term, for a weight
+of mantissa·2^shift quanta. The mantissas of a part are below 2^MANTISSA_BITS together, so W + 1 limbs hold it before it is shifted.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from precision.format import Arithmetic
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD = range(9)
 STORE, ADD, KEY = range(3)
-MANTISSA_BITS = 62  # fits an int64 with its sign
-COMPILED_LIMBS = (2, 3, 5)
-LONGEST_BITS = 40  # sequences are shorter than 2^LONGEST_BITS
+MANTISSA_BITS, PIECE_BITS = 62, 60  # fit an int64 with their sign
+COMPILED_LIMBS = (1, 2, 3, 5)
+LONGEST_BITS = 36  # sequences are shorter than 2^LONGEST_BITS
 
 Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
 
@@ -35,7 +34,7 @@ class HeadPlan:
     """Where a head finds its numbers.
 
     used: the registers that its keys read. query, key, value, output: the first of its slots, one for each row. coefficients: where
-    the code holds, one after the other for each used register, the terms of its coefficient in a score.
+    the code holds, one after the other for each used register, the sum that is its coefficient in a score.
     """
 
     name: str
@@ -82,40 +81,41 @@ class Program:
             return
         if how == ADD and not weighted:
             return
-        self.code += [ROW, into, how, *self.marked_terms(weighted)]
-
-    def marked_terms(self, weighted: Weighted) -> list[int]:
-        """The terms of a ROW or a UNIT."""
-        total = sum(abs(weight) for _, weight in weighted)
-        if any(weight % self.unit for _, weight in weighted) or total >= self.unit << MANTISSA_BITS:
-            return [0, *terms(weighted)]
-        whole = [(slot, weight // self.unit) for slot, weight in weighted if weight]
-        return [1, len(whole), *(number for slot, weight in whole for number in (slot, weight, 0))]
+        self.code += [ROW, into, how, *sum_code(weighted)]
 
 
 def limbs_needed(arithmetic: Arithmetic) -> int:
-    """W: two at least, three where two do not do, else five, as each takes half a minute to be compiled."""
+    """W: five where three do not do, as each is compiled by itself."""
     fmt = arithmetic.format
     least = (max(fmt.max_quanta.bit_length(), LONGEST_BITS - fmt.quantum_exponent) + 2 + 63) // 64
     return next((limbs for limbs in COMPILED_LIMBS if limbs >= least), least)
 
 
-def terms(weighted: Weighted) -> list[int]:
-    """Slots with their weights, each cut into mantissas of at most MANTISSA_BITS; where it is cut does not matter.
+def sum_code(weighted: Weighted) -> list[int]:
+    """A sum. One part is enough for most: weights come from float64, and those of one row are seldom far apart.
 
-    A weight comes from a float64 of 53 digits, so one mantissa is enough, unless it saturated: the largest element may be longer.
+    A weight that saturated may be longer than a mantissa; it is cut into several, and where does not matter.
     """
-    flat: list[int] = [0]
+    pieces: list[tuple[int, int, int]] = []  # (shift, mantissa, slot)
     for slot, weight in weighted:
-        rest, sign = abs(weight), 1 if weight > 0 else -1
-        shift = 0
+        rest, sign, shift = abs(weight), 1 if weight > 0 else -1, 0
         while rest:
             zeros = (rest & -rest).bit_length() - 1
             rest, shift = rest >> zeros, shift + zeros
-            flat += [slot, sign * (rest & ((1 << MANTISSA_BITS) - 1)), shift]
-            flat[0] += 1
-            rest, shift = rest >> MANTISSA_BITS, shift + MANTISSA_BITS
-    return flat
+            pieces.append((shift, sign * (rest & ((1 << PIECE_BITS) - 1)), slot))
+            rest, shift = rest >> PIECE_BITS, shift + PIECE_BITS
+    found: list[list[int]] = []
+    room = 0
+    for shift, mantissa, slot in sorted(pieces):
+        size = abs(mantissa) << (shift - found[-1][0]) if found else 0
+        if not found or size >= room:
+            found.append([shift, 0])
+            size, room = abs(mantissa), 1 << MANTISSA_BITS
+        part = found[-1]
+        part[1] += 1
+        part += [slot, mantissa << (shift - part[0])]
+        room -= size
+    return [len(found), *(n for part in found for n in part)]
 
 
 def compile_model(weights: Weights) -> Program:
@@ -153,7 +153,7 @@ def _attention(program: Program, number: int, block: BlockWeights, coefficients:
         for c, row in enumerate(head.key):
             for i, weight in row:
                 columns[i].append((query + c, weight.quanta))
-        coefficients.append([n for column in columns.values() for n in terms(column)])
+        coefficients.append([n for column in columns.values() for n in sum_code(column)])
         program.code += [ATTEND, len(program.heads)]
         name = f"{number}.attn.{index}"
         program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, key, value, output))
@@ -179,7 +179,8 @@ def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
     hidden = program.reserve(len(block.gate))
     for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
         both = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
-        program.code += [UNIT, hidden + i, *(number for row in both for number in program.marked_terms(row))]
+        sums = [number for row in both for number in sum_code(row)]
+        program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
     for register, row, bias in block.down:
         program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
 

@@ -1,49 +1,51 @@
-"""What terms of the program come to, exactly or rounded; compiled code."""
+"""What sums of the program come to, exactly or rounded; compiled code."""
 
 from __future__ import annotations
 
-from typing import cast
-
-import numpy as np
-
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
-    MODE,
-    SUM,
+    Number,
     Shape,
     Words,
-    add_multiple,
-    add_weighted,
-    clear,
-    compiled,
-    round_into,
-    widths,
+    inlined,
+    load,
+    number,
+    product,
+    resized,
+    rounded,
+    shifted_left,
 )
 
-NONE = cast(int, np.int64(0))  # of numpy, as the regions are
+
+@inlined
+def add_up(code: Words, at: int, vec: Words, shape: Shape) -> tuple[Number, int]:
+    """One part of a sum before it is shifted, given how many terms it has; where the code goes on."""
+    limbs, total = len(shape.element), number(0, shape.long)
+    end = at + 1 + 2 * code[at]
+    for i in range(at + 1, end, 2):
+        total += product(load(vec, code[i] * limbs, shape.element), code[i + 1], shape.long)
+    return total, end
 
 
-@compiled
-def evaluate(code: Words, at: int, vec: Words, t: Words, into: int, shape: Shape) -> int:
-    """The exact sum of terms of the program; where the code goes on."""
-    limbs, size = widths(shape)
-    clear(t, into, size)
-    count = code[at]
-    for i in range(at + 1, at + 1 + 3 * count, 3):
-        add_weighted(t, into, size, vec, code[i] * limbs, limbs, code[i + 1], code[i + 2])
-    return at + 1 + 3 * count  # type: ignore[no-any-return]
+@inlined
+def evaluate(code: Words, at: int, vec: Words, shape: Shape) -> tuple[Number, int]:
+    """The exact sum, in quanta of weights times those of slots; where the code goes on."""
+    total, end = number(0, shape.exact), at + 1
+    for _ in range(code[at]):
+        shift = code[end]
+        part, end = add_up(code, end + 1, vec, shape)
+        total += shifted_left(resized(part, shape.exact), shift)
+    return total, end
 
 
-@compiled
-def weigh(code: Words, at: int, vec: Words, t: Words, into: int, shape: Shape) -> tuple[int, bool]:
-    """A sum of marked terms, rounded, of W limbs; where the code goes on, and whether the sum was an element."""
-    limbs, size = widths(shape)
-    if code[at] == 0:
-        at = evaluate(code, at + 1, vec, t, SUM, shape)
-        exact = round_into(t, SUM, size, shape.numbers[FRACTION_BITS], shape.numbers[MODE], t, into, limbs)
-        return at, exact
-    clear(t, SUM, limbs + 1)
-    end = at + 2 + 3 * code[at + 1]
-    for i in range(at + 2, end, 3):
-        add_multiple(t, SUM, limbs + 1, vec, code[i] * limbs, limbs, code[i + 1])
-    return end, round_into(t, SUM, limbs + 1, NONE, shape.numbers[MODE], t, into, limbs)
+@inlined
+def weigh(code: Words, at: int, vec: Words, largest: Number, shape: Shape) -> tuple[Number, bool, int]:
+    """The sum, rounded; whether it was an element, and where the code goes on."""
+    places = shape.numbers[FRACTION_BITS]
+    if code[at] == 1 and code[at + 1] <= places:
+        part, end = add_up(code, at + 2, vec, shape)
+        element, exact = rounded(part, places - code[at + 1], largest, shape)
+        return element, exact, end
+    total, end = evaluate(code, at, vec, shape)
+    element, exact = rounded(total, places, largest, shape)
+    return element, exact, end

@@ -19,36 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from constructions.engines.incremental.limbs import (
-    BEST,
-    DIFFERENCE,
-    FRACTION_BITS,
-    MODE,
-    ONE,
-    PREFERRED,
-    SUM,
-    TOP,
-    Shape,
-    Words,
-    clear,
-    compiled,
-    equal,
-    less,
-    round_into,
-    widths,
-)
-from constructions.engines.incremental.program import terms
-from constructions.engines.incremental.sums import evaluate
+from constructions.engines.incremental.limbs import Number, Shape, Words, compiled, inlined, number
+from constructions.engines.incremental.program import sum_code
+from constructions.engines.incremental.sums import evaluate, weigh
 from constructions.engines.weights import Weights
 
 Array = Any
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
-SIDE = 2  # tokens looked at on each side of a peak
-OUTERMOST = PREFERRED  # a region of the scratch array: the largest rounded logit of an outermost token
+SIDE, ABSENT = 2, -2  # tokens looked at on each side of a peak
 
 
 class Vocabulary(NamedTuple):
-    """Tokens part by part, in the order of its bend. code: the terms of their logits, which begin at `rows`. parts: where each
+    """Tokens part by part, in the order of its bend. code: the sums that are their logits, which begin at `rows`. parts: where each
     begins, and where the last one ends. Of tokens with equal rows, only the first is here."""
 
     tokens: Array
@@ -71,7 +53,7 @@ def arrange(weights: Weights) -> Vocabulary:
         parts.append(len(tokens))
     for token in tokens:
         rows.append(len(code))
-        code += terms([(slot, quanta[p]) for slot, p in zip(used, places[token].tolist(), strict=True) if quanta[p]])
+        code += sum_code([(slot, quanta[p]) for slot, p in zip(used, places[token].tolist(), strict=True)])
     return Vocabulary(*(np.array(numbers, np.int64) for numbers in (tokens, rows, parts, code)))
 
 
@@ -106,74 +88,50 @@ def _bent_one_way(members: list[int], varying: list[list[int]]) -> list[int] | N
     return None
 
 
-@compiled
-def step(v: Vocabulary, entry: int, shape: Shape, vec: Words, t: Words) -> int:
+@inlined
+def step(v: Vocabulary, entry: int, vec: Words, shape: Shape) -> int:
     """−1, 0 or 1: the sign of what the exact logit grows by from this entry to the next."""
-    _, size = widths(shape)
-    evaluate(v.code, v.rows[entry], vec, t, SUM, shape)
-    evaluate(v.code, v.rows[entry + 1], vec, t, DIFFERENCE, shape)
-    if less(t, SUM, t, DIFFERENCE, size):
-        return 1
-    return 0 if equal(t, SUM, t, DIFFERENCE, size) else -1
+    logit, _ = evaluate(v.code, v.rows[entry], vec, shape)
+    following, _ = evaluate(v.code, v.rows[entry + 1], vec, shape)
+    return -1 if following < logit else 0 if following == logit else 1
+
+
+@inlined
+def find_peak(v: Vocabulary, low: int, high: int, vec: Words, shape: Shape) -> int:
+    """The first entry of the largest exact logit, in a part without a valley."""
+    while low < high:
+        middle = (low + high) // 2
+        if step(v, middle, vec, shape) > 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @compiled
-def look(v: Vocabulary, entry: int, best: int, shape: Shape, vec: Words, t: Words) -> int:
-    """The entry's rounded logit goes into t[DIFFERENCE…]; the best token so far, −1 if there is none, whose is in t[BEST…]."""
-    limbs, size = widths(shape)
-    token = v.tokens[entry]
-    evaluate(v.code, v.rows[entry], vec, t, SUM, shape)
-    round_into(t, SUM, size, shape.numbers[FRACTION_BITS], shape.numbers[MODE], t, DIFFERENCE, limbs)
-    if best >= 0 and not less(t, BEST, t, DIFFERENCE, limbs):
-        return min(best, token) if equal(t, BEST, t, DIFFERENCE, limbs) else best
-    for i in range(limbs):
-        t[BEST + i] = t[DIFFERENCE + i]
-    return token  # type: ignore[no-any-return]
-
-
-@compiled
-def look_between(
-    v: Vocabulary, start: int, end: int, low: int, high: int, best: int, shape: Shape, vec: Words, t: Words
-) -> int:
-    """Looks at start … end of the part low … high; an end behind which there are more tokens may raise t[OUTERMOST…]."""
-    for entry in range(start, end + 1):
-        best = look(v, entry, best, shape, vec, t)
-        outermost = low < entry == start or entry == end < high
-        if outermost and less(t, OUTERMOST, t, DIFFERENCE, len(shape.limbs)):
-            for i in range(len(shape.limbs)):
-                t[OUTERMOST + i] = t[DIFFERENCE + i]
-    return best
-
-
-@compiled
-def find_argmax(v: Vocabulary, shape: Shape, vec: Words, t: Words) -> int:
-    """The first token of the largest rounded logit, −1 if that is not certain. shape: as in Index."""
-    limbs, best = len(shape.limbs), -1
-    clear(t, OUTERMOST, limbs)
-    t[OUTERMOST + limbs - 1] = ONE << TOP  # less than any element
+def find_argmax(v: Vocabulary, vec: Words, largest: Number, shape: Shape, dense: bool) -> int:
+    """The first token of the largest rounded logit, −1 if that is not certain. dense: by all logits, so it is."""
+    best, most = -1, -largest - number(1, largest)
+    outermost = most  # the largest rounded logit of a token that stands beside one not looked at
     for part in range(len(v.parts) - 1):
         low, high = v.parts[part], v.parts[part + 1] - 1
-        if high - low <= 2 * SIDE:
-            best = look_between(v, low, high, low, high, best, shape, vec, t)
-        elif step(v, low, shape, vec, t) <= 0 and step(v, high - 1, shape, vec, t) >= 0:
-            best = look_between(v, low, low + SIDE - 1, low, high, best, shape, vec, t)
-            best = look_between(v, high - SIDE + 1, high, low, high, best, shape, vec, t)
-        else:
-            peak, above = low, high
-            while peak < above:
-                middle = (peak + above) // 2
-                if step(v, middle, shape, vec, t) > 0:
-                    peak = middle + 1
-                else:
-                    above = middle
-            best = look_between(v, max(low, peak - SIDE), min(high, peak + SIDE), low, high, best, shape, vec, t)
-    return best if less(t, OUTERMOST, t, BEST, limbs) else -1
-
-
-@compiled
-def dense_argmax(v: Vocabulary, shape: Shape, vec: Words, t: Words) -> int:
-    """The same, by all logits."""
-    best = -1
-    for entry in range(len(v.tokens)):
-        best = look(v, entry, best, shape, vec, t)
-    return best
+        start, end, gap, left_out = low, high, ABSENT, 0  # looked at, but for some from `gap` on
+        if high - low > 2 * SIDE and not dense:
+            if step(v, low, vec, shape) <= 0 and step(v, high - 1, vec, shape) >= 0:
+                gap, left_out = low + SIDE, high - low + 1 - 2 * SIDE
+            else:
+                peak = find_peak(v, low, high, vec, shape)
+                start, end = max(low, peak - SIDE), min(high, peak + SIDE)
+        entry = start
+        while entry <= end:
+            logit, _, _ = weigh(v.code, v.rows[entry], vec, largest, shape)
+            token = v.tokens[entry]
+            if most < logit or (most == logit and token < best):
+                best, most = token, logit
+            beside = low < entry == start or entry == end < high or entry + 1 == gap or entry == gap + left_out
+            if beside and outermost < logit:
+                outermost = logit
+            entry += 1
+            if entry == gap:
+                entry += left_out
+    return best if outermost < most else -1

@@ -22,7 +22,8 @@ from constructions.engines.indexed.column import (
     rounded,
     zeros,
 )
-from constructions.engines.indexed.mantissas import SMALL, Array, Digits, unique
+from constructions.engines.indexed.mantissas import SMALL, Array, Digits
+from constructions.engines.indexed.ordering import unique
 from constructions.engines.indexed.nearest import _count_at_most, _look_up, at_most
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction

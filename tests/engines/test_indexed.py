@@ -220,6 +220,14 @@ def test_sums_of_scores_are_bounded_by_what_they_are_sums_of(model):
     assert assert_same(Case(wired.model, wired.arithmetic, tokens)).dense == 0
 
 
+def test_equal_keys_tie_whatever_their_products_are_rounded_to():
+    """Under `sequential`, as heads 7 and 8 of IsTree average over keys that are all the same."""
+    wired = build(8, discipline=Discipline.SEQUENTIAL)
+    columns = assert_same(Case(wired.model, wired.arithmetic, graph_tokens(random_graph(8, random.Random(8)), "paper")))
+    assert columns.certified > 0
+    assert columns.dense == 0
+
+
 # Constructions
 
 

@@ -121,6 +121,7 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
     "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
     "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query, key: True),
+    "all winners have the same key": (indexed_head, "_are_alike", lambda key, winners: np.ones(len(winners.low), bool)),
     "no sum saturates on its way": (
         indexed_head.Head,
         "_stays_within",

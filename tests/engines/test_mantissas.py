@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from constructions.engines.indexed.mantissas import (
     Mantissas,
     concatenate,
-    count_below,
     divisible,
     from_integers,
     integers,
@@ -19,9 +18,9 @@ from constructions.engines.indexed.mantissas import (
     less,
     running_sums,
     shift_right,
-    unique,
     where,
 )
+from constructions.engines.indexed.ordering import count_below, stable_order, unique
 
 close = st.builds(
     lambda power, step, sign: sign * ((1 << power) + step),
@@ -54,6 +53,10 @@ def test_order_and_place(a: list[int], b: list[int]) -> None:
 @given(numbers, numbers)
 @example([2**90, 2**90 + 1, 2**90 + 1, -(2**90)], [2**90 + 1, 2**90 + 2, -(2**95)])
 @example([2**100 + i for i in range(8)], [2**100 + 5, 2**100 - 1, 2**100 + 9])
+@example([5, -3, 5, 0], [6, -4, 0, 2**62 - 1, 1 - 2**62])  # looked up in a table
+@example([2**62 - 1, 2**62 - 4, 2**62 - 2], [1 - 2**62, 2**62 - 3, 2**62 - 1])
+@example([10**6, -(10**9), 3], [3, 10**6 + 1, -(10**10), 3])  # sorted
+@example([10**6, 3, 1 - 2**62], [2**62 - 1, 3, 1 - 2**62])
 def test_sorting_and_searching(keys: list[int], wishes: list[int]) -> None:
     values, places = unique(wide(keys))
     ordered = sorted(set(keys))
@@ -61,6 +64,14 @@ def test_sorting_and_searching(keys: list[int], wishes: list[int]) -> None:
     assert [ordered[place] for place in places.tolist()] == keys
     assert count_below(values, wide(wishes)).tolist() == [sum(x < w for x in ordered) for w in wishes]
     assert count_below(values, wide(wishes), equal=True).tolist() == [sum(x <= w for x in ordered) for w in wishes]
+
+
+@given(st.lists(st.integers(0, 2**62) | st.integers(0, 3), min_size=1))
+@example([2**62, 2**61, 2**62, 1])
+@example([1, 0, 1, 3, 0])
+def test_equal_numbers_stay_in_order(values: list[int]) -> None:
+    order = sorted(range(len(values)), key=values.__getitem__)
+    assert stable_order(np.array(values), max(values)).tolist() == order
 
 
 @given(numbers, st.integers(0, 260))

@@ -59,7 +59,7 @@ class Wide(types.Type):  # type: ignore[misc,unused-ignore]
         super().__init__(name=f"Wide({limbs})")  # type: ignore[no-untyped-call,unused-ignore]
 
 
-@register_model(Wide)
+@register_model(Wide)  # type: ignore[no-untyped-call,unused-ignore]
 class WideModel(models.PrimitiveModel):  # type: ignore[misc,unused-ignore]
     """A single integer of LLVM."""
 

@@ -28,9 +28,9 @@ from constructions.engines.indexed.mantissas import (
     narrowed,
     shift_right,
     trailing_zeros,
-    unique,
     where,
 )
+from constructions.engines.indexed.ordering import unique
 from precision.format import Arithmetic, Rounding
 from precision.rounding import round_shifted
 

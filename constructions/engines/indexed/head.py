@@ -5,7 +5,7 @@ loser's weight, below half a quantum, rounds to 0, and each of m tied winners ha
 ε = 0 only if there are no losers. No element or midpoint but 1/m itself lies that close to 1/m, so the weight rounds like 1/m, or
 like numbers just below 1/m. Under `sequential` a loser's exponential rounds to 0 and a winner's is 1. There, a column is certified
 only if no product and no partial sum in its scores can saturate, as the query and the ranges of the keys show, and a tie only if
-no product needs rounding.
+no product needs rounding, or every winner has the same key, so that all its products are rounded alike.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Head:
                 certified &= memory.dropped.is_beaten(dict(zip(self.scored, coefficients, strict=True)), lead)
                 certified &= winners.tie == 0  # a dropped key ties with the others
             if not operators.fused:
-                certified &= (winners.number == 1) | self._exact_scores(query, key)
+                certified &= (winners.number == 1) | self._exact_scores(query, key) | _are_alike(key, winners)
                 certified &= self._stays_within(query, ranges, length)
             losers = winners.number < seen
             outputs = [
@@ -279,6 +279,20 @@ class Head:
             for j, row in enumerate(values):
                 results[j, i] = self.operators.dot((w, row[h]) for h, w in weights)
         return [_placed(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
+
+
+def _are_alike(key: Sequence[Column], winners: Winners) -> Array:
+    """At which queries all winners are ordinary keys, each row of which is the same at all of them."""
+    low, high, order = winners.low, winners.high, winners.order
+    changes = np.zeros(len(order), bool)  # from the key before
+    for row in key:
+        ordered = row.m[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    kind = np.cumsum(changes)
+    first = np.minimum(low, len(order) - 1)
+    alike = (high > low) & (kind[first] == kind[np.maximum(high - 1, first)])
+    alike &= ~winners.special_wins.any(axis=0) & (winners.tie == 0)
+    return np.asarray(alike)
 
 
 def _placed(some: Column, places: Array, among: Column) -> Column:

@@ -7,7 +7,7 @@ and products are taken digit by digit; what is added up is bounded beforehand, s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +117,7 @@ def bound_of(m: Mantissas) -> int:
 def narrowed(m: Mantissas) -> Mantissas:
     """The same in as few digits as will do."""
     while isinstance(m, Digits) and _rows_for(bound := bound_of(m)) < max(2, len(m.rows)):
-        m = _carried(list(m.rows), bound)
+        m = carried(list(m.rows), bound)
     return m
 
 
@@ -217,7 +217,7 @@ class Total:
             piece = offset if abs(offset) < _BASE else offset & _MASK
             self._put(place, np.full(length, piece), abs(piece))
             offset, place = (offset - piece) >> DIGIT_BITS, place + 1
-        return _carried([np.zeros(length, np.int64) if row is None else row for row in self._rows], bound)
+        return carried([np.zeros(length, np.int64) if row is None else row for row in self._rows], bound)
 
     def _put(self, place: int, row: Array, most: int) -> None:
         while len(self._rows) <= place:
@@ -260,35 +260,7 @@ def running_sums(m: Mantissas, bound: int) -> Mantissas:
         sums: Array = np.cumsum(m)
         return sums
     rows, _ = _split(m, bound, SMALL // (2 * len(m) + 2))
-    return _carried([np.cumsum(row) for row in rows], most)
-
-
-def unique(m: Mantissas) -> tuple[Mantissas, Array]:
-    """The different numbers in order, and the place of each number among them."""
-    if not isinstance(m, Digits):
-        return np.unique(m, return_inverse=True)
-    order = _order(m)
-    ordered = m[order]
-    new = np.concatenate([np.ones(1, bool), ordered[1:] != ordered[:-1]])
-    inverse = np.empty(len(m), np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    return ordered[new], inverse
-
-
-def count_below(values: Mantissas, wishes: Mantissas, *, equal: bool = False) -> Array:
-    """How many of the sorted values are less than each wish, or equal to it."""
-    if not isinstance(values, Digits) and not isinstance(wishes, Digits):
-        return np.searchsorted(values, wishes, side="right" if equal else "left")
-    shift = max(0, max(bound_of(values), bound_of(wishes)).bit_length() - 61)
-    leads, wanted = (_lead(m, shift) for m in (values, wishes))
-    low, high = np.searchsorted(leads, wanted, "left"), np.searchsorted(leads, wanted, "right")
-    while len(open_ := np.flatnonzero(low < high)):  # these values agree with the wish in all but their last digits
-        middle = (low[open_] + high[open_]) // 2
-        value, wish = values[middle], wishes[open_]
-        below = ~less(wish, value) if equal else less(value, wish)
-        low[open_] = np.where(below, middle + 1, low[open_])
-        high[open_] = np.where(below, high[open_], middle)
-    return low
+    return carried([np.cumsum(row) for row in rows], most)
 
 
 def _rows_for(bound: int) -> int:
@@ -307,7 +279,7 @@ def _split(m: Mantissas, bound: int, limit: int) -> tuple[list[Array], list[int]
     return rows, [_MASK] * (len(rows) - 1) + [most]
 
 
-def _carried(rows: list[Array], bound: int) -> Mantissas:
+def carried(rows: list[Array], bound: int) -> Mantissas:
     """Digits of any size carried. bound: at least every magnitude of the whole."""
     count = _rows_for(bound)
     if not rows:
@@ -344,18 +316,3 @@ def _digits(m: Any, count: int) -> list[Any]:
         last = rows.pop()
         rows += [last & _MASK, last >> DIGIT_BITS]
     return rows
-
-
-def _lead(m: Mantissas, shift: int) -> Array:
-    """⌊m / 2^shift⌋, which is below 2^61."""
-    lead = shift_right(m, shift)
-    return cast(Array, _carried(list(lead.rows), 0) if isinstance(lead, Digits) else lead)
-
-
-def _order(m: Digits) -> Array:
-    """The places in the order of their numbers."""
-    order = np.argsort(_lead(m, max(0, bound_of(m).bit_length() - 61)), kind="stable")
-    ordered = m[order]
-    if np.any(less(ordered[1:], ordered[:-1])):
-        return np.lexsort(m.rows)
-    return order

@@ -31,13 +31,12 @@ from constructions.engines.indexed.mantissas import (
     Array,
     Mantissas,
     bound_of,
-    count_below,
     divisible,
     less,
     shift_right,
-    unique,
     where,
 )
+from constructions.engines.indexed.ordering import count_below, stable_order, unique
 from constructions.engines.indexed.squares import (
     MOST_SPECIAL,
     Dimension,
@@ -173,15 +172,15 @@ def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible:
         representable &= multiple
         groups = groups * len(values) + inverse
         wanted = np.where((wanted >= 0) & (number >= 0), wanted * len(values) + number, -1)
-        present, groups = np.unique(groups, return_inverse=True)  # renumbered: below the number of keys
-        place = np.minimum(np.searchsorted(present, wanted), len(present) - 1)
+        present, groups = unique(groups)  # renumbered: below the number of keys
+        place = np.minimum(count_below(present, wanted), len(present) - 1)
         wanted = np.where((wanted >= 0) & (present[place] == wanted), place, -1)
-    by_group = np.argsort(groups, kind="stable")
+    by_group = stable_order(groups, len(ordinary))
     order, group = ordinary[by_group], groups[by_group]
     starts = np.append(_beginnings(group), len(group))
     start = starts[wanted]
     # Positions rise within a group, so what a query sees of it is a prefix.
-    stop = np.searchsorted(group * (length + 1) + order, wanted * (length + 1) + visible, side="left")
+    stop = count_below(group * (length + 1) + order, wanted * (length + 1) + visible)
     found = wanted >= 0
     start, stop = np.where(found, start, 0), np.where(found, stop, 0)
     return _Groups(order, group, wanted, start, stop, representable)
@@ -220,22 +219,21 @@ def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, A
         rank, goal = len(values) - 1 - rank, len(values) - below
     width = len(values) + 1
     composite = group * width + rank
-    middle = np.clip(np.searchsorted(composite, wanted * width + goal, side="left"), start, stop)
+    middle = np.minimum(np.maximum(count_below(composite, wanted * width + goal), start), stop)
     beginnings = _beginnings(composite)
-    run = np.zeros(len(composite), np.int64)
-    run[beginnings[1:]] = 1
-    run = np.cumsum(run)
-    ends = np.append(beginnings[1:], len(composite))
+    sizes = np.diff(beginnings, append=len(composite))
+    begins = np.repeat(beginnings, sizes)  # of the run that each place is in
+    ends = np.repeat(beginnings + sizes, sizes)
 
     def run_below(end: Array) -> tuple[Array, Array]:
         exists = end > start
-        begin = np.maximum(beginnings[run[np.where(exists, end - 1, 0)]], start)
-        return np.where(exists, begin, 0), np.where(exists, end, 0)
+        begin = np.maximum(begins[end - 1], start)  # at −1, of the last place, which is not used
+        return begin * exists, end * exists
 
     def run_above(begin: Array) -> tuple[Array, Array]:
         exists = begin < stop
-        end = np.minimum(ends[run[np.where(exists, begin, 0)]], stop)
-        return np.where(exists, begin, 0), np.where(exists, end, 0)
+        end = np.minimum(ends[begin * exists], stop)
+        return begin * exists, end * exists
 
     lower, upper = run_below(middle), run_above(middle)
     lower_2 = run_below(np.where(lower[1] > lower[0], lower[0], start))

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from constructions.engines.indexed.column import Column, classes, combine, multiply
-from constructions.engines.indexed.mantissas import Array, difference, less, unique, where
+from constructions.engines.indexed.mantissas import Array, difference, less, where
 from constructions.engines.indexed.nearest import at_most, find_winners
+from constructions.engines.indexed.ordering import unique
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
 MOST_PARTS = 256

@@ -23,8 +23,8 @@ from constructions.engines.indexed.column import (
     zeros,
 )
 from constructions.engines.indexed.mantissas import SMALL, Array, Digits
-from constructions.engines.indexed.ordering import unique
 from constructions.engines.indexed.nearest import _count_at_most, _look_up, at_most
+from constructions.engines.indexed.ordering import unique
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from tests.strategies import elements

@@ -71,9 +71,10 @@ def generates(function: Any, typer: Callable[..., Any]) -> Callable[[Function], 
     """The decorated function (context, builder, type of the result, arguments) generates the code of `function`."""
 
     def decorate(generate: Function) -> Function:
-        type_callable(function)(lambda context: typer)
+        type_callable(function)(lambda context: typer)  # type: ignore[no-untyped-call,unused-ignore]
         arguments = [types.Any] * typer.__code__.co_argcount
-        lower_builtin(function, *arguments)(lambda c, b, signature, args: generate(b, signature.return_type, args))
+        lower = lower_builtin(function, *arguments)  # type: ignore[no-untyped-call,unused-ignore]
+        lower(lambda context, builder, signature, args: generate(builder, signature.return_type, args))
         return generate
 
     return decorate

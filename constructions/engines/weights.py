@@ -72,6 +72,14 @@ class BlockWeights:
     up: tuple[tuple[Row, Weight], ...]
     down: tuple[tuple[int, Row, Weight], ...]
 
+    @cached_property
+    def units(self) -> dict[tuple[int, ...], list[int]]:
+        """The feed-forward's units, by the registers that they read."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for i, ((gate, _), (up, _)) in enumerate(zip(self.gate, self.up, strict=True)):
+            found.setdefault(tuple(coordinates((gate, up))), []).append(i)
+        return found
+
 
 class Weights:
     """The weights of a model under one arithmetic; each kind is read when it is first asked for. Equal ones are rounded once."""

@@ -142,6 +142,9 @@ def test_files_that_are_no_circuit(tmp_path: Path, capsys: pytest.CaptureFixture
     for text, message in (
         ("aag 1 1 0 1 0\n2\n", "line 3: the file ends where an output should be"),
         ("aag 2 1 0 1 1\n2\n4\n4 4 2\n", "AND 4 reads itself"),
+        ("aag 2 1 0 1 1\n2\n4\n4 2 8\n", "literal 8 is read, and nothing defines it"),
+        ("aag one 1 0 1 0\n2\n2\n", "line 1: the header should be `aag M I L O A`"),
+        ("aig 2 1 0 0 1\n", "byte 14: the file ends within AND 1 of 1"),
         ("aag 1 1 0 1 0\n2\n2\n", "the second circuit has no input 'a1'"),
     ):
         path.write_text(text)

@@ -70,6 +70,14 @@ def test_linear_rnns(name: str, n: int, text: str) -> None:
 
 
 @pytest.mark.parametrize("discipline", list(Discipline))
+@pytest.mark.parametrize("name", list(SMALL))
+def test_a_single_step_is_certified(name: str, discipline: Discipline) -> None:
+    """Gates then rise from token to token, as positions do: both could be searched, and only one of them finds the operand."""
+    wired, expected = simulation(load(name, discipline=discipline), [1], 1, discipline=discipline)
+    assert first_mismatch(wired, [1], expected) is None
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
 def test_engines_agree(discipline: Discipline) -> None:
     """On a whole run, or its beginning; both disciplines."""
     rnn = load("parity", discipline=discipline)
@@ -227,6 +235,7 @@ def test_command_with_trace(capsys: pytest.CaptureFixture[str]) -> None:
         (("1 2",), 2, "'2' is not a word of parity"),
         (("",), 2, "a prompt has at least one word"),
         (("--rnn", "lstm"), 2, "invalid choice: 'lstm'"),
+        (("1", "--precision", "11"), 2, "p = 11 is too small for 55 gates"),  # more gates than 2^(p/2)
         (
             ("1", "--precision", "21"),
             2,

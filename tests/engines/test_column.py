@@ -215,3 +215,10 @@ def test_searches_among_sorted_keys(queries, keys):
         assert fits == ((x / Fraction(2) ** keys.e).denominator == 1)
     counts = _count_at_most(distinct, keys.e, queries)
     assert counts.tolist() == [sum(x <= query for x in table) for query in values(queries)]
+
+
+def test_nothing_is_taken_from_zeros_by_places_or_by_a_mask() -> None:
+    """A column of zeros is not gathered; it has the length all the same."""
+    for column in (zeros(4), from_floats(np.array([1.0, 0.0, 2.0, 0.5]))):
+        for index in (np.array([3, 0, 0, 1, 2]), np.array([True, False, True, True])):
+            assert column.take(index).to_quanta(-1) == np.array(column.to_quanta(-1))[index].tolist()

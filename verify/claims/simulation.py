@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from circuits.models import SEARCHERS, SMALL, Rnn, simulated
+from circuits.models import SEARCHERS, SMALL, SPACE, TURING, Rnn, simulated
 from circuits.plan import Plan
 from circuits.runs import run_rnn
 from circuits.simulation import FINDINGS, build, least_precision
 from circuits.simulator import Simulator, expected_tokens
 from constructions.engines import find_engine, indexed
+from constructions.turing import configurations
+from constructions.turing.library import find
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from verify.framework.check import Check
@@ -38,7 +40,7 @@ class Task:
 @cache
 def load(name: str, n: int) -> Rnn:
     """The RNN at its least p."""
-    return SMALL[name].load(None, n)
+    return simulated()[name].load(None, n)
 
 
 @cache
@@ -47,7 +49,8 @@ def transformer(name: str, n: int, prompt: int, words: int, printed: tuple[str, 
     return build(Plan(load(name, n), prompt, words), printed=printed)
 
 
-def expected(task: Task) -> list[int]:
+@cache
+def expected(task: Task) -> Sequence[int]:
     """Every gate and every word, by the circuit itself."""
     rnn = load(task.rnn, task.n)
     return expected_tokens(rnn, run_rnn(rnn, task.prompt, task.words))
@@ -102,29 +105,15 @@ def test_simulation(check: Check, engine: str) -> None:
 
     def begins_right(task: Task) -> Counterexample | None:
         wired, wanted = transformer(task.rnn, task.n, len(task.prompt), task.words), expected(task)
-        wanted = wanted[: BEGINNING.get(check.engine, len(wanted))]
+        wanted = list(wanted[: BEGINNING.get(check.engine, len(wanted))])
         decode = find_engine(check.engine)
         found = decode(wired.model, wired.arithmetic, task.prompt, set(), len(wanted), guess=wanted).produced
         return None if found == wanted else Counterexample(expected=wanted, written=found)
 
     text = f"parity: every prompt of up to {LONGEST} bits, by indexed"
-    check.exhaustive(
-        every_parity(),
-        right,
-        count=sequences(LONGEST, 2) - 1,
-        range=text,
-        size=lambda task: len(task.prompt),
-        precision="least p",
-    )
+    check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
     text = "shift register and sum: every prompt of up to two words at n = 1, by indexed"
-    check.exhaustive(
-        every_short(),
-        right,
-        count=2 * (sequences(2, 3) - 1),
-        range=text,
-        size=lambda task: len(task.prompt),
-        precision="least p",
-    )
+    check.exhaustive(every_short(), right, count=SHORT, range=text, size=words_of, precision="least p")
     text = "longer prompts, to 320 words and 18,000 tokens, by indexed"
     check.chosen(LONG, right, range=text, size=words_of, precision="least p")
     tokens = f"the first {BEGINNING[engine]} tokens" if engine in BEGINNING else "all tokens"
@@ -155,6 +144,28 @@ def test_searches(check: Check) -> None:
     check.chosen(SEARCHING, right, range="one question each, 5,820 to 8,485 tokens, by indexed", precision="least p")
 
 
+@claim(
+    "4.8/halts",
+    source="Theorems 4.1 and 4.8",
+    statement="So does one that runs the Linear RNN with chain of thought that runs BB(2): 43 steps of 4,804 gates, to HALT.",
+)
+def test_halts(check: Check) -> None:
+    def right(rnn: str) -> Counterexample | None:
+        model, known = simulated()[rnn], load(rnn, simulated()[rnn].n)
+        task = Task(rnn, model.n, tuple(map(known.vocabulary.index, model.prompt.split())), model.words)
+        if found := differs(task):
+            return found
+        words = [known.vocabulary[token] for token in expected(task) if token < len(known.vocabulary)]
+        machine = find("bb2")
+        written = configurations.written(configurations.Task(machine.machine, machine.steps, "", SPACE))
+        if words[len(task.prompt) - 1 :] == written and words[-1] == configurations.HALT:
+            return None
+        return Counterexample(expected=written, words=words)
+
+    text = f"all 206,615 tokens on {SPACE} cells by indexed, the words against a simulator of machines"
+    check.chosen([TURING], right, range=text, precision="least p")
+
+
 @claims(
     "finding",
     [
@@ -167,14 +178,7 @@ def test_printed(check: Check, finding: Finding) -> None:
         return differs(task, (finding.id,))
 
     text = f"parity: every prompt of up to {LONGEST} bits, all else repaired, by indexed"
-    check.exhaustive(
-        every_parity(),
-        right,
-        count=sequences(LONGEST, 2) - 1,
-        range=text,
-        size=lambda task: len(task.prompt),
-        precision="least p",
-    )
+    check.exhaustive(every_parity(), right, count=PARITIES, range=text, size=words_of, precision="least p")
 
 
 @dataclass(frozen=True)

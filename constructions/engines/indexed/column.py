@@ -52,7 +52,9 @@ class Column:
         return self.bound == 0
 
     def take(self, index: Array) -> Column:
-        """The values at the given places."""
+        """The values at the given places, or where a mask is true."""
+        if self.is_zero:
+            return zeros(int(np.count_nonzero(index)) if index.dtype == np.bool_ else len(index))
         return Column(self.m[index], self.e, self.bound)
 
     def at(self, place: int) -> Fraction:
@@ -106,6 +108,8 @@ def zeros(length: int) -> Column:
 def constant(value: Fraction, length: int) -> Column:
     """A column that holds `value`, a dyadic rational, everywhere."""
     mantissa, e = dyadic(value)
+    if abs(mantissa) < SMALL:
+        return Column(np.full(length, mantissa, np.int64), e, abs(mantissa))
     return Column(from_integers(np.array([mantissa], object))[np.zeros(length, np.int64)], e, abs(mantissa))
 
 

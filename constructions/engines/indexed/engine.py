@@ -18,7 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from constructions.engines.indexed.column import Column, combine, from_floats, multiply, positive_part
+from constructions.engines.indexed.column import Column, combine, from_floats
+from constructions.engines.indexed.feed_forward import changes
 from constructions.engines.indexed.head import Attended, Head, Joined, KeysForgotten, Memory
 from constructions.engines.indexed.mantissas import Array, integers
 from constructions.engines.indexed.operators import Operators, reach
@@ -332,14 +333,7 @@ class _Chunk:
         return {register: state.at(self.length - 1) for register, state in found.items()}
 
     def _feed_forward(self, number: int, block: BlockWeights) -> None:
-        operators, stream, length = self.operators, self.stream, self.length
-        hidden = []
-        for i, ((gate_row, gate_bias), (up_row, up_bias)) in enumerate(zip(block.gate, block.up, strict=True)):
-            gate = operators.row(gate_row, stream, gate_bias, length, f"{number}.gate[{i}]")
-            up = operators.row(up_row, stream, up_bias, length, f"{number}.up[{i}]")
-            hidden.append(operators.round(multiply(positive_part(gate), up), f"{number}.product[{i}]"))
-        for register, row, bias in block.down:
-            change = operators.row(row, hidden, bias, length, f"{number}.down[{register}]")
+        for register, change in list(changes(self.operators, block, self.stream, self.length, number)):
             self._add(register, change, f"{number}.residual[{register}]")
 
     # Output head

@@ -6,27 +6,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from constructions.engines.indexed.column import Column, combine, rounded, zeros
+from constructions.engines.indexed.mantissas import Array
 from constructions.engines.weights import Row, Weight
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_shifted
 
 
 class Operators:
-    """Rounds weights, affine rows and dot products; one for each run over a chunk of positions."""
+    """Rounds weights, affine rows and dot products; one for each run over a chunk of positions.
 
-    def __init__(self, arithmetic: Arithmetic) -> None:
+    times: how many positions each place of its columns stands for, if not one.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, times: Array | None = None) -> None:
         self.arithmetic = arithmetic
         self.fused = arithmetic.discipline is Discipline.FUSED
         self.fraction_bits = -arithmetic.format.quantum_exponent
         self.saturations: dict[str, int] = {}
+        self._times = times
+
+    def for_many(self, times: Array) -> Operators:
+        """For columns whose places stand for so many positions; saturations are counted together with these."""
+        result = Operators(self.arithmetic, times)
+        result.saturations = self.saturations
+        return result
 
     def round(self, column: Column, site: str, since: int = 0) -> Column:
         """The column rounded. Saturations are counted from the place `since` on: those before it were counted before."""
         result, saturated = rounded(column, self.arithmetic)
-        if saturated is not None and (number := int(np.count_nonzero(saturated >= since))):
+        if saturated is None:
+            return result
+        counted = saturated[saturated >= since]
+        if number := len(counted) if self._times is None else int(self._times[counted].sum()):
             self.saturations[site] = self.saturations.get(site, 0) + number
         return result
 
@@ -53,6 +65,8 @@ class Operators:
     @staticmethod
     def sum(a: Column, b: Column, length: int) -> Column:
         """The exact sum of two columns."""
+        if a.is_zero or b.is_zero:
+            return b if a.is_zero else a
         return combine([(Fraction(1), a), (Fraction(1), b)], Fraction(0), length)
 
     def weight(self, weight: Weight) -> Fraction:

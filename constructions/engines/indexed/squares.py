@@ -129,17 +129,16 @@ def _square_defect(root: Column, square: Column, ordinary: Array) -> Column | No
 
 
 def choose_preference(dimensions: Sequence[Dimension], ordinary: Array) -> Dimension | None:
-    """The dimension to be searched, not matched: one that rises from key to key, else the one with the least cost of a miss."""
-    for d in dimensions:
-        values = d.keys.m[ordinary]
-        if len(values) > 1 and bool(np.all(values[1:] > values[:-1])):
-            return d
-    inexact = [d for d in dimensions if not d.defect.is_zero]
-    if inexact:
-        return inexact[0]
-    if len(dimensions) < 2:
+    """The dimension to be searched, not matched: of those that rise from key to key, or else of all, the cheapest to miss."""
+    rising = [d for d in dimensions if _rises(d.keys.m[ordinary])]
+    inexact = [d for d in rising or dimensions if not d.defect.is_zero]
+    if not rising and not inexact and len(dimensions) < 2:
         return None
-    return min(dimensions, key=lambda d: d.granularity**2 / d.scale)
+    return min(inexact or rising or dimensions, key=lambda d: d.granularity**2 / d.scale)
+
+
+def _rises(values: Mantissas) -> bool:
+    return len(values) > 1 and bool(np.all(values[1:] > values[:-1]))
 
 
 def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[int]:

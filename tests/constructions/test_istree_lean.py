@@ -6,32 +6,16 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, lean_words
 from constructions.istree.__main__ import main
-from constructions.istree.graphs import LAYOUTS, PAPER, Graph, TokenLayout, expected_answer, sequence_length
+from constructions.istree.graphs import LAYOUTS, PAPER, TokenLayout, expected_answer, sequence_length
 from constructions.models.checked import check_run
 from constructions.wiring.part import Setting
-from precision.format import Discipline, fixed_point
-from tests.constructions.test_istree import answer, layouts
-from verify.inputs.strategies import every_input, every_labelled_graph, graphs
-
-
-@settings(max_examples=25, deadline=None)
-@given(graphs(range(1, 9)), st.sampled_from(list(LAYOUTS.values())), st.sampled_from(Discipline))
-def test_answers_as_algorithm_1(graph: Graph, layout: TokenLayout, discipline: Discipline) -> None:
-    wired = lean.build(graph.n, layout=layout.name, discipline=discipline)
-    assert answer(wired, graph, layout) == expected_answer(graph, layout)
-
-
-@settings(max_examples=8, deadline=None)
-@given(graphs(range(2, 7)), st.sampled_from((2, 10, 40)))
-def test_more_bits_change_nothing(graph: Graph, more: int) -> None:
-    wired = lean.build(graph.n, lean.least_precision(graph.n) + more)
-    assert answer(wired, graph, PAPER) == expected_answer(graph, PAPER)
+from precision.format import fixed_point
+from tests.constructions.test_istree import layouts
+from verify.inputs.strategies import every_input, every_labelled_graph
 
 
 @layouts

@@ -146,8 +146,9 @@ def _embedding(plan: Plan) -> Embedding:
         {name: Fraction(float(value)) for name, value in zip(names, row, strict=True) if name != plan.position}
         for row in plan.rnn.words
     ]
+    of_square = squared("gate")
     gates: list[Mapping[str, Number]] = [
-        {"gate": g, squared("gate"): g * g, "value": v, "is_gate": 1} for g in range(1, plan.gates + 1) for v in (0, 1)
+        {"gate": g, of_square: g * g, "value": v, "is_gate": 1} for g in range(1, plan.gates + 1) for v in (0, 1)
     ]
     words = [gate_word(g, v) for g in range(1, plan.gates + 1) for v in (0, 1)]
     return Embedding((*plan.rnn.vocabulary, *words), (*rows, *gates), "position")

@@ -102,7 +102,8 @@ def embedding_of(plan: Plan, vertices: int) -> Embedding:
     if plan.says(TIED_HEAD):
         rows: list[Mapping[str, Number]] = [{"vertex": i} for i in range(1, vertices + 1)]
     else:
-        rows = [{"vertex": i, squared("vertex"): i * i} for i in range(1, vertices + 1)]
+        of_square = squared("vertex")
+        rows = [{"vertex": i, of_square: i * i} for i in range(1, vertices + 1)]
     rows += [{word: 1} for word in layout.specials]
     return Embedding(layout.vocabulary(vertices), tuple(rows), "position")
 

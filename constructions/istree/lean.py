@@ -115,9 +115,8 @@ def _times(gate: Affine, up: str, into: str) -> Unit:
 
 def _embedding(plan: _Plan, n: int) -> Embedding:
     u = plan.scale.unit
-    vertices: list[Mapping[str, Number]] = [
-        {"vertex": i * u, squared("vertex"): i * i * u * u} for i in range(1, n + 1)
-    ]
+    of_square = squared("vertex")
+    vertices: list[Mapping[str, Number]] = [{"vertex": i * u, of_square: i * i * u * u} for i in range(1, n + 1)]
     specials: list[Mapping[str, Number]] = [{word: 1} for word in plan.layout.specials]
     return Embedding(plan.layout.vocabulary(n), (*vertices, *specials), "position")
 

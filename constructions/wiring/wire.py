@@ -222,7 +222,7 @@ class _Filler:
     """Fills matrix rows from forms; every number is rounded to the format or, if `exact`, must already lie in it."""
 
     def __init__(self, registers: Sequence[str], fmt: Format, exact: bool) -> None:
-        self.index = {name: i for i, name in enumerate(registers)}
+        self.index = {str(name): i for i, name in enumerate(registers)}  # plain strings are found faster
         self.format = fmt
         self.exact = exact
         # Integers up to here are elements that float64 holds: most weights are such.

@@ -12,7 +12,7 @@ from typing import Any
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.building import COVERED, RETRIEVERS, Subject, findings_of
+from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, findings_of
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -30,9 +30,9 @@ from verify.certificates.files import read
 from verify.certificates.ranges import intervals
 
 PROG = "python -m verify.certify"
-LARGEST_N = 10**14
 DEFAULT_N = 16
 ALL_BITS = 64
+LARGEST_N = 10**18
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
 model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
@@ -40,6 +40,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
   {PROG} recall --all-n                      every n from 4 to 2^64 (istree: hundreds of intervals, half an hour)
+  {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
@@ -58,9 +59,9 @@ def _command(argv: Sequence[str]) -> int:
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
     add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
-    add("--variant", choices=("repaired", "printed"), default="repaired", help="default: repaired")
+    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
-    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}")
+    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}, with --all-n {LEAST}")
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
     add(
         "--precision",
@@ -70,7 +71,7 @@ def _command(argv: Sequence[str]) -> int:
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
-    add("--all-n", action="store_true", help=f"every n up to 2^{ALL_BITS}, an interval of equal weights at a time")
+    add("--all-n", action="store_true", help=f"every n from N to 2^{ALL_BITS}, an interval at a time")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="CERT", help="make a stored certificate again and compare every field")
     args = parser.parse_args(argv)
@@ -92,12 +93,14 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
     if args.tokens != "paper" and args.what != "istree":
         raise cli.CommandError("--tokens is for istree; a sequence has one layout")
-    n, discipline = args.n or DEFAULT_N, Discipline(args.discipline)
-    subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens)
+    lean = args.variant == "lean"
+    if lean and (args.what != "istree" or printed):
+        raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
+    n, discipline = args.n or (LEAST if args.all_n else DEFAULT_N), Discipline(args.discipline)
+    subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean)
     if args.all_n:
-        with cli.progress(f"{args.what}, every n"), cli.usage_errors():
-            found = _every_n(subject)
-        return _show(found, args.json)
+        with cli.usage_errors():
+            return _show(_every_n(subject), args.json)
     with cli.usage_errors():
         return _show(certificate(subject), args.json)
 
@@ -146,11 +149,14 @@ def _every_n(subject: Subject) -> dict[str, Any]:
                 "n": [str(interval.low), str(interval.high)],
                 "precision_bits": interval.precision_bits,
                 "weights_sha256": interval.digest,
+                "weights_compared_at": [str(n) for n in interval.compared],
                 "verdict": interval.judged.verdict,
             }
         )
+        size = f"n = {interval.low} … {interval.high}"
+        print(f"{size}: p = {interval.precision_bits}, {interval.judged.verdict}", file=sys.stderr, flush=True)
         if interval.judged.verdict != CERTIFIED:
-            where = f"n = {interval.low} … {interval.high}, {interval.judged.where}"
+            where = f"{size}, {interval.judged.where}"
             return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
     return found
 
@@ -176,12 +182,17 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         return CODES[verdict]
     size = f", n = {document['n']}" if document.get("n") else ""
     bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
-    print(f"{document['construction']}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
+    lean = ", lean" if document.get("variant") == "lean" else ""
+    print(f"{document['construction']}{lean}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
-    for interval in document.get("intervals", ()):
-        low, high = interval["n"]
-        print(f"  n = {low} … {high}: p = {interval['precision_bits']}, {interval['verdict']}")
+    if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
+        low, high = done[0]["n"][0], done[-1]["n"][1]
+        print(f"  n = {low} … {high}, in {len(done)} intervals of equal weights or of weights affine in n")
+        most = max(len(item["weights_compared_at"]) for item in done)
+        print(
+            f"  assumed between the up to {most} sizes of an interval whose weights were compared: that these forms hold"
+        )
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"

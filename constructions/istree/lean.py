@@ -46,10 +46,10 @@ from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline, fixed_point
+from precision.format import Arithmetic, Discipline, Format, fixed_point
 
 SOURCE = "Theorem 4.7"
-PLACE_DIGITS = 24  # of K, so that float64 holds K²
+PLACE_DIGITS = 5  # of K: one K, and so one set of scores, serves an interval of n
 
 
 @dataclass(frozen=True)
@@ -298,6 +298,15 @@ def _output(plan: _Plan) -> list[Gadget]:
     return gadgets
 
 
+def plan(
+    n: int, fmt: Format, *, layout: Layout = "paper", vertices: int | None = None
+) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: how many of them the embedding lists."""
+    plan = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout])
+    blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
+    return _embedding(plan, n if vertices is None else vertices), blocks
+
+
 def build(
     n: int,
     precision_bits: int | None = None,
@@ -319,9 +328,9 @@ def build(
     least = least_precision(n, discipline, layout=layout)
     bits = least if precision_bits is None else precision_bits
     fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
-    plan, arithmetic = _Plan(Setting(n, sequence_length(n), fmt), LAYOUTS[layout]), Arithmetic(fmt, discipline)
-    about, embedding, longest = ("istree", SOURCE, (), frozenset[str](), n), _embedding(plan, n), plan.setting.length
-    blocks = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan), _block_5(plan))
+    embedding, blocks = plan(n, fmt, layout=layout)
+    about, longest = ("istree", SOURCE, (), frozenset[str](), n), sequence_length(n)
+    arithmetic = Arithmetic(fmt, discipline)
     return wired_of(*about, embedding, blocks, arithmetic, longest, variant="lean", exact=bits >= least)
 
 

@@ -20,7 +20,6 @@ from fractions import Fraction
 from verify.certificates.candidates import (
     KEYS,
     KNOWN,
-    PLACE,
     SCORE,
     VALUES,
     Candidate,
@@ -39,7 +38,8 @@ from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
 from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
 from verify.certificates.rows import HeadRows
-from verify.certificates.scores import complete_squares, lattice
+from verify.certificates.scores import Score, lattice
+from verify.certificates.winners import Winners, scored, winning_part
 
 
 class Reader:
@@ -75,8 +75,6 @@ class Reader:
                     f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
-        if query.position.high > query.space.largest:
-            raise Refused(self.where, f"{query.position.high} keys are more than the largest number")
         target = self._target(found)
         if target is not None:
             for i, candidate in enumerate(found):  # the target travels with the parts
@@ -112,9 +110,9 @@ class Reader:
         joint = replace(query, box=box, forms={**query.forms, **key.forms})
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
-        for product in products if not self.fused else [total(products)]:
-            if not joint.on_grid(product) and not self._inexact(product, joint):
-                raise Undecided(self.where, f"a score of {query.name} is no multiple of the step")
+        operators = products if not self.fused else [total(products)]
+        off = sum(not joint.on_grid(product) and not self._inexact(product, joint) for product in operators)
+        noise = off * query.space.step / 2
         if not self.fused:
             partial = ZERO
             for product in products:
@@ -125,19 +123,12 @@ class Reader:
         joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **read})
         own = frozenset(key.box) - frozenset(query.box)
         if not ids:
-            return self._scored(ids, joint, own)
+            return scored(Candidate(ids, joint, own, Score((), ZERO), noise))
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
-        return None if part is None else self._scored(ids, part, own)
+        return None if part is None else scored(Candidate(ids, part, own, Score((), ZERO), noise))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)
-
-    def _scored(self, ids: frozenset[int], joint: Kind, own: frozenset[str], *, whole: bool = True) -> Candidate:
-        """With the score's squares: those of the key's atoms first, its position last of them."""
-        exact, place = joint.register(SCORE), joint.register(SCORE - 1)
-        keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
-        order = keys + [name for name in place.atoms if name in own] + sorted(exact.atoms - own)
-        return Candidate(ids, joint, own, complete_squares(joint, exact, order), whole)
 
     def _with_rows(self, kind: Kind) -> Kind:
         """The kind with its key and value rows as pseudo registers."""
@@ -158,9 +149,12 @@ class Reader:
 
     # Leads
 
-    def _check(self, query: Kind, winning: Fraction, lead: Fraction, needed: int, lowest: Fraction) -> Lead:
-        """Raises Refused if the lead does not suffice, or the largest score may lie where others saturate."""
-        if 0 < lead < needed:
+    def _check(self, query: Kind, winning: Fraction, lead: Fraction | None, needed: int, lowest: Fraction) -> Lead:
+        """Raises Refused if the lead does not suffice, or the largest score may lie where others saturate.
+
+        lead: None if no two scores differ.
+        """
+        if lead is not None and lead < needed:
             raise Refused(
                 self.where, f"scores of {query.name} may differ by {float(lead):.6g} only; {needed} is needed"
             )
@@ -171,7 +165,7 @@ class Reader:
                 f"saturates: the largest score of {query.name} can be {float(winning):.6g}, and others are below "
                 f"−{float(largest):.6g}",
             )
-        return Lead(lead, needed, winning)
+        return Lead(lead or Fraction(0), needed, winning)
 
     # By position
 
@@ -182,7 +176,9 @@ class Reader:
             squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
             if not place.atoms & candidate.own:
                 continue
-            if len(squares) != 1 or not rest.is_constant or len(place.atoms) != 1:
+            if not candidate.exact.atoms & candidate.own:
+                continue
+            if len(squares) != 1 or not squares[0].can_vanish or not rest.is_constant or len(place.atoms) != 1:
                 return None
             (name,) = place.atoms
             c = squares[0].form.terms.get((name,), Fraction(0))
@@ -196,11 +192,19 @@ class Reader:
         for candidate in candidates:
             offset = candidate.place - target
             expected = constant(rest_constant) - offset * offset * cost
+            if not candidate.exact.atoms & candidate.own and self._behind(candidate, target, rest_constant - cost):
+                continue
             if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(
                 candidate.exact
             ):
                 return None
         return cost, target, rest_constant
+
+    def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
+        """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
+        joint = candidate.joint
+        found, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
+        return found and ahead and candidate.score.upper(joint) <= most
 
     def _by_position(
         self,
@@ -232,7 +236,10 @@ class Reader:
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
             parts += [self._reads(part, at) for part in found if part is not None]
-        return parts, self._check(query, winning, cost, needed, lowest(candidates))
+        # All keys may lie on one side of f, this far off at least.
+        away = max(1 - query.bounds(f)[1], query.bounds(f - k)[0], Fraction(0))
+        lead, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
+        return parts, self._check(query, winning - noise, lead - noise, needed, lowest(candidates))
 
     def _back(self, candidate: Candidate, offset: int) -> Kind | None:
         """The query where the key `offset` positions before has this kind."""
@@ -249,14 +256,20 @@ class Reader:
         if any(self._inexact(c.exact, c.joint) for c in candidates):
             return self._by_count(query, candidates, needed, at)
         winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
-        winners = [winner for c in candidates if (winner := self._winner(c, winning)) is not None]
-        kept = self._check(query, winning, lattice([c.exact for c in candidates]), needed, lowest(candidates))
+        lost: list[Fraction] = []
+        winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
+        able = Winners(winners, [self._many(c) for c in winners])
+        noise = 2 * max(c.noise for c in candidates)
+        lead = lattice([c.exact for c in candidates])
+        if 0 < lead < needed + noise:
+            lead = max(lead, able.lead(lost))
+        kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
         spans = sorted({c.score.lower(c.joint) for c in winners if c.exact.is_constant})
         for c in winners:
             rank = spans.index(c.score.lower(c.joint)) if c.exact.is_constant else -1
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
             self.trace.append(f"key {sorted(c.ids)} {c.place} {c.whole} {rank} {signs}")
-        if self._unique(winners):
+        if able.unique():
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
 
@@ -290,76 +303,16 @@ class Reader:
                     raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are not 0")
                 parts.append(self._reads(query, at, [ZERO for _ in values]))
             lowest = min(race.lowest())
-            return parts, self._check(query, found.winning, found.lead, needed, lowest)
+            return parts, self._check(query, found.winning, found.lead or None, needed, lowest)
         raise Undecided(self.where, f"scores of {query.name} are no integer polynomials: {candidates[0].exact}")
 
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
         """Whether there is such a key, whatever the input."""
         return candidate.is_self or self.keys.sure(entry(query), candidate.ids)
 
-    def _winner(self, candidate: Candidate, winning: Fraction) -> Candidate | None:
-        """The part in which it can have the largest score."""
-        while True:
-            joint, score = candidate.joint, candidate.score
-            upper = score.upper(joint)
-            if upper < winning:
-                return None
-            for square in score.squares:
-                low, high = joint.bounds(square.form)
-                if low <= 0 <= high and not low == high == 0 and upper - square.cost < winning:
-                    part = joint.restricted(square.form, Fraction(0), Fraction(0))
-                    if part is None:
-                        return None
-                    candidate = self._scored(candidate.ids, part, candidate.own, whole=False)
-                    break
-            else:
-                return candidate
-
-    def _unique(self, winners: Sequence[Candidate]) -> bool:
-        """Whether no two positions can tie: their scores are one strictly monotone function of the position, or lie apart."""
-        found = [self._monotone(c) for c in winners]
-        if any(self._many(c) and f is None for c, f in zip(winners, found, strict=True)):
-            return False
-        on = [False for _ in winners]
-        if functions := [f for f in found if f is not None]:
-            function, offset = functions[-1]
-            on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in winners]
-            # A parabola is monotone on one side of its top only.
-            held = [c for c, is_on in zip(winners, on, strict=True) if is_on]
-            sides = [c.joint.bounds(offset.substitute({PLACE: c.place})) for c in held]
-            if min(low for low, _ in sides) < 0 < max(high for _, high in sides):
-                return False
-        spans = [(c.score.lower(c.joint), c.score.upper(c.joint)) for c in winners]
-        for i, c in enumerate(winners):
-            if self._many(c) and not on[i]:
-                return False
-            for j in range(i):
-                apart = spans[i][1] < spans[j][0] or spans[j][1] < spans[i][0]
-                same = c.place.is_constant and c.place == winners[j].place  # one position has one kind
-                if not apart and not same and not (on[i] and on[j]):
-                    return False
-        return True
-
     def _many(self, candidate: Candidate) -> bool:
         """Whether there may be several such keys."""
         return self._multiplicity(candidate) > 1
-
-    def _monotone(self, candidate: Candidate) -> tuple[Polynomial, Polynomial] | None:
-        """The score as a function of the key's position k', if it is strictly monotone and depends on nothing else of the key.
-
-        Also the form in k' whose square it is.
-        """
-        squares = [s for s in candidate.score.squares if s.form.atoms & candidate.own]
-        if len(squares) != 1 or len(candidate.place.atoms) != 1:
-            return None
-        (name,), (square,) = candidate.place.atoms, squares
-        low, high = candidate.joint.bounds(square.form)
-        if low < 0 < high or abs(square.form.terms.get((name,), Fraction(0))) != 1:
-            return None
-        if (candidate.exact.atoms & candidate.own) != {name} or name in candidate.score.rest.atoms:
-            return None
-        place = {name: atom(PLACE)}
-        return candidate.exact.substitute(place), square.form.substitute(place)
 
     def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
         """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
@@ -384,6 +337,11 @@ class Reader:
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)
                 raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
+        if not self.fused and any(value.terms for value in values):
+            if most > query.space.largest:
+                raise Refused(self.where, f"{most} keys are more than the largest number")
+            if any(c.noise for c in winners):
+                raise Undecided(self.where, f"equal scores of {query.name} may be rounded differently")
         box = {**query.box, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
         return self._reads(replace(query, box=box), at, values).simplified()
 

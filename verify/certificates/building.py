@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
-from constructions.istree import transformer
+from constructions.istree import lean, transformer
 from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.retriever import Plan, Retriever
@@ -30,7 +30,7 @@ COVERED = (*RETRIEVERS, "istree")
 class Subject:
     """Which model, and which inputs. length: the most tokens of a sequence, by default n.
 
-    precision_bits: by default the least. layout: of a graph's tokens.
+    precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.
     """
 
     construction: str
@@ -41,6 +41,7 @@ class Subject:
     printed: tuple[str, ...] = ()
     query_length: int | None = None
     layout: Layout = "paper"
+    lean: bool = False
 
 
 def findings_of(construction: str) -> Sequence[Finding]:
@@ -54,6 +55,8 @@ def precision_of(subject: Subject) -> int:
         return subject.precision_bits
     if SCORE_RANGE.id in subject.printed:
         return printed_precision(subject.n)
+    if subject.lean:
+        return lean.least_precision(subject.n, subject.discipline, layout=subject.layout)
     if subject.construction == "istree":
         return transformer.least_precision(subject.n, subject.discipline)
     retriever = RETRIEVERS[subject.construction]
@@ -69,7 +72,10 @@ def build(subject: Subject) -> tuple[Model, Language]:
         )
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
-    if subject.construction == "istree":
+    if subject.lean:
+        embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
+        inputs = language.istree(n, n, subject.layout)
+    elif subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
         inputs = language.istree(n, n, subject.layout)
     else:
@@ -83,14 +89,19 @@ def build(subject: Subject) -> tuple[Model, Language]:
     return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen)), inputs
 
 
+def compared(low: int, high: int) -> list[int]:
+    """Sizes of an interval: both ends, those beside them and the middle."""
+    return sorted({low, min(low + 1, high), (low + high) // 2, max(high - 1, low), high})
+
+
 def between(subject: Subject, low: int, high: int) -> tuple[Model, Language]:
     """One model for all sizes from low to high, with n an atom of its weights and inputs. Raises ValueError if there is none.
 
-    It is held against the models of both ends, of the sizes beside them and of the middle.
+    It is held against the models of the sizes in `compared`.
     """
     first, last = (build(replace(subject, n=n))[0] for n in (low, high))
     model = line_through(first, low, last, high) if low < high else first
-    for n in sorted({low, min(low + 1, high), (low + high) // 2, max(high - 1, low), high}):
+    for n in compared(low, high):
         if model is None or build(replace(subject, n=n))[0].layers != at_size(model, n).layers:
             raise ValueError(f"the weights of n = {low} … {high} are no affine forms of n")
     assert model is not None

@@ -42,14 +42,15 @@ class Lead:
 class Candidate:
     """A query and one kind of key together, as one kind over the atoms of both.
 
-    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. whole: nothing
-    was restricted.
+    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
+    rounding may take the score. whole: nothing was restricted.
     """
 
     ids: frozenset[int]
     joint: Kind
     own: frozenset[str]
     score: Score
+    noise: Fraction = Fraction(0)
     whole: bool = True
 
     @property

@@ -11,6 +11,7 @@ where the sign of a gate or the kind of a head's winner differs. Whatever no rul
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -23,12 +24,12 @@ from verify.certificates.candidates import Keys, Lead
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Consecutive, Language
-from verify.certificates.merging import joined, merged
+from verify.certificates.merging import joined, linked, merged
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward
 from verify.certificates.output import settle_output
 from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.rows import Layer, Written, as_polynomial
+from verify.certificates.rows import Layer, Row, Written, as_polynomial
 
 MOST_KINDS = 4000
 
@@ -117,7 +118,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
     for index, place in enumerate(language.places):
         box: dict[str, Domain] = {
             SIZE: Integer(*language.sizes),
-            POSITION: Integer(language.range(place.low)[0], language.range(place.high)[1]),
+            POSITION: language.positions(place),
         }
         known = [(atom(POSITION), place.low, place.high)]
         if place.word:
@@ -132,9 +133,6 @@ def embedded(model: Model, language: Language) -> list[Kind]:
                 raise Undecided("the embedding", f"{value} is no multiple of the step at {place.name}")
             kind, settled = kind.settle(value, "the embedding")
             kind = kind.with_registers({i: settled})
-        for i, slope in model.position:
-            kind, offset = kind.settle(atom(POSITION) * slope, "the embedding")
-            kind = added(kind, i, offset, "the embedding")
         narrowed: Kind | None = kind
         for value, low, high in known:
             for bound, least, most in ((low, Fraction(0), None), (high, None, Fraction(0))):
@@ -144,8 +142,28 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             narrowed = narrowed.restricted(atom(POSITION) - atom(NUMBER), Fraction(place.behind), None)
         if narrowed is None:
             raise ValueError(f"no token can stand at {place.name}")
-        kinds.append(narrowed.simplified())
-    return kinds
+        kinds += _placed(narrowed.simplified(), model.position)
+    return linked(kinds)
+
+
+def _placed(kind: Kind, slopes: Row) -> list[Kind]:
+    """With the position added; positions that are larger than any number are a kind of their own, of the largest number."""
+    done = [kind]
+    for i, slope in slopes:
+        offset = atom(POSITION) * as_polynomial(slope)
+        largest = kind.space.largest * (1 if offset.terms[POSITION,] > 0 else -1)
+        last = Fraction(math.floor(largest / offset.terms[POSITION,]))
+        parts, done = done, []
+        for part in parts:
+            if (exact := part.restricted(atom(POSITION), None, last)) is not None:
+                exact, value = exact.settle(offset, "the embedding")
+                done.append(added(exact, i, value, "the embedding"))
+            if (beyond := part.restricted(atom(POSITION), last + 1, None)) is not None:
+                error = max(map(abs, beyond.bounds(offset - largest)))
+                name = kind.space.fresh("z")
+                box = {**beyond.box, name: Rounded(offset, offset, largest, largest, error)}
+                done.append(added(replace(beyond, box=box), i, atom(name), "the embedding"))
+    return done
 
 
 def _block(

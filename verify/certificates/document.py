@@ -77,6 +77,7 @@ def about(subject: Subject) -> Json:
         "property": "soundness of rounding",
         "construction": subject.construction,
         "model": "transformer",
+        "variant": "lean" if subject.lean else "printed" if subject.printed else "repaired",
         "printed": list(subject.printed),
         "n": subject.n,
         "length": subject.length,
@@ -101,6 +102,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
                 "positions": [str(place.low), str(place.high)],
                 "token": place.word or [str(end) for end in place.numbers],
                 "after": [language.places[i].name for i in place.after],
+                **({"every": place.every} if place.every > 1 else {}),
                 **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
             }
             for place in language.places
@@ -133,12 +135,15 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         name, printed = document["construction"], tuple(document["printed"])
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
         discipline, layout = Discipline(document["discipline"]), document["layout"]
+        lean = document["variant"] == "lean"
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
     if name not in COVERED or not set(printed) <= {finding.id for finding in findings_of(name)}:
         raise ValueError(
             f"this is no certificate: no construction {name!r} with {', '.join(map(str, printed)) or 'nothing'} as printed"
         )
+    if lean and (name != "istree" or printed):
+        raise ValueError("this is no certificate: the variant lean is istree's, and has nothing as printed")
     if layout not in LAYOUTS:
         raise ValueError(f"this is no certificate: no layout is called {layout!r}")
     n, *others = numbers
@@ -148,7 +153,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         or not all(0 < x < MOST for x in numbers if x)
     ):
         raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
-    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout)
+    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

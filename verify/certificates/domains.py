@@ -18,7 +18,7 @@ from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import Polynomial
+from verify.certificates.polynomial import Number, Polynomial, atom, total
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share
@@ -41,10 +41,16 @@ class Undecided(Refused):
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer in [low, high]."""
+    """An integer of low, low + step, …, high."""
 
     low: int
     high: int
+    step: int = 1
+
+    def within(self, low: int, high: int) -> Integer:
+        """Those between two bounds; low lies above high if there are none."""
+        first, last = max(self.low, low), min(self.high, high)
+        return Integer(first + (self.low - first) % self.step, last - (last - self.low) % self.step, self.step)
 
 
 @dataclass(frozen=True)
@@ -102,16 +108,16 @@ class Space:
         return f"{letter}{next(self.names)}"
 
 
-def canonical(polynomial: Polynomial) -> tuple[Form, Fraction]:
+def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
     """The form F and the factor a with polynomial = a·F + its constant."""
     pairs = sorted((m[0], c) for m, c in polynomial.terms.items() if m)
     scale = math.lcm(*(c.denominator for _, c in pairs))
-    integers = [int(c * scale) for _, c in pairs]
+    integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
     divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
     form = tuple((name, c // divisor) for (name, _), c in zip(pairs, integers, strict=True))
-    return form, Fraction(divisor, scale)
+    return form, divisor if scale == 1 else Fraction(divisor, scale)
 
 
 def form_polynomial(form: Form) -> Polynomial:
     """The form as a polynomial."""
-    return Polynomial({(name,): Fraction(c) for name, c in form})
+    return total([atom(name) * c for name, c in form])

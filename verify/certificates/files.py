@@ -36,7 +36,8 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         raise ValueError(f"{path}: not an exported model: {error}") from error
     if name not in COVERED or any(block.recurrence is not None for block in model.blocks):
         raise Undecided("the construction", f"{name} with these layers is not covered")
-    subject = Subject(name, n, precision_bits=bits, discipline=discipline)
+    lean = sidecar.get("variant") == "lean"
+    subject = Subject(name, n, precision_bits=bits, discipline=discipline, lean=lean)
     if EOS.end_of_prompt in vocabulary:
         subject = replace(subject, layout=EOS.name)
     if name in ("ngram",):

@@ -79,10 +79,10 @@ class Kind(Bounded):
     # Splitting
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
-        """As `parts`. Raises Undecided if there are no two."""
+        """As `parts`. Raises Undecided if none of them knows more."""
         found = self.parts(polynomial)
-        if len(found) < 2:
-            low, high = self.bounds(polynomial)
+        low, high = self.bounds(polynomial)
+        if not found or (len(found) == 1 and found[0].bounds(polynomial) == (low, high)):
             what = f"the sign of {polynomial} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
             raise Undecided(where, what)
         return found
@@ -92,7 +92,7 @@ class Kind(Bounded):
         parts: list[Kind | None] = []
         if self.is_integer_affine(polynomial):
             form, factor = canonical(polynomial)
-            bound = -polynomial.constant / factor
+            bound = Fraction(-polynomial.constant) / factor
             alone = form_polynomial(form)
             parts = [
                 self.restricted(alone, None, Fraction(math.floor(bound))),
@@ -135,13 +135,20 @@ class Kind(Bounded):
         if form.is_constant:
             return self
         body, factor = canonical(form)
-        ends = sorted(((low - form.constant) / factor, (high - form.constant) / factor))
+        ends = sorted(Fraction(end - form.constant) / factor for end in (low, high))
         first, last = math.ceil(ends[0]), math.floor(ends[1])
         if first > last:
             return None
         if len(body) == 1:
             ((name, _),) = body
-            return replace(self, box={**self.box, name: Integer(first, last)})._narrowed()
+            old = self.integer(name)
+            assert old is not None
+            new = old.within(first, last)
+            return None if new.low > new.high else replace(self, box={**self.box, name: new})._narrowed()
+        residue, divisor = self._residue(body)
+        first, last = first + (residue - first) % divisor, last - (last - residue) % divisor
+        if first > last:
+            return None
         kept = replace(self, forms={**self.forms, body: (first, last)})
         if first == last:
             for name, c in reversed(body):
@@ -150,22 +157,32 @@ class Kind(Bounded):
                     return kept.eliminated(name, (constant(first) - rest) * c)
         return kept._narrowed()
 
+    def _residue(self, body: Form) -> tuple[int, int]:
+        """r and m: the form is r, modulo m."""
+        residue, divisor = 0, 0
+        for name, c in body:
+            domain = self.integer(name)
+            assert domain is not None
+            residue, divisor = residue + c * domain.low, math.gcd(divisor, c * domain.step)
+        return residue, divisor
+
     def _narrowed(self) -> Kind | None:
         """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
         box = dict(self.box)
         for body, (first, last) in self.forms.items():
             for name, c in body:
-                ends = [Fraction(first), Fraction(last)]
+                low_end, high_end = first, last
                 for other, d in body:
                     if other != name:
                         domain = box[other]
                         assert isinstance(domain, Integer)
                         low, high = sorted((d * domain.low, d * domain.high))
-                        ends = [ends[0] - high, ends[1] - low]
-                low_end, high_end = sorted(end / c for end in ends)
+                        low_end, high_end = low_end - high, high_end - low
                 old = box[name]
                 assert isinstance(old, Integer)
-                new = Integer(max(old.low, math.ceil(low_end)), min(old.high, math.floor(high_end)))
+                if c < 0:
+                    low_end, high_end = high_end, low_end
+                new = old.within(-(-low_end // c), high_end // c)
                 if new.low > new.high:
                     return None
                 box[name] = new
@@ -233,7 +250,7 @@ class Kind(Bounded):
                 forms[form] = (first, last)
             elif len(body.atoms) > 1:
                 rest, factor = canonical(body)
-                ends = sorted(((first - body.constant) / factor, (last - body.constant) / factor))
+                ends = sorted(Fraction(end - body.constant) / factor for end in (first, last))
                 forms[rest] = (math.ceil(ends[0]), math.floor(ends[1]))
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return replace(self, registers=registers, box=box, forms=forms)
@@ -278,7 +295,7 @@ class Kind(Bounded):
                     other = p.substitute(value)
                     if len(other.terms) < len(p.terms):
                         registers[i] = other
-                box = {**self.box, new: Integer(old.low + int(shift), old.high + int(shift))}
+                box = {**self.box, new: Integer(old.low + int(shift), old.high + int(shift), old.step)}
                 return replace(self, registers=registers, box=box)._freed()
         return self
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from constructions.istree.graphs import LAYOUTS, Layout
 from constructions.retrieval.task import ASK, START
-from verify.certificates.domains import SIZE
+from verify.certificates.domains import SIZE, Integer
 from verify.certificates.polynomial import Polynomial, atom, constant
 
 Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic with n² ≥ 0 for an upper bound
@@ -21,7 +21,7 @@ Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic wit
 class Place:
     """Positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
 
-    behind: if given, the number is at most its position minus this.
+    every: positions are low, low + every, … behind: if given, the number is at most its position minus this.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Place:
     word: str = ""
     numbers: tuple[int, Bound] = (0, 0)
     behind: int | None = None
+    every: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Language:
     answers: frozenset[str]
     sizes: tuple[int, int]
     invariants: tuple[Consecutive, ...] = ()
+
+    def positions(self, place: Place) -> Integer:
+        """Where such a token can stand."""
+        low, high = self.range(place.low)[0], self.range(place.high)[1]
+        return Integer(low, high, place.every).within(low, high)
 
     def range(self, bound: Bound) -> tuple[int, int]:
         """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""
@@ -111,9 +117,9 @@ def istree(low: int, high: int, layout: Layout = "paper") -> Language:
     every = (1, n)
     places = [
         Place(words.start, 1, 1, (), words.start),
-        Place("first endpoint", 2, last - 1, (0, 3), numbers=every),
-        Place(words.joint, 3, last, (1,), words.joint),
-        Place("second endpoint", 4, last + 1, (2,), numbers=every),
+        Place("first endpoint", 2, last - 1, (0, 3), numbers=every, every=3),
+        Place(words.joint, 3, last, (1,), words.joint, every=3),
+        Place("second endpoint", 4, last + 1, (2,), numbers=every, every=3),
     ]
     end = words.end_of_prompt
     if end is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.certificates.domains import SHARED, Domain, Form, Integer, Reciprocal, Rounded
+from verify.certificates.domains import POSITION, SHARED, Domain, Form, Integer, Reciprocal, Rounded, form_polynomial
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 
@@ -58,17 +58,32 @@ def joined(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
 
 def merged(kinds: Sequence[Kind], live: frozenset[int]) -> list[Kind]:
     """As `joined`, and `before` speaks of the new kinds."""
-    result = joined(kinds, live)
+    return linked(joined(kinds, live))
+
+
+def linked(kinds: Sequence[Kind]) -> list[Kind]:
+    """The kinds with a `before` that speaks of them, not of those that they are parts of."""
     parts: dict[int, set[int]] = {}  # kind of the entry → the new kinds that are part of it
-    for number, kind in enumerate(result):
+    for number, kind in enumerate(kinds):
         for parent in kind.parents:
             parts.setdefault(parent, set()).add(number)
-    result = [replace(kind, before=frozenset(j for i in kind.before for j in parts.get(i, ()))) for kind in result]
+    behind = [frozenset(j for i in kind.before for j in parts.get(i, ())) for kind in kinds]
+    return [
+        replace(kind, before=frozenset(j for j in some if _follows(kind, kinds[j])))
+        for kind, some in zip(kinds, behind, strict=True)
+    ]
 
-    def follows(kind: Kind, other: Kind) -> bool:
-        return other.position.low + 1 <= kind.position.high and kind.position.low <= other.position.high + 1
 
-    return [replace(kind, before=frozenset(j for j in kind.before if follows(kind, result[j]))) for kind in result]
+def _follows(kind: Kind, other: Kind) -> bool:
+    """Whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
+    forms = {form for form in (*kind.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)}
+    for form in {((POSITION, 1),), *forms}:
+        body = form_polynomial(form)
+        step = dict(form).get(POSITION, 0)
+        (low, high), (other_low, other_high) = kind.bounds(body), other.bounds(body)
+        if other_low + step > high or other_high + step < low:
+            return False
+    return True
 
 
 def general(kinds: Sequence[Kind]) -> list[Kind]:
@@ -195,7 +210,8 @@ def hull(a: Kind, b: Kind) -> Kind:
     for name, x in a.box.items():
         y = b.box[name]
         if isinstance(x, Integer) and isinstance(y, Integer):
-            box[name] = Integer(min(x.low, y.low), max(x.high, y.high))
+            steps = (d.step for d in (x, y) if d.low < d.high)
+            box[name] = Integer(min(x.low, y.low), max(x.high, y.high), math.gcd(x.low - y.low, *steps) or 1)
         elif isinstance(x, Rounded) and isinstance(y, Rounded):
             box[name] = replace(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
         else:

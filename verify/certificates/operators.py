@@ -74,13 +74,11 @@ def feed_forward(
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
             # A part knows more of gates over the same atoms: those units are computed again.
             kept = {i for i, other in gates.items() if other.atoms.isdisjoint(gate.atoms)}
-            parts = kind.with_registers({HIDDEN - i: hidden[HIDDEN - i] for i in kept}).parts(gate)
-            if len(parts) > 1:
-                for part in parts:
+            whole = kind.with_registers({HIDDEN - i: hidden[HIDDEN - i] for i in kept})
+            if sign == 0 or len(whole.parts(gate)) > 1:
+                for part in whole.split(gate, f"{at}, gate"):
                     yield from feed_forward(part, weights, where, names, fused, done | kept | shut)
                 return
-            if sign == 0:
-                kind.split(gate, f"{at}, gate")
         if sign > 0:
             kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
             kind, hidden[HIDDEN - number] = kind.settle(gate * up, f"{at}, product")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
-from verify.certificates.domains import Integer, Undecided
+from verify.certificates.domains import Integer, Refused, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import ZERO, Polynomial, atom
 from verify.certificates.rows import as_polynomial
 
 WHERE = "the output head"
+FEW = 64  # shares 1/m that are looked at, one by one
 
 
 def settle_output(kind: Kind, model: Model, fused: bool) -> None:
@@ -70,8 +72,28 @@ def _decided(kind: Kind, difference: Polynomial, where: str) -> None:
     ideal_low, ideal_high = kind.bounds(difference, ideal=True)
     if (low > 0 and ideal_low > 0) or (high < 0 and ideal_high < 0):
         return
+    _refuse_where_they_differ(kind, difference, where)
     for part in kind.split(difference, where):
         _decided(part, difference.substitute(_fixed(part, difference)), where)
+
+
+def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:
+    """Raises Refused if c·A·ROUND(1/m) + d has another sign than c·A/m + d at one of the first m, with an A beside the root."""
+    found = kind.ratio(difference)
+    if found is None:
+        return
+    c, form, share = found
+    index, d = kind.index_of(share), difference.constant
+    for m in range(index.low, min(index.high, index.low + FEW) + 1):
+        one = kind.restricted(atom(share.of), Fraction(m - share.shift), Fraction(m - share.shift))
+        root = math.floor(-d * m / c)
+        for a in range(root - 1, root + 3):
+            rounded, ideal = c * a * kind.space.reciprocal(m) + d, c * a * Fraction(1, m) + d
+            differ = (rounded > 0, rounded < 0) != (ideal > 0, ideal < 0)
+            if differ and one is not None and one.restricted(one.fixed(form), Fraction(a), Fraction(a)) is not None:
+                raise Refused(
+                    where, f"the logits of {kind.name} differ by {rounded}, ideally by {ideal}, at a share of 1/{m}"
+                )
 
 
 def _fixed(part: Kind, difference: Polynomial) -> dict[str, Polynomial]:

@@ -10,29 +10,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from verify.certificates.building import LEAST, Subject, between, build, precision_of
+from verify.certificates.building import Subject, between, build, compared, precision_of
 from verify.certificates.document import Judged, judge
 from verify.certificates.model import Model, at_size
 
 
 @dataclass(frozen=True)
 class Interval:
-    """n from low to high have the same weights or forms of n, at the same p. digest: of these."""
+    """n from low to high have the same weights or forms of n, at the same p. digest: of these. compared: where that was seen."""
 
     low: int
     high: int
     precision_bits: int
     digest: str
+    compared: list[int]
     judged: Judged
 
 
 def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
-    """Covers all n from the least one to 2^bits."""
-    low, end = LEAST, 1 << bits
+    """Covers all n from the subject's to 2^bits."""
+    low, end = subject.n, 1 << bits
     while low <= end:
         high = reach(subject, low, end)
         model, inputs = between(subject, low, high)
-        yield Interval(low, high, precision_of(replace(subject, n=low)), model.digest, judge(model, inputs))
+        p = precision_of(replace(subject, n=low))
+        yield Interval(low, high, p, model.digest, compared(low, high), judge(model, inputs))
         low = high + 1
 
 

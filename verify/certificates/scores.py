@@ -13,10 +13,15 @@ from verify.certificates.polynomial import Polynomial
 
 @dataclass(frozen=True)
 class Square:
-    """−cost·form², form an affine form of Integer atoms with integer coefficients."""
+    """−cost·form², form an affine form of Integer atoms with integer coefficients; its constant may be half an odd number."""
 
     cost: Fraction
     form: Polynomial
+
+    @property
+    def can_vanish(self) -> bool:
+        """Whether the form is a whole number."""
+        return self.form.constant.denominator == 1
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,7 @@ class Score:
 
     def upper(self, kind: Kind) -> Fraction:
         """An upper bound."""
-        return kind.bounds(self.rest)[1] - sum(
-            (s.cost * _least_square(kind, s.form) for s in self.squares), Fraction(0)
-        )
+        return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s) for s in self.squares), Fraction(0))
 
     def lower(self, kind: Kind) -> Fraction:
         """A lower bound."""
@@ -41,13 +44,18 @@ class Score:
         return kind.bounds(self.rest)[0] - worst
 
 
-def _least_square(kind: Kind, form: Polynomial) -> Fraction:
-    low, high = kind.bounds(form)
-    return Fraction(0) if low <= 0 <= high else min(low * low, high * high)
+def _least_square(kind: Kind, square: Square) -> Fraction:
+    low, high = kind.bounds(square.form)
+    if low <= 0 <= high:
+        return Fraction(0) if square.can_vanish else Fraction(1, 4)
+    return min(low * low, high * high)
 
 
-def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str]) -> Score:
-    """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds."""
+def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str], *, halves: bool = False) -> Score:
+    """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds.
+
+    halves: a form's constant may be half an odd number.
+    """
     squares: list[Square] = []
     rest = score
     for name in order:
@@ -56,7 +64,8 @@ def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str]) -> Sco
             continue
         linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
         form = Polynomial({(name,): Fraction(1)}) - linear * (Fraction(1) / (2 * cost))
-        if not kind.is_integer_affine(form) or any(c.denominator != 1 for c in form.terms.values()):
+        whole = [c * 2 if halves and not m else c for m, c in form.terms.items()]
+        if not kind.is_integer_affine(form) or any(c.denominator != 1 for c in whole):
             continue
         rest = rest + form * form * cost
         squares.append(Square(cost, form))

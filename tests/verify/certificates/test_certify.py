@@ -14,6 +14,7 @@ from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
+from verify import certify
 from verify.certificates.building import RETRIEVERS, Subject, between, build
 from verify.certificates.document import CERTIFIED, certificate, judge
 from verify.certificates.model import at_size
@@ -35,10 +36,12 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
     ("arguments", "code", "says"),
     [
         (["istree", "--tokens", "eos", "--n", "1000000000000"], 0, "certified"),
+        (["istree", "--variant", "lean", "--n", "1000"], 0, "istree, lean, n = 1000, p = 41: certified"),
         (["recall", "--n", "3"], 3, "at least 4"),
         (["recall", "--model", "hybrid"], 3, "not covered"),
         (["turing"], 3, "not covered"),
         (["recall", "--precision", "5"], 1, "not an element of R_5"),
+        (["counting", "--printed", "count-margin"], 1, "ideally by -1/8192, at a share of 1/5"),
         (["recall", "--variant", "printed"], 1, "block 2, head 0"),
         (["recall", "--n", "16", "--length", "4000"], 1, "block 0, feed-forward"),
     ],
@@ -56,6 +59,7 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["recall", "--precision", "6"], "odd"),
         (["recall", "--printed", "layer-7"], "unknown finding 'layer-7'"),
         (["istree", "--length", "9"], "--length"),
+        (["recall", "--variant", "lean"], "the variant lean is istree's"),
         (["recall", "--tokens", "eos"], "--tokens"),
         (["absent.safetensors"], "absent.safetensors"),
     ],
@@ -131,6 +135,16 @@ def test_intervals_leave_no_gap(name: str) -> None:
         for n in {item.low, (item.low + item.high) // 2, item.high}:
             form, _ = between(Subject(name, 4), item.low, item.high)
             assert at_size(form, n).layers == build(Subject(name, n))[0].layers
+
+
+def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is certified is said as it goes; at the end, what was compared."""
+    monkeypatch.setattr(certify, "ALL_BITS", 6)
+    assert main(["istree", "--variant", "lean", "--all-n", "--n", "61"]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines() == ["n = 61 … 63: p = 29, certified", "n = 64 … 64: p = 29, certified"]
+    assert "n = 61 … 64, in 2 intervals" in said.out
+    assert "whose weights were compared" in said.out
 
 
 def test_istree_for_every_size_of_an_interval() -> None:

@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from verify.certificates.attention import Reader
-from verify.certificates.candidates import SCORE, Candidate, Keys, needed_lead
+from verify.certificates.candidates import SCORE, Candidate, needed_lead
 from verify.certificates.domains import Integer, Reciprocal, Space
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.rational import evaluate, least, never_negative, unit
-from verify.certificates.rows import HeadRows
 from verify.certificates.scores import complete_squares
+from verify.certificates.winners import Winners
 
 SPACE = Space(fixed_point(17))
 ATOMS = ("a", "b", "m", "r")
@@ -141,6 +140,4 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
         joint = Kind(SPACE, {SCORE: score, SCORE - 1: at}, box, name="test")
         return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
 
-    entry = Kind(SPACE, {}, {"n": Integer(9, 9), "k": Integer(1, 19)}, before=frozenset([0]))
-    reader = Reader(Keys([entry]), HeadRows((), (), ()), "head", True)
-    assert reader._unique([candidate(place), candidate(constant(other))]) is unique
+    assert Winners([candidate(place), candidate(constant(other))], [True, False]).unique() is unique

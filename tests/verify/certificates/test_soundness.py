@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from constructions.istree import transformer
+from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, PAPER, Graph, Layout, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
@@ -21,8 +21,8 @@ N = 4
 
 
 @cache
-def certified(name: str, discipline: Discipline, layout: Layout = "paper") -> Report:
-    return check(*build(Subject(name, N, discipline=discipline, layout=layout)))
+def certified(name: str, discipline: Discipline, layout: Layout = "paper", *, lean: bool = False) -> Report:
+    return check(*build(Subject(name, N, discipline=discipline, layout=layout, lean=lean)))
 
 
 def prompt(wired: Wired, question: Question) -> list[int]:
@@ -60,3 +60,13 @@ def test_istree(graph: Graph, layout: TokenLayout) -> None:
     tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
     everywhere = set(range(1, len(tokens) + 1))
     assert contradictions(wired, certified("istree", Discipline.FUSED, layout.name), tokens, everywhere) == []
+
+
+@pytest.mark.parametrize("layout", [PAPER, EOS], ids=str)
+@pytest.mark.parametrize("graph", GRAPHS, ids=str)
+def test_lean(graph: Graph, layout: TokenLayout) -> None:
+    """The last graph has a prompt of more tokens than n − 1 edges and a tour would."""
+    wired = lean.build(N, layout=layout.name)
+    tokens = [*layout.prompt(graph), *expected_answer(graph, layout)[:-1]]
+    report = certified("istree", Discipline.FUSED, layout.name, lean=True)
+    assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []

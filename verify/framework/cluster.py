@@ -259,6 +259,7 @@ class Cluster:
             return
         except CancelledError as error:
             raise session.Interrupted(f"--dask {self.address}: the scheduler is gone") from error
+        refused = ""
         for future in done:
             unit = futures.pop(future)
             failure = future.exception()
@@ -271,9 +272,12 @@ class Cluster:
             else:
                 answer = Answer("unknown", refused=_words(failure)) if failure else future.result()
             if answer.refused:
-                raise session.Interrupted(f"--dask {self.address}: worker {answer.worker}: {answer.refused}")
+                refused = f"--dask {self.address}: worker {answer.worker}: {answer.refused}"
+                continue
             for name in unit.names:
                 self._hand_on(session, items[unit.file, name], answer.reports.get(name, []), answer.crashed.get(name))
+        if refused:  # one that came later; what the others have found is kept
+            raise session.Interrupted(refused)
 
     def _hand_on(self, session: pytest.Session, item: pytest.Item, reports: Sequence[Json], crash: str | None) -> None:
         hook = item.ihook

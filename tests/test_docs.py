@@ -20,7 +20,7 @@ from verify.framework.order import WITNESSES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = ("index", "language", "formats", "exactness", "engines", "verdicts")
+PAGES = ("index", "language", "formats", "exactness", "precision", "engines", "verdicts")
 REFUTED = "--printed|--variant printed|replay"  # what is shown to fail
 
 

@@ -59,11 +59,15 @@ def native(wired: Wired, float_name: str) -> Argmax:
     return run
 
 
-def reach(subject: Subject, sizes: Sequence[int], run: Callable[[Wired], Argmax]) -> Reach:
-    """Up to the first n at which a hard input fails, by models that are wired for the least p of each n."""
+def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wired], Argmax]) -> Reach:
+    """Up to the first n at which a hard input fails.
+
+    digits: of the format. Models are wired for their least p, or for 2·digits + 1 if that is more: what R_p rounds to 0 in a softmax
+    column is then below the last digit as well. At the least p alone, Counting at n = 24 takes NO for YES in fp64.
+    """
     right, inputs = None, 0
     for n in sizes:
-        wired, cases = subject.build(n), subject.cases(n)
+        wired, cases = subject.build(n, max(subject.wired_for(n), 2 * digits + 1)), subject.cases(n)
         inputs += len(cases)
         if witness := first_failure(wired, cases, run(wired)):
             return Reach(right, inputs, n, witness)
@@ -74,9 +78,9 @@ def reach(subject: Subject, sizes: Sequence[int], run: Callable[[Wired], Argmax]
 def formats(subject: Subject, sizes: Sequence[int]) -> Iterator[FormatRow]:
     """Every format, the widest first."""
     for fmt in FORMATS:
-        name = NATIVE.get(fmt)
-        own = None if name is None else reach(subject, sizes, partial(native, float_name=name))
-        yield FormatRow(subject, fmt, own, reach(subject, sizes, partial(_in_format, fmt=fmt)))
+        name, digits = NATIVE.get(fmt), fmt.significand_bits
+        own = None if name is None else reach(subject, sizes, digits, partial(native, float_name=name))
+        yield FormatRow(subject, fmt, own, reach(subject, sizes, digits, partial(_in_format, fmt=fmt)))
 
 
 def _in_format(wired: Wired, fmt: Format) -> Argmax:
@@ -84,6 +88,6 @@ def _in_format(wired: Wired, fmt: Format) -> Argmax:
 
 
 def fine_ladder(least: int, most: int) -> list[int]:
-    """Every n up to 32, then eight to a doubling: a first failure is known to an eighth."""
-    steps = [n for n in range(least, most + 1) if n <= 32 or n % (1 << (n.bit_length() - 4)) == 0]
-    return sorted({*steps, *([most] if most >= least else [])})
+    """Every n up to 16, then four to a doubling, and the largest."""
+    steps = [n for n in range(least, most + 1) if n <= 16 or n % (1 << (n.bit_length() - 3)) == 0]
+    return sorted({*steps, most})

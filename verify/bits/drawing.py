@@ -30,7 +30,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             line[0].set_title(f"{rows[0].subject.construction}, {discipline.value}")
             for axes, variant in zip(line[1:], variants, strict=True):
                 _phases(axes, [row for row in some if row.subject.variant == variant])
-                axes.set_title(f"{variant}: each p from 5 to the one wired for")
+                axes.set_title(f"{variant}, p by p")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=6)
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 
@@ -52,7 +53,6 @@ def _curves(axes: Any, rows: Sequence[Row]) -> None:
     _axes(axes, rows)
     axes.set_ylabel("p, bits")
     axes.grid(visible=True, alpha=0.2)
-    axes.legend(fontsize=6)
 
 
 def _phases(axes: Any, rows: Sequence[Row]) -> None:

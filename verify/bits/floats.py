@@ -62,8 +62,8 @@ def native(wired: Wired, float_name: str) -> Argmax:
 def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wired], Argmax]) -> Reach:
     """Up to the first n at which a hard input fails.
 
-    digits: of the format. Models are wired for their least p, or for 2·digits + 1 if that is more: what R_p rounds to 0 in a softmax
-    column is then below the last digit as well. At the least p alone, Counting at n = 24 takes NO for YES in fp64.
+    digits: of the format. Models are wired for their least p, or for 2·digits + 1 if that is more: what R_p rounds to 0 in a
+    softmax column is then below the last digit as well. At the least p alone, Counting at n = 24 takes NO for YES in fp64.
     """
     right, inputs = None, 0
     for n in sizes:

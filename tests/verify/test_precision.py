@@ -65,7 +65,7 @@ def test_every_p_is_as_the_reference_engine_says(subject: Subject, n: int) -> No
 def test_a_chain_of_thought_counts_token_by_token() -> None:
     lean = Subject("istree", "lean")
     found = row(lean, 6)
-    assert found.certified is None  # the checker does not know it
+    assert found.certified == found.wired_for
     last = found.fails_at
     assert last is not None
     assert last.witness is not None

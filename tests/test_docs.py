@@ -59,6 +59,7 @@ def test_the_snippets_of_a_page_run_in_order(
     page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # the pages show what a pipe gets
     names: dict[str, object] = {}
     found = blocks(page)
     assert {kind for kind, _ in found} <= {"console", "python"}

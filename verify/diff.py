@@ -21,7 +21,7 @@ from rich.text import Text
 from constructions.show import cli
 from constructions.show.terminal import console
 from verify.framework.claim import EVIDENCE, Json, Row, compact
-from verify.framework.ledger import covered, read, read_options, shortened, sort_key
+from verify.framework.ledger import covered, read_run, shortened, sort_key
 
 PROG = "python -m verify.diff"
 EPILOG = f"""examples:
@@ -235,7 +235,8 @@ def _command(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     old, new = arguments.old, arguments.new
     with cli.usage_errors():
-        found = difference(read(old), read(new), read_options(old), read_options(new), times=not arguments.no_time)
+        (rows, options), (others, their) = read_run(old), read_run(new)
+        found = difference(rows, others, options, their, times=not arguments.no_time)
     if arguments.json:
         cli.write_json(found.document())
     else:

@@ -178,8 +178,7 @@ def resumed(path: Path, options: Options) -> list[Row]:
     if ledger.part_of(path).exists():  # that run was cut off
         path = ledger.part_of(path)
     try:
-        before = ledger.read_options(path)
-        rows = ledger.read(path)
+        rows, before = ledger.read_run(path)
     except OSError as error:
         raise ValueError(f"--resume {path}: {error.strerror}") from error
     here = json.loads(json.dumps(dataclasses.asdict(options)))

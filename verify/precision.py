@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -157,7 +158,8 @@ def _show(rows: Sequence[Row]) -> None:
     for discipline in dict.fromkeys(row.subject.discipline for row in rows):
         table = Table(box=box.SIMPLE_HEAD, title=f"{rows[0].subject.construction}, {discipline.value}", pad_edge=False)
         for name in ("variant", "n", "wired for", "certified", "fails at", "floor", "on", "p by p"):
-            table.add_column(name, justify="left" if name in ("variant", "on", "p by p") else "right")
+            justify: JustifyMethod = "left" if name in ("variant", "on", "p by p") else "right"
+            table.add_column(name, justify=justify, no_wrap=name != "on")
         for row in (row for row in rows if row.subject.discipline is discipline):
             last = row.fails_at
             cells = [row.n, row.wired_for, row.certified, last and last.precision_bits, row.floor]

@@ -21,7 +21,7 @@ from rich.text import Text
 from constructions.show import cli
 from constructions.show.terminal import console
 from verify.framework.claim import EVIDENCE, Claim, Json, Row, Searched, Verdict
-from verify.framework.ledger import natural, read, read_options
+from verify.framework.ledger import natural, read_run
 from verify.framework.order import LEDGER
 
 PROG = "python -m verify.table"
@@ -317,7 +317,7 @@ def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
     if not path.exists():
         raise cli.CommandError(f"no ledger at {path}; `{MAKE} {path}` makes one")
     with cli.usage_errors():
-        return read(path), read_options(path)
+        return read_run(path)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

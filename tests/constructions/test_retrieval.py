@@ -27,7 +27,7 @@ from constructions.show.dump import SEARCH, dump_lines
 from constructions.show.options import LARGEST_N
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-from tests.constructions.test_istree import cuts
+from tests.constructions.cutting import cuts
 from verify.claims.retrieval import Case, cases
 
 MODELS = {module.TASK.name: module.RETRIEVERS for module in (index, recall, ngram, counting)}

@@ -20,8 +20,9 @@ from constructions.turing.models import MODELS
 from constructions.turing.simulator import MOST_HISTORY
 from constructions.wiring.wired import BLOCK, Spelled
 from precision.format import Discipline
+from tests.constructions.cutting import without_units
 from tests.turing.machines import machines_with_tapes, run_on_stacks
-from tests.turing.test_models import ENDS_OF_THE_TAPE, without_unit
+from tests.turing.test_models import ENDS_OF_THE_TAPE
 
 BB2 = "1RB1LB_1LA1RZ"
 
@@ -93,8 +94,8 @@ def test_each_end_of_the_tape_has_a_unit(code: str, unit: int) -> None:
     answer = wired.tokens(hybrid.expected_sequence(machine, steps=5, tape="", cells=3))
     assert wired.vocabulary[answer[-1]] == "OUT"
     for silent in (unit, *ENDS_OF_THE_TAPE):
-        mutant = without_unit(wired, 0, silent)
-        wrong, _ = first_mismatch(mutant.model, mutant.arithmetic, mutant.tokens(["<s>"]), answer)
+        mutant = without_units(wired.model, 0, [silent])
+        wrong, _ = first_mismatch(mutant, wired.arithmetic, wired.tokens(["<s>"]), answer)
         assert (wrong == len(answer) - 1) == (silent == unit)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -118,3 +120,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert not said.out
         assert str(missing) in said.err
         assert said.err.count("\n") == 1
+
+
+def test_a_ledger_may_be_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger.write(old := tmp_path / "old.json", ROWS, Options())
+    read_end, write_end = os.pipe()
+    writer = threading.Thread(target=lambda: (os.write(write_end, old.read_bytes()), os.close(write_end)))
+    writer.start()
+    assert main([str(old), f"/dev/fd/{read_end}"]) == 0
+    writer.join()
+    os.close(read_end)
+    assert capsys.readouterr().out == "the same: 41 claims\n"

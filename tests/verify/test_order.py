@@ -78,4 +78,4 @@ def test_two_processes_judge_what_one_does(paper: Paper) -> None:
 def test_the_committed_ledger_is_one() -> None:
     assert order.LEDGER == plugin.LEDGER
     assert len(order.seconds_of(order.LEDGER)) == len(ledger.read(order.LEDGER))
-    assert ledger.read_options(order.LEDGER)["n_max"] >= Options().n_max
+    assert ledger.read_run(order.LEDGER)[1]["n_max"] >= Options().n_max

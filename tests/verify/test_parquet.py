@@ -43,7 +43,7 @@ def test_the_same_is_read_back(tmp_path: Path, capsys: pytest.CaptureFixture[str
     parquet.write(path, document)
     assert ledger.document_of(path) == document
     assert ledger.read(path) == ledger.read(LEDGER)
-    assert ledger.read_options(path) == ledger.read_options(LEDGER)
+    assert ledger.read_run(path)[1] == ledger.read_run(LEDGER)[1]
     assert main([str(LEDGER), str(path)]) == 0
     assert capsys.readouterr().out.startswith("the same: ")
 

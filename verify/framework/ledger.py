@@ -161,21 +161,22 @@ def document_of(path: Path) -> dict[str, Json]:
         raise ValueError(f"{path}: not a ledger: {error}") from error
 
 
-def read_options(path: Path) -> dict[str, Json]:
-    """The options of the run that wrote this ledger; ValueError if it is none."""
-    try:
-        return dict(document_of(path)["options"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path}: not a ledger: {error}") from error
+def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
+    """The rows of a ledger or a journal, and the options of the run that wrote it; ValueError if it is neither.
 
-
-def read(path: Path) -> list[Row]:
-    """The rows of a ledger or a journal; ValueError if it is neither."""
+    The file is read once, so that it may be a pipe.
+    """
     try:
-        return [Row.from_json(row) for row in document_of(path)["rows"]]
+        document = document_of(path)
+        return [Row.from_json(row) for row in document["rows"]], dict(document["options"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         known = str(error).startswith(f"{path}: ")
         raise ValueError(str(error) if known else f"{path}: not a ledger: {error}") from error
+
+
+def read(path: Path) -> list[Row]:
+    """The rows alone."""
+    return read_run(path)[0]
 
 
 def covered(evidence: Evidence) -> str:

@@ -11,11 +11,12 @@ import argparse
 import dataclasses
 import difflib
 import json
+import os
 import secrets
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -113,7 +114,9 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(cluster.Cluster(config, option.dask, config.stash[OPTIONS]), "verify-cluster")
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
-    worker: object = getattr(config, "workerinput", None)
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:  # or each of them would have a thread on every core; torch reads this when it is imported
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // worker["workercount"])))
     if option.fuzz is not None:
         from verify.framework import fuzz
 

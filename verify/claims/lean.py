@@ -101,7 +101,7 @@ def at_scale(large: Large) -> Counterexample | None:
     variant="lean",
 )
 def test_at_scale(check: Check) -> None:
-    for n in check.sizes(LEAST, ratio=10):
+    for n in check.sizes(LEAST, ratio=50):
         large_graphs(check, n, at_scale, examples=6 if n <= 1000 else 1, text=shapes_at(n, LEAST))
         # Where prompts end behind all places, columns are dense: the longest one is for the least n, and where it fits.
         fits = lean.most_places(n, PAPER) > 3 * MOST_EDGES

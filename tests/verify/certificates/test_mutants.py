@@ -82,6 +82,11 @@ HARD = {
 }
 
 
+# How many changes are refused, and how many accepted: what is left a lead larger than needed may move by a step. One more
+# that is accepted has to be looked at, though each is run.
+JUDGED = {"index": (167, 6), "recall": (90, 7)}
+
+
 @pytest.mark.parametrize("name", HARD)
 def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     """A changed model that is still certified answers hard inputs as the construction does, within the stated errors."""
@@ -108,7 +113,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
             question = Question(sequence, query)
             tokens = built.tokens(question.words())
             assert contradictions(built, judged.report, tokens, {len(tokens)}) == [], change
-    assert refused > 12 * len(slack), slack  # what is left a lead larger than needed may move by a step
+    assert (refused, len(slack)) == JUDGED[name], slack
 
 
 # A write into a register that nothing reads any more: its bounds were once taken from the write alone.

@@ -24,7 +24,7 @@ class CircuitScene:
                 self.starts.append(place + 1)
 
     def document(self) -> Mapping[str, object]:
-        """As scenes.js has it."""
+        """The circuit as scenes.js reads it: kind, operands and name of each gate."""
         gates = [(g.kind.name, g.left, g.right, _name(self.circuit, g)) for g in self.circuit.gates]
         return {"kind": "circuit", "gates": gates}
 

@@ -133,7 +133,7 @@ class Simulator:
         return construction(self.rnn, self.words, self.results)
 
     def plan(self, n: int) -> Plan:
-        """For prompts of n words. Raises ValueError."""
+        """The plan for prompts of n words. Raises ValueError."""
         return Plan(self.rnn, n, self.words, self.results)
 
     def build(

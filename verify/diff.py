@@ -70,7 +70,7 @@ class Difference:
         return not (self.options or self.came or self.went or self.changed)
 
     def document(self) -> dict[str, Json]:
-        """For programs."""
+        """The differences as JSON."""
         return {
             "schema": 1,
             "same": self.same,
@@ -214,7 +214,7 @@ def _print(console: Console, found: Difference) -> None:
 
 
 def summary(found: Difference) -> str:
-    """In one line."""
+    """The change in one line."""
     if found.same:
         return f"the same: {found.common} claims"
     changed = len({(change.id, change.engine) for change in found.changed})

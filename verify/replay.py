@@ -169,7 +169,7 @@ def say_proofs(claim: str, found: Sequence[Mapping[str, Json]]) -> None:
 
 
 def replay_proofs(arguments: argparse.Namespace) -> int:
-    """Of a claim without a witness: its stored proofs, and the exit status."""
+    """Replays a claim without a witness: checks its stored proofs and returns the exit status."""
     found = checked(arguments)
     if not found:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)

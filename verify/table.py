@@ -44,7 +44,7 @@ COSTS = (
 
 
 class Outcome(enum.StrEnum):
-    """Of a cell."""
+    """A cell's mark."""
 
     SOLVED = "solved"
     IMPOSSIBLE = "impossible"
@@ -84,12 +84,12 @@ class Basis:
 
 
 def solved(theorem: str, task: str, how: str, *required: str) -> Basis:
-    """By weights that are wired."""
+    """Solved, by weights that are wired."""
     return Basis(Outcome.SOLVED, how, theorem, task, required)
 
 
 def impossible(how: str, *claims: str) -> Basis:
-    """By a reduction."""
+    """Impossible, by a reduction."""
     return Basis(Outcome.IMPOSSIBLE, how, required=claims)
 
 
@@ -223,7 +223,7 @@ class Cell:
         return [self.basis.how, ", ".join(self.claims) if every_claim else short, *self.evidence]
 
     def document(self) -> dict[str, Json]:
-        """For programs."""
+        """The table as JSON."""
         return {
             "task": self.task,
             "architecture": self.architecture,
@@ -280,7 +280,7 @@ def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:
 
 
 def table(found: Sequence[Cell], width: int) -> Table:
-    """For a terminal."""
+    """The table for a terminal."""
     shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
     shown.add_column("", style="bold", width=TASK_WIDTH)
     for architecture in ARCHITECTURES:
@@ -301,7 +301,7 @@ def _text(cell: Cell | None) -> Text:
 
 
 def markdown(found: Sequence[Cell]) -> str:
-    """For a page."""
+    """The table as Markdown."""
     lines = [f"| | {' | '.join(ARCHITECTURES)} |", "|---" * (len(ARCHITECTURES) + 1) + "|"]
     for task, line in grid(found):
         texts = [

@@ -65,5 +65,5 @@ class Decode(Protocol):
 
 
 def no_response(sequence: Sequence[int]) -> Sequence[int]:
-    """For a model that is alone."""
+    """What answers a model that is alone: nothing."""
     return ()

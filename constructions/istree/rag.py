@@ -103,7 +103,7 @@ def _neighbours(plan: Searches) -> tuple[tuple[str, Search], tuple[str, Search]]
 
 
 def _choices(plan: Searches) -> Iterator[Rule]:
-    """At <StartSearch>: the first token of the search."""
+    """The rules at <StartSearch>: each writes the first token of a search."""
     start, size = reg(START_SEARCH), len(plan.father)
     yield Rule("search for the father", (start, _mark(2)), plan.father.first)
     known = (start, plan.father.began(size + 2))
@@ -116,7 +116,7 @@ def _choices(plan: Searches) -> Iterator[Rule]:
 
 
 def _results(plan: Searches) -> Iterator[Rule]:
-    """At the result of a search."""
+    """The rules at the result of a search."""
     size, failed = len(plan.father), reg(FAILED)
     yield Rule("the father is known", (plan.father.began(size + 1), _mark(size + 4)), START_SEARCH)
     for name, search in _neighbours(plan):

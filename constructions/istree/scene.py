@@ -9,7 +9,7 @@ from constructions.istree.graphs import Graph
 
 
 def graph_scene(graph: Graph) -> Mapping[str, object]:
-    """As scenes.js has it."""
+    """The graph as scenes.js reads it: its kind, the vertices' places and the edges."""
     places = [[round(x, 4), round(y, 4)] for x, y in place_vertices(graph)]
     return {"kind": "graph", "vertices": places, "edges": graph.edges}
 

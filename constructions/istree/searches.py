@@ -112,7 +112,7 @@ class Searches:
 
 
 def searches(printed: frozenset[str]) -> Searches:
-    """With these findings put back to print."""
+    """The searches that the model writes, with these findings put back to print."""
     spaceless = EDGE_SPACES.id in printed
     group = "(" if EDGE_GROUP.id in printed else "(?:"
     around, neighbour = _neighbour(spaceless, TWO_GROUPS.id in printed)

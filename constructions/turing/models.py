@@ -56,7 +56,7 @@ class TuringModel:
 
     @property
     def construction(self) -> Construction:
-        """For this machine, word and space; its n is the number of steps."""
+        """The construction for this machine, word and space; its n is the number of steps."""
         return self.describe(self.machine, **self.task)
 
     def build(self, n: int, precision_bits: int | None = None, **how: Any) -> Wired:

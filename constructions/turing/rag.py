@@ -117,7 +117,7 @@ class TapeSearch:
 
 
 def tape_search(printed: frozenset[str]) -> TapeSearch:
-    """With these findings put back to print."""
+    """The searches that the model writes, with these findings put back to print."""
     anywhere = FIRST_WRITE.id in printed
     if WHOLE_GROUP.id in printed:
         return TapeSearch("(" if anywhere else "^.*(", "(.)", ".*?$)")

@@ -23,7 +23,7 @@ class TapeScene:
         self.done = _done(model, words, prompt_length, len(self.steps))
 
     def document(self) -> Mapping[str, object]:
-        """As scenes.js has it."""
+        """The run as scenes.js reads it: the word, a row for each move, and how far the run was after each token."""
         moves = [(s.state, s.head, s.written, s.head + s.move, s.next_state) for s in self.steps]
         return {"kind": "tape", "word": self.word, "moves": moves, "done": self.done}
 

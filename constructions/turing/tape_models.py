@@ -68,7 +68,7 @@ class Task:
 
     @property
     def last_cell(self) -> int:
-        """At least the distance of every cell from cell 0."""
+        """A bound: no cell is further from cell 0."""
         return max(-self.cells[0], self.cells[-1])
 
     @property
@@ -136,7 +136,7 @@ def kinds() -> Gadget:
 
 
 def halted(task: Task) -> Gadget:
-    """At a direction: 1 or more if the state before it has no row, else 0."""
+    """A gadget: 1 or more at a direction if the state before it has no row, else 0."""
     return Gadget(
         "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)
     )

@@ -22,7 +22,7 @@ Argmax = Callable[[Sequence[Sequence[int]]], Sequence[Sequence[int]]]
 
 
 class State(StrEnum):
-    """Of a model at one n and p."""
+    """What is known of a model at one n and p."""
 
     CERTIFIED = "certified"
     NO_FAILURE = "no failure found"
@@ -123,7 +123,7 @@ def _point(subject: Subject, n: int, precision_bits: int, cases: Sequence[Case])
 
 
 def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
-    """By the dense engine, which has the bits of the others."""
+    """Runs the questions by the dense engine, which has the bits of the others."""
     from constructions.engines import dense
 
     def run(sequences: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:

@@ -112,7 +112,7 @@ class Subject:
         return bool(certificate(subject)["verdict"] == "certified")
 
     def _query_length(self, n: int) -> int:
-        """Of the hard questions, the same for all of one task and one n."""
+        """How long the queries of the hard questions are: the same for all of one task and one n."""
         first = hard_questions.hard_questions(self.construction, n)[0]
         return len(first.asked(self.construction)[1])
 

@@ -68,7 +68,7 @@ class Row:
 
 
 def polynomial(coefficients: tuple[int, ...], over: int) -> str:
-    """In p, for people."""
+    """The polynomial in p as text."""
     powers = ("", "p", "p²")
     terms = [f"{c}{powers[i]}" for i, c in reversed(list(enumerate(coefficients)))]
     text = " + ".join(terms).replace("+ -", "− ")

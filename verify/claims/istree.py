@@ -63,7 +63,7 @@ def decode(
 
 
 def spoken(tokens: Sequence[int], n: int, layout: TokenLayout) -> str:
-    """For people."""
+    """The input as text for people."""
     words = layout.vocabulary(n)
     return " ".join(words[token] for token in tokens)
 
@@ -92,14 +92,14 @@ class Setup:
 
     @property
     def aspect(self) -> str:
-        """Of the claim."""
+        """The claim's variant."""
         marks = [self.layout.name] if self.layout is not PAPER else []
         marks += [self.discipline.value] if self.discipline is not Discipline.FUSED else []
         return "-".join(["repaired", *marks])
 
     @property
     def statement(self) -> str:
-        """Of the claim."""
+        """The claim's statement."""
         return f"{STATEMENT} Token layout {self.layout.name}, rounding {self.discipline.value}."
 
 

@@ -87,7 +87,7 @@ def judged(graph: Graph, words: Sequence[str]) -> Counterexample | None:
 
 
 def first_others(device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """For graphs of one size, the first token that is not the expected one."""
+    """The first token that is not the expected one, for graphs of one size."""
 
     def compute(cases: list[Graph]) -> Sequence[int | None]:
         wired = model(cases[0].n)

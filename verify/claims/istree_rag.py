@@ -78,7 +78,7 @@ def searched(wired: Wired, graph: Graph, engine: str) -> tuple[list[str], int]:
 
 
 def verdicts(device: str) -> Callable[[list[Graph]], Iterator[Counterexample | None]]:
-    """For graphs of one size, by the dense engine; every search is made again."""
+    """The first token that is not the expected one, for graphs of one size, by the dense engine; every search is made again."""
 
     def compute(cases: list[Graph]) -> Iterator[Counterexample | None]:
         from constructions.engines import dense

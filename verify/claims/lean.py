@@ -29,7 +29,7 @@ def model(n: int, layout: Layout) -> Wired:
 
 
 def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """For graphs of one size, the first token that is not Algorithm 1's."""
+    """The first token that is not Algorithm 1's, for graphs of one size."""
 
     def compute(graphs: list[Graph]) -> Sequence[int | None]:
         prompts = [layout.prompt(graph) for graph in graphs]

@@ -103,7 +103,7 @@ def at_least(n: int, length: int) -> None:
 
 
 def every_small(lemma: str, small: Small) -> Iterator[Case]:
-    """As `Small` says."""
+    """The domain that `Small` describes."""
     for parameter in small.parameters:
         part = part_of(lemma, parameter)
         if small.at_once:

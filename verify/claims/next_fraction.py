@@ -28,7 +28,7 @@ class Place:
 
 
 def listed(sizes: Sequence[int]) -> str:
-    """For people."""
+    """The input as text for people."""
     return ", ".join(f"{n:,}" for n in sizes)
 
 

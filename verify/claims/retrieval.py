@@ -286,7 +286,7 @@ def test_at_scale(check: Check, stem: str) -> None:
     task = RETRIEVERS[stem].task.name
 
     def right(large: LargeCase) -> Counterexample | None:
-        """By the indexed engine, every softmax column of it certified or dense."""
+        """Runs the indexed engine; every softmax column of it is certified or dense."""
         return ask(check, stem, large.case(task), (), Discipline.FUSED, "indexed")
 
     def right_if_hard(hard: HardQuestion) -> Counterexample | None:

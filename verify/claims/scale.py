@@ -31,12 +31,12 @@ def model(n: int, layout: Layout) -> Wired:
 
 
 def shown(tokens: list[int], wired: Wired) -> str:
-    """For people."""
+    """The input as text for people."""
     return " ".join(wired.vocabulary[token] for token in tokens)
 
 
 def first_others(layout: TokenLayout, device: str) -> Callable[[list[Graph]], Sequence[int | None]]:
-    """For graphs of one size, the first token that is not Algorithm 1's."""
+    """The first token that is not Algorithm 1's, for graphs of one size."""
 
     def compute(graphs: list[Graph]) -> Sequence[int | None]:
         wired = model(graphs[0].n, layout.name)

@@ -34,7 +34,7 @@ class Batches(Generic[Case, Found]):
             yield from chunk
 
     def found(self, case: Case) -> Found:
-        """Of one case, once; a replayed one is computed alone."""
+        """The outcome of one case, computed once; a replayed one is computed alone."""
         if case not in self.known:
             (alone,) = self.compute([case])
             return alone

@@ -112,7 +112,7 @@ class Check:
         return (*ladder, top)
 
     def precision_text(self, usual: str) -> str:
-        """Of --p-bits, for the ledger; else the usual one."""
+        """The p of --p-bits, for the ledger; else the usual one."""
         return usual if self.p_bits is None else f"p = {self.p_bits}"
 
     def certified_sizes(self, sizes: Sequence[int], least_precision: Callable[[int], int]) -> tuple[int, ...]:

@@ -89,7 +89,7 @@ class Claim:
 
     @property
     def variant_text(self) -> str:
-        """For people: "repaired, C.18 as printed"."""
+        """Which variant and findings this is, for people: "repaired, C.18 as printed"."""
         return f"{self.variant}, {self.finding} as printed" if self.finding else self.variant
 
 

@@ -200,7 +200,7 @@ def covered(evidence: Evidence) -> str:
 
 
 def shortened(text: str, limit: int = LONGEST_CASE) -> str:
-    """At most `limit` characters."""
+    """The text, cut to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

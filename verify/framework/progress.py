@@ -24,7 +24,7 @@ def real_stderr() -> TextIO:
 
 
 def duration(seconds: float) -> str:
-    """In words."""
+    """A duration in words."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

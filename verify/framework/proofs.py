@@ -35,7 +35,7 @@ def stated(theorem: Json) -> str:
 
 
 def digest(objects: Sequence[Json]) -> str:
-    """Of theorems with their proofs."""
+    """The kernel's document of these theorems and their proofs."""
     return hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
 
 

@@ -83,7 +83,7 @@ def judged(predicate: Predicate[T], case: T) -> Counterexample | None:
 
 
 def readable(value: object) -> object:
-    """For the account of a witness: exact where it can be, readable where not."""
+    """A value for the account of a witness: exact where it can be, readable where not."""
     try:
         return to_json(value)
     except TypeError:

@@ -28,5 +28,5 @@ class Weights:
         return None
 
     def digest(self) -> str:
-        """Of all weights that were certified, in the order of their subjects."""
+        """The digest of all weights that were certified, in the order of their subjects."""
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()

@@ -29,7 +29,7 @@ def ordered_graphs(n: int, edges: Iterable[int] | None = None) -> int:
 
 
 def sequences(longest: int, tokens: int) -> int:
-    """Of up to `longest` tokens out of so many: Σ tokens^l."""
+    """How many sequences of up to `longest` tokens there are, out of so many: Σ tokens^l."""
     return sum(tokens**length for length in range(longest + 1))
 
 
@@ -42,7 +42,7 @@ def questions(task: str, longest: int, tokens: int, most: int, query_length: int
 
 
 def elements(domain: Domain) -> int:
-    """Of a finite domain."""
+    """How many elements a finite domain has."""
     match domain:
         case Integer(low, high) | UnitFraction(low, high):
             return high - low + 1

@@ -96,7 +96,7 @@ def _interval() -> list[Json]:
 
 
 WRITTEN_OUT = "10*(relu(x - B - 1/2) - relu(x - B + 1/2)) + 10*(relu(B - x - 3/5) - relu(B - x + 2/5)) + 10"
-"""Of Lemma C.3, with 0.6 and 0.4 as they stand there."""
+"""The identities of Lemma C.3, with 0.6 and 0.4 as they stand there."""
 
 
 def indicator_written_out() -> Shown:

@@ -355,7 +355,7 @@ class Family:
     room: Room = LITTLE
 
     def part(self, parameter: Parameter) -> Part:
-        """At this parameter."""
+        """This lemma at one value of its parameter."""
         return self.make(parameter)
 
 

@@ -109,7 +109,7 @@ def _gates(tree: ast.expr) -> Iterator[ast.Call]:
 
 
 def _sign(state: Checker, strict: bool, argument: Polynomial) -> tuple[str, Terms] | None:
-    """By one fact and a number."""
+    """The argument's sign, and the terms that prove it by one fact and a number; None if that does not settle it."""
     if (terms := _one_fact(state, argument)) is not None:
         return "+", terms
     wanted, _ = state.fact(times(number(-1), argument), ">" if strict else ">=")
@@ -183,7 +183,7 @@ def by_growth(stated: Json, rate: str) -> Shown:
 
 
 def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
-    """As a polynomial in the only fact, n − start ≥ 0."""
+    """The form as a polynomial in the only fact, n − start ≥ 0."""
     if (value := constant(polynomial)) is not None:
         return [[str(value), []]] if value else []
     [name] = state.kinds

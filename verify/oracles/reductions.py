@@ -108,7 +108,7 @@ class Reduction:
         return self.alice(x) + self.bob(len(x), k)
 
     def right_answer(self, x: Bits, k: int) -> str:
-        """By the task's oracle. Raises NoInstance."""
+        """The bit that the task's oracle finds. Raises NoInstance."""
         return self.answer(self.size(len(x)), self.words(x, k))
 
     def states_needed(self, n: int) -> int:

@@ -92,7 +92,7 @@ class About:
 
     @property
     def precision(self) -> str:
-        """At which precision the model runs, as the ledger puts it."""
+        """The precision at which the model runs, as the ledger puts it."""
         return f"p = least_precision({'m' if self.in_space else 'n'})"
 
     def case(self, machine: str, tape: str, steps: int, cells: int) -> Case:

@@ -62,7 +62,7 @@ class Term:
         return low, high
 
     def component(self, fraction_bits: int) -> Component:
-        """With the factor split in the middle of what fits."""
+        """The component of the score, its factor split between key and query in the middle of what fits."""
         low, high = self.shares(fraction_bits)
         share = Fraction(2) ** (max(low, (low + high) // 2))
         return Component(share * self.key, self.factor / share * self.query, self.meaning)

@@ -33,6 +33,8 @@ PROG = "python -m verify.certify"
 DEFAULT_N = 16
 ALL_BITS = 64
 LARGEST_N = 10**18
+LARGEST_MUTANT = 64
+HARD_INPUTS = 1000
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
 model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
@@ -42,6 +44,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --all-n                      every n from 4 to 2^64 (istree: hundreds of intervals, half an hour)
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
+  {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
 covered: {", ".join(COVERED)} as Transformers
@@ -72,6 +75,13 @@ def _command(argv: Sequence[str]) -> int:
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--all-n", action="store_true", help=f"every n from N to 2^{ALL_BITS}, an interval at a time")
+    add(
+        "--mutants",
+        type=cli.whole_number(1, 10**6),
+        metavar="N",
+        help="N changes of one weight each: which are certified all the same, and how far the weight may move",
+    )
+    add("--seed", type=cli.whole_number(0, 2**32), metavar="S", default=0, help="of --mutants (default: 0)")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="CERT", help="make a stored certificate again and compare every field")
     args = parser.parse_args(argv)
@@ -98,11 +108,32 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
     n, discipline = args.n or (LEAST if args.all_n else DEFAULT_N), Discipline(args.discipline)
     subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean)
+    if args.mutants is not None:
+        return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:
         with cli.usage_errors():
             return _show(_every_n(subject), args.json)
     with cli.usage_errors():
         return _show(certificate(subject), args.json)
+
+
+def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:
+    if all_n or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
+        rule = f"--mutants is for one n from {LEAST} to {LARGEST_MUTANT}, as repaired or lean, of its own length"
+        raise cli.CommandError(f"{rule}: hard inputs are run")
+    from verify.certificates import slack
+
+    with cli.usage_errors():
+        surveyor = slack.Surveyor(subject)
+        with cli.progress(f"{count} changes of one weight"):
+            survey = surveyor.survey(count, seed, HARD_INPUTS)
+    if as_json:
+        cli.write_json({**about(subject), "seed": seed, **slack.document(survey)})
+    else:
+        bits = surveyor.wired.arithmetic.format.significand_bits + 1
+        lean = ", lean" if subject.lean else ""
+        print(f"{subject.construction}{lean}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
+    return cli.REFUTED if any(item.wrong for item in survey.slack) else cli.HOLDS
 
 
 def _known() -> set[str]:

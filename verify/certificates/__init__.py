@@ -14,6 +14,7 @@ scores, candidates, attention, nearest, rational   the transfer of heads: leads,
 merging      kinds that differ in bounds only become one
 output       the argmax is the same
 checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once
+mutants, slack, hard_inputs   single weights that are changed: what is refused, how far the others may move, and runs against these
 
 Trusted: all of these files. Nothing else re-checks a certificate but the same checker, run again (`--replay`); tests hold it
 against exact runs and against mutants.

@@ -23,6 +23,7 @@ Json = dict[str, Any]
 SCHEMA = 1
 MOST = 1 << 80  # any number in a document
 CERTIFIED, REFUSED, UNKNOWN = "certified", "refused", "unknown"
+ANOTHER = "the ideal model is not seen to be that of"
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,18 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
     if judged.report is None:
         return judged
     repaired, language = build(replace(subject, printed=()))
-    own = judge(repaired, language)
+    return held_against(judged, model, subject.construction, repaired, judge(repaired, language))
+
+
+def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: Judged) -> Judged:
+    """As `compared`, with the repaired construction of this name and what the check says of it."""
+    if judged.report is None:
+        return judged
     if own.report is None:
         return Judged(REFUSED, "the construction itself", own.what)
     if not judged.report.first_difference(own.report):
         return judged
-    what = f"rounding is sound, but the ideal model is not seen to be that of {subject.construction}, repaired"
-    return Judged(REFUSED, first_difference(model, repaired), what)
+    return Judged(REFUSED, first_difference(model, repaired), f"rounding is sound, but {ANOTHER} {name}, repaired")
 
 
 def certificate(subject: Subject) -> Json:

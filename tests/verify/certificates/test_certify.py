@@ -62,6 +62,9 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["recall", "--variant", "lean"], "the variant lean is istree's"),
         (["recall", "--tokens", "eos"], "--tokens"),
         (["absent.safetensors"], "absent.safetensors"),
+        (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),
+        (["recall", "--all-n", "--mutants", "3"], "one n"),
+        (["recall", "--mutants", "0"], "0"),
     ],
 )
 def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,11 +14,11 @@ from constructions.istree.graphs import LAYOUTS, PAPER, Graph, Layout, expected_
 from constructions.layers import block_arrays
 from constructions.parts.heads import match_last, match_next
 from constructions.retrieval.task import Question
-from tests.verify.certificates.mutants import CHANGES, mutant, places, with_array
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build, findings_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
 from verify.certificates.model import described
+from verify.certificates.mutants import CHANGES, mutant, places, with_array
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,110 @@
+"""Hard inputs of a model, and the first that it answers wrongly: what no certified model may do.
+
+The extreme ones of verify/inputs/ come first, where n has them; random ones fill up, over few tokens or of every family of graphs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from constructions.istree.graphs import Graph
+from constructions.istree.models import MODELS as GRAPH_MODELS
+from constructions.layers import Transformer
+from constructions.retrieval.task import Question
+from constructions.wiring.wired import Wired
+from verify.certificates.building import RETRIEVERS, Subject
+
+TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
+LONGEST = 2000  # tokens of an input with its answer
+
+
+@dataclass(frozen=True)
+class HardInput:
+    """What is asked in words, as tokens, and the tokens that must follow."""
+
+    text: str
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+
+
+def solver_of(subject: Subject) -> Any:
+    """What builds and asks the models of a subject."""
+    if subject.construction == "istree":
+        return GRAPH_MODELS["transformer", subject.layout].of("lean" if subject.lean else "repaired")
+    retriever = RETRIEVERS[subject.construction]
+    return replace(retriever, query_length=subject.query_length or retriever.query_length)
+
+
+def wired_of(subject: Subject) -> Wired:
+    """The model as matrices."""
+    wired: Wired = solver_of(subject).build(
+        subject.n, subject.precision_bits, printed=subject.printed, discipline=subject.discipline
+    )
+    return wired
+
+
+def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
+    """So many different ones, or as many as were found; the shortest first."""
+    solver, found = solver_of(subject), dict[tuple[int, ...], HardInput]()
+    for given in _candidates(subject, random.Random(seed), count * TRIES):
+        request = solver.request(wired, given)
+        prompt, answer = tuple(request.prompt), tuple(map(int, request.guess))
+        if len(prompt) + len(answer) <= LONGEST:
+            found.setdefault(prompt, HardInput(_text(given), prompt, answer))
+        if len(found) == count:
+            break
+    return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
+
+
+def _candidates(subject: Subject, rng: random.Random, count: int) -> Iterator[Graph | Question]:
+    from verify.inputs import hard_graphs, hard_questions, strategies
+
+    n, name = subject.n, subject.construction
+    if name == "istree":
+        if n >= hard_graphs.LEAST:
+            yield from (hard.graph() for hard in hard_graphs.hard_graphs(n))
+        for _ in range(count):
+            yield strategies.labelled(n, rng.choice(list(strategies.FAMILIES)), rng.randint)
+        return
+    asked = subject.query_length or RETRIEVERS[name].query_length
+    extreme = (Question(*hard.asked(name)) for hard in hard_questions.hard_questions(name, n))
+    yield from (question for question in extreme if len(question.query) == asked)
+    for _ in range(count):
+        question = _question(name, n, asked, rng)
+        if not RETRIEVERS[name].task.wrong(question):
+            yield question
+
+
+def _question(name: str, n: int, asked: int, rng: random.Random) -> Question:
+    tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))
+    sequence = tuple(rng.choices(tokens, k=rng.randint(1, min(n, LONGEST))))
+    if name == "index":
+        return Question(sequence, (rng.randint(1, len(sequence)),))
+    if name == "counting":
+        often = sequence.count(token := rng.choice(tokens))
+        return Question(sequence, (token, min(max(often + rng.randint(-2, 1), 0), n)))
+    place = rng.randrange(len(sequence))
+    gram = sequence[place : place + asked]
+    return Question(
+        sequence, gram if len(gram) == asked and rng.random() < 0.7 else tuple(rng.choices(tokens, k=asked))
+    )
+
+
+def _text(given: Graph | Question) -> str:
+    if isinstance(given, Question):
+        return " ".join(given.words()[1:])
+    return f"edges {', '.join(f'{u}-{v}' for u, v in given.edges) or 'none'}"
+
+
+def first_wrong(wired: Wired, model: Transformer, inputs: list[HardInput]) -> str:
+    """The first input that these weights answer wrongly, in words; "" if there is none."""
+    from constructions.engines import dense
+
+    prompts, answers = [one.prompt for one in inputs], [one.answer for one in inputs]
+    for one, place in zip(inputs, dense.matches(model, wired.arithmetic, prompts, answers), strict=True):
+        if place is not None:
+            return f"{one.text}: after {place} tokens not {wired.vocabulary[one.answer[place]]}"
+    return ""

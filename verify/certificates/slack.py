@@ -1,0 +1,170 @@
+"""Single weights of a certified model that are changed: is each change refused, and how far may a weight move that is not?
+
+A change that is still certified shows *slack*: a weight that need not be what it is, as a lead larger than needed. The interval in
+which the weight alone may move is found by bisection: the check certifies both ends, and not the next step beyond them. Hard
+inputs are run with every change that is certified, and at both ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from constructions.layers import Transformer
+from constructions.wiring.wired import Wired
+from verify.certificates.building import Subject, build
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, Judged, held_against, judge
+from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, wired_of
+from verify.certificates.language import Language
+from verify.certificates.model import Model, described
+from verify.certificates.mutants import CHANGES, Place, mutant, named, places, weight_at, with_weight
+
+OTHER_FUNCTION = "another function"
+Change = tuple[Place, str]
+
+
+@dataclass(frozen=True)
+class Slack:
+    """A change that is certified. weight: before. low, high: what this weight alone may be.
+
+    wrong: a hard input that the changed model, or the one at an end of the interval, answers wrongly; "" if none does.
+    """
+
+    place: str
+    change: str
+    weight: Fraction
+    low: Fraction
+    high: Fraction
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Survey:
+    """changes: how many there are; drawn: of these. verdicts: how many have each. slack: the certified. inputs: hard ones, run."""
+
+    changes: int
+    drawn: int
+    verdicts: Counter[str]
+    slack: list[Slack]
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Surveyor:
+    """A construction's model, and what is said of it with other weights."""
+
+    subject: Subject
+
+    @cached_property
+    def wired(self) -> Wired:
+        """As matrices."""
+        return wired_of(self.subject)
+
+    @cached_property
+    def _own(self) -> tuple[Model, Language, Judged]:
+        model, language = build(self.subject)
+        return model, language, judge(model, language)
+
+    def _described(self, model: Transformer) -> Model:
+        wired, n = self.wired, self.subject.n
+        return described(model, wired.arithmetic, wired.registers, wired.vocabulary, n, n)
+
+    def judged(self, model: Transformer) -> Judged:
+        """What the check says of these weights; their ideal model must be the construction's."""
+        own, language, found = self._own
+        changed = self._described(model)
+        return held_against(judge(changed, language), changed, self.subject.construction, own, found)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Every change of one weight; `moved` in a row of one entry is none."""
+        model, step = self.wired.model, self.step
+        original = self._described(model).digest
+        every = itertools.product(places(model), CHANGES)
+        return [
+            (place, change)
+            for place, change in every
+            if change != "moved" or self._described(mutant(model, place, change, step)).digest != original
+        ]
+
+    @property
+    def step(self) -> float:
+        """2^−q."""
+        return float(self.wired.arithmetic.format.quantum)
+
+    def survey(self, count: int, seed: int, sample: int) -> Survey:
+        """So many changes, and so many hard inputs for those that are certified."""
+        drawn = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
+        inputs = hard_inputs(self.subject, self.wired, sample, seed)
+        verdicts, slack, ends = Counter[str](), [], dict[Place, tuple[float, float]]()
+        for place, change in drawn:
+            model = mutant(self.wired.model, place, change, self.step)
+            judged = self.judged(model)
+            other = judged.verdict == REFUSED and ANOTHER in judged.what
+            verdicts[OTHER_FUNCTION if other else judged.verdict] += 1
+            if judged.verdict == CERTIFIED:
+                ends[place] = ends.get(place) or self.interval(place)
+                slack.append(self._slack(place, change, model, ends[place], inputs))
+        return Survey(len(self.changes), len(drawn), verdicts, slack, len(inputs))
+
+    def _slack(
+        self, place: Place, change: str, model: Transformer, ends: tuple[float, float], inputs: list[HardInput]
+    ) -> Slack:
+        own, models = self.wired.model, [model]
+        models += [with_weight(own, place, end) for end in ends if end != weight_at(own, place)]
+        wrong = next(filter(None, (first_wrong(self.wired, one, inputs) for one in models)), "")
+        low, high = map(Fraction, ends)
+        return Slack(named(self.wired, place), change, Fraction(weight_at(own, place)), low, high, wrong)
+
+    def interval(self, place: Place) -> tuple[float, float]:
+        """The least and the largest number that this weight may be, as far as bisection tells."""
+        return self._end(place, -1), self._end(place, 1)
+
+    def _end(self, place: Place, side: int) -> float:
+        model, weight, fmt = self.wired.model, weight_at(self.wired.model, place), self.wired.arithmetic.format
+        most = int((float(fmt.max_value) - side * weight) / self.step)  # steps up to the last number
+
+        def holds(steps: int) -> bool:
+            return self.judged(with_weight(model, place, weight + side * steps * self.step)).verdict == CERTIFIED
+
+        near, far = 0, 1
+        while far <= most and holds(far):
+            near, far = far, 2 * far
+        far = min(far, most + 1)
+        while far - near > 1:
+            middle = (near + far) // 2
+            near, far = (middle, far) if holds(middle) else (near, middle)
+        return weight + side * near * self.step
+
+
+def document(survey: Survey) -> Json:
+    """The survey as data, numbers as strings."""
+    return {
+        "changes": survey.changes,
+        "drawn": survey.drawn,
+        "verdicts": dict(sorted(survey.verdicts.items())),
+        "hard_inputs": survey.inputs,
+        "slack": [{key: str(value) for key, value in asdict(item).items()} for item in survey.slack],
+    }
+
+
+def text(survey: Survey) -> str:
+    """The survey for people; changes of one weight in one line."""
+    counts, kept = survey.verdicts, survey.verdicts[CERTIFIED]
+    wrong = [item for item in survey.slack if item.wrong]
+    lines = [
+        f"{survey.drawn} of {survey.changes} changes of one weight ({', '.join(CHANGES)})",
+        f"  not certified: {survey.drawn - kept} ({counts[REFUSED]} refused, {counts[OTHER_FUNCTION]} not seen to be the "
+        f"same function, {counts[UNKNOWN]} cannot tell)",
+        f"  certified: {kept}; {survey.inputs} hard inputs contradict {len(wrong) or 'none'} of them",
+    ]
+    for _, group in itertools.groupby(sorted(survey.slack, key=lambda item: item.place), key=lambda item: item.place):
+        items = list(group)
+        one, changes = items[0], ", ".join(item.change for item in items)
+        lines.append(f"  {one.place}: {one.weight}; certified from {one.low} to {one.high}; {changes}")
+    lines += [f"  contradicted, {item.place}, {item.change}: {item.wrong}" for item in wrong]
+    return "\n".join(lines)

@@ -7,7 +7,6 @@ that they arrive from pytest-xdist's workers as well.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import difflib
 import json
@@ -33,7 +32,7 @@ from verify.framework.options import (
     require_device,
     where,
 )
-from verify.framework.order import LEDGER, WITNESSES, are_claims, longest_first, seconds_of
+from verify.framework.order import LEDGER, WITNESSES, are_claims, is_checkout, longest_first, seconds_of, witnesses_of
 
 if TYPE_CHECKING:
     from verify.framework.check import Check
@@ -86,9 +85,8 @@ def add_options(add: Callable[..., object]) -> None:
     add(
         "--witnesses",
         type=Path,
-        default=WITNESSES,
         metavar="PATH",
-        help="the file of stored witnesses; proofs.json stands beside it",
+        help="the file of stored witnesses, beside proofs.json (default: witnesses.json beside the folder claims)",
     )
     add("--update-witnesses", action="store_true", help="store the witnesses and proofs that this run finds")
 
@@ -101,7 +99,7 @@ def pytest_configure(config: pytest.Config) -> None:
         engines = chosen_engines(option.engine)
         config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
         require_device(option.device)
-        require_files(option)
+        require_files(config)
         known: list[Row] = [] if option.resume is None else resumed(option.resume, config.stash[OPTIONS])
         config.stash[RESUMED] = known
         if option.fuzz is not None:
@@ -137,9 +135,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(session, "verify-session")
 
 
-def require_files(option: argparse.Namespace) -> None:
+def require_files(config: pytest.Config) -> None:
     """ValueError if what is to be read or written at the end cannot be: better now than after an hour."""
-    if option.ledger is None and option.witnesses == WITNESSES and not option.update_witnesses:
+    option = config.option
+    named = option.witnesses is not None
+    if not named:
+        found = witnesses_of(config.args, config.invocation_params.dir)
+        if option.update_witnesses and found is None:
+            raise ValueError("--update-witnesses: there are several folders; name one file with --witnesses PATH")
+        if option.update_witnesses and found == WITNESSES and not is_checkout():
+            raise ValueError(
+                f"--update-witnesses: {found} is the installed package's; name another with --witnesses PATH"
+            )
+        option.witnesses = found or config.rootpath / WITNESSES.name
+    if option.ledger is None and not named and not option.update_witnesses:
         return  # nothing to ask; what this imports would cost every run of the tests
     from verify.framework import ledger, parquet, proofs
 
@@ -150,8 +159,9 @@ def require_files(option: argparse.Namespace) -> None:
     if option.update_witnesses or option.witnesses.is_dir():
         ledger.require_writable(option.witnesses, "--witnesses")
         ledger.require_writable(proofs.beside(option.witnesses), "--witnesses")
-    ledger.load_witnesses(option.witnesses)
-    proofs.load(proofs.beside(option.witnesses))
+    if named or option.update_witnesses:
+        ledger.load_witnesses(option.witnesses)
+        proofs.load(proofs.beside(option.witnesses))
 
 
 def require_fuzz(config: pytest.Config) -> None:

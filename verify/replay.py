@@ -243,10 +243,13 @@ def _command(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--claims", type=Path, default=WITNESSES.parent, metavar="DIR", help="where the claims are")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--witnesses", type=Path, default=WITNESSES, metavar="PATH", help="the file of stored witnesses")
+    where.add_argument(
+        "--witnesses", type=Path, metavar="PATH", help="the file of stored witnesses (default: witnesses.json in DIR)"
+    )
     where.add_argument("--ledger", type=Path, metavar="PATH", help="take the witness from a ledger")
     where.add_argument("--witness", metavar="JSON", help="take this witness")
     arguments = parser.parse_args(argv)
+    arguments.witnesses = arguments.witnesses or arguments.claims / WITNESSES.name
     if arguments.list:
         return list_all(arguments)
     if arguments.claim is None:

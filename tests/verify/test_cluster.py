@@ -95,6 +95,17 @@ def test_a_test_that_crashes_is_named_and_the_others_are_judged(paper: Paper, cl
     result.stdout.fnmatch_lines(["tcp://*: exit status 9*"])
 
 
+def test_settings_of_pytest_travel_along(paper: Paper, cluster: str) -> None:
+    """-W, -o and -c: each alone makes the test of a claim fail or hold."""
+    warns = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    import warnings\n    '
+    paper.write(f"{PAPER}\n{warns}warnings.warn('late')\n    check.proved([SQUARES], by='x', range='all x')\n")
+    (paper.folder / "strict.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
+    lenient = ("--claim", "Z", "-o", "filterwarnings=")
+    assert paper.run_apart("--dask", cluster, *lenient).ret == 0
+    assert paper.run_apart("--dask", cluster, *lenient, "-W", "error").ret == 1
+    assert paper.run_apart("--dask", cluster, "--claim", "Z", "-c", "strict.ini", "-p", "verify.plugin").ret == 1
+
+
 def test_an_interrupt_frees_the_workers_and_leaves_a_ledger(paper: Paper, cluster: str) -> None:
     last = '@claim("Z", source="Z", statement="Z")\ndef test_last(check):\n    '
     sleep = f"import os, pathlib, time\n    pathlib.Path('{paper.folder}/child').write_text(str(os.getpid()))\n    time.sleep(60)"

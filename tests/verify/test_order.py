@@ -38,6 +38,21 @@ def test_tests_that_name_their_claim_are_found() -> None:
     assert order.seconds_of_tests(tests, seconds) == {tests[0]: 2.0, tests[1]: 1.0}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "home"),
+    [
+        (["verify/"], HERE),
+        (["verify/claims/scale.py::test_at_scale", "verify/claims"], HERE),
+        (["claims/paper.py"], HERE.parent),
+        (["."], HERE.parent),
+        (["verify/", "tests"], None),
+        ([], None),
+    ],
+)
+def test_witnesses_stand_beside_the_claims(arguments: list[str], home: Path | None) -> None:
+    assert order.witnesses_of(arguments, HERE.parent) == (home and home / "witnesses.json")
+
+
 @pytest.mark.parametrize("content", [None, "{", "[]"])
 def test_without_a_ledger_nothing_is_known(content: str | None, tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"

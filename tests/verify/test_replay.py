@@ -9,6 +9,9 @@ import sys
 import pytest
 
 from tests.verify.conftest import PAPER, Paper
+from verify import plugin
+from verify.framework import proofs
+from verify.framework.order import WITNESSES
 
 
 @pytest.fixture
@@ -34,6 +37,41 @@ def test_a_stored_witness_refutes_again(stored: Paper) -> None:
 
 def test_a_run_names_the_short_command_once_the_witness_is_stored(stored: Paper) -> None:
     stored.run().stdout.fnmatch_lines(["Replay a witness:", "python -m verify.replay T.1/printed --claims ."])
+
+
+def test_witnesses_of_ones_own_claims_are_stored_beside_them(paper: Paper) -> None:
+    """And not among those of the verifier."""
+    files = [WITNESSES, proofs.beside(WITNESSES)]
+    before = [path.read_bytes() for path in files]
+    result = paper.pytester.runpytest("--update-witnesses")
+    result.stdout.fnmatch_lines(["python -m verify.replay T.1/printed --claims ."])
+    assert [path.read_bytes() for path in files] == before
+    assert list(paper.ledger("witnesses.json")["witnesses"]) == ["T.1/printed"]
+    assert list(paper.ledger("proofs.json")["proofs"]) == ["U/repaired"]
+    assert paper.replay("T.1/printed").ret == 1
+    assert paper.replay("U/repaired").ret == 0
+
+
+def test_a_run_names_the_file_of_witnesses_that_are_elsewhere(paper: Paper) -> None:
+    result = paper.pytester.runpytest("--claim", "T.1/printed", "--update-witnesses", "--witnesses", "kept.json")
+    result.stdout.fnmatch_lines(["python -m verify.replay T.1/printed --claims . --witnesses kept.json"])
+
+
+def test_a_file_of_that_name_which_is_no_file_of_witnesses_is_named_where_it_matters(paper: Paper) -> None:
+    (paper.folder / "witnesses.json").write_text("{}", encoding="utf-8")
+    result = paper.pytester.runpytest("--claim", "T.1/printed")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["ERROR: */witnesses.json: not a file of witnesses: 'witnesses'"])
+    result = paper.pytester.runpytest("--claim", "T.1/printed", "--update-witnesses")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_the_witnesses_of_an_installed_package_are_not_written(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugin, "is_checkout", lambda: False)
+    result = paper.pytester.runpytest(str(WITNESSES.parent), "--update-witnesses")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.stderr.lines if line.strip()]
+    assert line.endswith(f"{WITNESSES} is the installed package's; name another with --witnesses PATH")
 
 
 def test_a_repaired_claim_holds_at_the_old_witness(stored: Paper) -> None:

@@ -45,11 +45,15 @@ NOT_RUN = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR, pytest.E
 
 @dataclass(frozen=True)
 class Job:
-    """What all units of a run have in common. files: the SHA-256 of each file of claims, by path; below HERE, relative to it."""
+    """What all units of a run have in common. files: the SHA-256 of each file that is read, by path; below HERE, relative to it.
+
+    ini: the file of pytest's settings, one of these, if the user named it.
+    """
 
     versions: Mapping[str, str]
     files: Mapping[str, str]
     options: tuple[str, ...]
+    ini: str = ""
 
     def misfit(self) -> str:
         """Why this process must not judge; "" if it may."""
@@ -125,7 +129,8 @@ def judge(job: Job, unit: Unit) -> Answer:
 def _run(tests: Sequence[str], job: Job, task: Any, reports: dict[str, list[Json]]) -> tuple[int, str]:
     """The exit status, and the last line of stderr. Reports are added. Ends the process as soon as nobody wants the task."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-P", "-m", "verify.framework.cluster", *job.options, *tests]
+    settings = ("-c", str(HERE / job.ini)) if job.ini else ()
+    command = [sys.executable, "-P", "-m", "verify.framework.cluster", *settings, *job.options, *tests]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
         # stdin stays open for as long as the worker lives: see `main`
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err, env=environment) as process:
@@ -171,7 +176,7 @@ def main() -> int:
     fixed = [*plugins, "-o", "addopts=", *ALREADY_IMPORTED]
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as stream:
         os.dup2(2, 1)  # whatever else is printed
-        return int(pytest.main([*fixed, *sys.argv[1:]], plugins=[Reporter(stream)]))
+        return int(pytest.main([*sys.argv[1:], *fixed], plugins=[Reporter(stream)]))  # the last word is that of `fixed`
 
 
 # In the process that the user started
@@ -217,7 +222,10 @@ class Cluster:
         if self.config.option.collectonly or session.testsfailed or not session.items:
             return None  # nothing is run, or pytest says why not
         tests = {item.nodeid: (_shipped(item.path), item.nodeid.partition("::")[2]) for item in session.items}
-        job = Job(versions(), {file: _sha256(HERE / file) for file, _ in tests.values()}, self._arguments())
+        named = self.config.inipath if self.config.option.inifilename else None
+        ini = "" if named is None else _shipped(named)
+        files = {*(file for file, _ in tests.values()), *([ini] if ini else [])}
+        job = Job(versions(), {file: _sha256(HERE / file) for file in sorted(files)}, self._arguments(), ini)
         self.require_workers(job)
         verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
         items = {tests[item.nodeid]: item for item in session.items}
@@ -231,10 +239,12 @@ class Cluster:
         return True
 
     def _arguments(self) -> tuple[str, ...]:
-        told = self.options
+        told, option = self.options, self.config.option
         precision = () if told.p_bits is None else (f"--p-bits={told.p_bits}",)
-        engine = f"--engine={self.config.option.engine}"
-        return f"--n-max={told.n_max}", *precision, engine, f"--device={told.device}", f"--seed={told.seed}"
+        settings = [f"--override-ini={setting}" for setting in option.override_ini or ()]
+        settings += [f"--pythonwarnings={warning}" for warning in option.pythonwarnings or ()]
+        engine = f"--engine={option.engine}"
+        return f"--n-max={told.n_max}", *precision, engine, f"--device={told.device}", f"--seed={told.seed}", *settings
 
     def require_workers(self, job: Job) -> None:
         """UsageError names each worker that must not judge. There may be none yet: some clusters grow with their work."""

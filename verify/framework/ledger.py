@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from verify.framework import parquet
 from verify.framework.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
-from verify.framework.options import Options
+from verify.framework.options import STORED, Options, where
 
 if TYPE_CHECKING:
     import pytest
@@ -263,19 +264,23 @@ def replay_lines(
     rows: Sequence[Row],
     stored: Mapping[str, Witness],
     ledger: Path | None,
-    places: Mapping[str, str] = MappingProxyType({}),
+    files: Mapping[str, Path] = MappingProxyType({}),
+    witnesses: Path | None = None,
 ) -> list[str]:
     """One command for each witness: short if it is stored, else one that reads the ledger or carries the witness.
 
-    places: claim → what the command has to be told of where it is.
+    files: claim → the file that it stands in. witnesses: where those that are stored were read.
     """
     lines = []
     for row in sorted(rows, key=sort_key):
         if row.witness is None:
             continue
-        there = places.get(row.claim.id, "")
+        file = files.get(row.claim.id)
+        there = where(file) if file else ""
         if stored.get(row.claim.id) == row.witness:
-            lines.append(f"python -m verify.replay {row.claim.id}{there}")
+            elsewhere = file and witnesses and witnesses.resolve() != file.resolve().parents[1] / STORED
+            named = f" --witnesses {shlex.quote(os.path.relpath(witnesses))}" if witnesses and elsewhere else ""
+            lines.append(f"python -m verify.replay {row.claim.id}{there}{named}")
         elif ledger is not None:
             lines.append(f"python -m verify.replay {row.claim.id} --ledger {ledger}{there}")
         else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILES = "claims/[!_]*.py"  # where claims are written
+STORED = "witnesses.json"  # beside the folder that they are in
 DEFAULT_N_MAX = 64
 DEFAULT_ENGINE = "reference"
 ENGINES: Mapping[str, str] = {  # name → the module that must exist for it

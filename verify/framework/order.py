@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from verify.framework.options import FILES
+from verify.framework.options import FILES, STORED
 
 T = TypeVar("T")
 Key = tuple[str, str]
 """A claim and its engine: what a row of the ledger is known by."""
-LEDGER = Path(__file__).parents[1] / "ledger.json"  # a link to the one in docs/, so that it is installed as well
-WITNESSES = LEDGER.with_name("witnesses.json")
+HERE = Path(__file__).resolve().parents[1]
+LEDGER = HERE / "ledger.json"  # a link to the one in docs/, so that it is installed as well
+WITNESSES = HERE / STORED
 
 
 def seconds_of(path: Path) -> dict[Key, float]:
@@ -49,6 +50,21 @@ def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict
 
 def are_claims(arguments: Sequence[str], folder: Path) -> bool:
     """Whether pytest, started in `folder`, is to judge claims and nothing else: the verifier's folder, or files of claims."""
-    paths = [(folder / argument.partition("::")[0]).resolve() for argument in arguments]
-    here = Path(__file__).resolve().parents[1]
-    return bool(paths) and all(path == here or path.match(FILES) for path in paths)
+    paths = _paths(arguments, folder)
+    return bool(paths) and all(path == HERE or path.match(FILES) for path in paths)
+
+
+def witnesses_of(arguments: Sequence[str], folder: Path) -> Path | None:
+    """The file beside the folder `claims` that pytest, started in `folder`, is to read. None if there are several."""
+    folders = {path.parent if path.suffix == ".py" else path for path in _paths(arguments, folder)}
+    homes = {path.parent if path.name == Path(FILES).parent.name else path for path in folders}
+    return homes.pop() / STORED if len(homes) == 1 else None
+
+
+def is_checkout() -> bool:
+    """Whether these packages are in a checkout, and not installed: then their stored witnesses are there to be written."""
+    return (HERE.parent / "pyproject.toml").is_file()
+
+
+def _paths(arguments: Sequence[str], folder: Path) -> list[Path]:
+    return [(folder / argument.partition("::")[0]).resolve() for argument in arguments]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import fnmatch
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TextIO
 
 import pytest
 
 from verify.framework import ledger, proofs
 from verify.framework.claim import Json, Row
-from verify.framework.options import FILES, Options, matching, where
+from verify.framework.options import FILES, Options, matching
 from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
 
@@ -25,7 +26,7 @@ class Session:
         self.progress: Progress | None = None
         self.stream: TextIO = sys.stderr
         self.rows: list[Row] = []
-        self.places: dict[str, str] = {}  # claim → where it is, for a replay
+        self.files: dict[str, Path] = {}  # claim → the file that it stands in
         self.proofs: dict[str, dict[str, list[Json]]] = {}
         self.tests: list[str] = []
         self.not_judged: list[ledger.NotJudged] = []
@@ -86,7 +87,7 @@ class Session:
             self.reported[report.nodeid] = report.duration
         rows = ledger.rows_of(report)
         self._keep(rows)
-        self.places |= {row.claim.id: where(self.config.rootpath / report.nodeid.partition("::")[0]) for row in rows}
+        self.files |= {row.claim.id: self.config.rootpath / report.nodeid.partition("::")[0] for row in rows}
         self.proofs |= proofs.of_report(report)
         self.not_judged += ledger.not_judged_of(report)
         if report.failed and not rows and ("claim" in report.keywords or not report.keywords):  # none: a worker died
@@ -153,7 +154,12 @@ class Session:
         missing = len(set(self.tests) - set(self.reported))
         if missing:
             terminalreporter.write_line(f"The run ended early: {missing} of {len(self.tests)} tests were not run.")
-        lines = ledger.replay_lines(self.rows, ledger.load_witnesses(option.witnesses), option.ledger, self.places)
+        try:
+            stored = ledger.load_witnesses(option.witnesses)
+        except ValueError as error:
+            stored = {}
+            self.trouble.append(str(error))
+        lines = ledger.replay_lines(self.rows, stored, option.ledger, self.files, option.witnesses)
         for line in ["Replay a witness:", *lines] if lines else []:
             terminalreporter.write_line(line)
         for line in self.trouble:

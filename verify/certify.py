@@ -41,7 +41,7 @@ model (exact rationals; attention averages the keys of largest score) has there,
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} recall --all-n                      every n from 4 to 2^64 (istree: hundreds of intervals, half an hour)
+  {PROG} recall --all-n                      every n from 1 to 2^64 (istree: hundreds of intervals, half an hour)
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
@@ -64,7 +64,7 @@ def _command(argv: Sequence[str]) -> int:
     add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
-    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}, with --all-n {LEAST}")
+    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}, with --all-n 1")
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
     add(
         "--precision",
@@ -106,7 +106,7 @@ def _command(argv: Sequence[str]) -> int:
     lean = args.variant == "lean"
     if lean and (args.what != "istree" or printed):
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
-    n, discipline = args.n or (LEAST if args.all_n else DEFAULT_N), Discipline(args.discipline)
+    n, discipline = args.n or (1 if args.all_n else DEFAULT_N), Discipline(args.discipline)
     subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean)
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
@@ -182,6 +182,7 @@ def _every_n(subject: Subject) -> dict[str, Any]:
                 "weights_sha256": interval.digest,
                 "weights_compared_at": [str(n) for n in interval.compared],
                 "verdict": interval.judged.verdict,
+                **({"inputs_run": interval.inputs_run} if interval.inputs_run else {}),
             }
         )
         size = f"n = {interval.low} … {interval.high}"
@@ -220,6 +221,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
         low, high = done[0]["n"][0], done[-1]["n"][1]
         print(f"  n = {low} … {high}, in {len(done)} intervals of equal weights or of weights affine in n")
+        if runs := [item for item in done if "inputs_run" in item]:
+            print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
         most = max(len(item["weights_compared_at"]) for item in done)
         print(
             f"  assumed between the up to {most} sizes of an interval whose weights were compared: that these forms hold"
@@ -231,6 +234,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     errors = document.get("error_in_steps", {})
     for name, error in errors.items():
         print(f"  {name}: at most {_number(error)} steps from the ideal value")
+    if "inputs_run" in document:
+        print(f"  every other register: exact; all inputs were run, {document['inputs_run']}: {document['inputs']}")
     if "heads" in document:
         print("  every other register: exact")
         if len(document["answers"]) < len(document["inputs"]):

@@ -14,7 +14,8 @@ scores, candidates, attention, nearest, rational   the transfer of heads: leads,
 merging      kinds that differ in bounds only become one
 output       the argmax is the same
 checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once
-mutants, slack, hard_inputs   single weights that are changed: what is refused, how far the others may move, and runs against these
+ideal, hard_inputs, runs   every input of the smallest models, and hard inputs where no rule says anything, against exact rationals
+mutants, slack   single weights that are changed: what is refused, how far the others may move
 
 Trusted: all of these files. Nothing else re-checks a certificate but the same checker, run again (`--replay`); tests hold it
 against exact runs and against mutants.

@@ -64,29 +64,40 @@ def precision_of(subject: Subject) -> int:
 
 
 def build(subject: Subject) -> tuple[Model, Language]:
-    """The model and its inputs. Raises ValueError for a subject that makes no sense."""
+    """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules."""
     if subject.n < LEAST or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
             f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position",
         )
+    return model_of(subject), language_of(subject)
+
+
+def language_of(subject: Subject) -> Language:
+    """The inputs."""
+    n = subject.n
+    if subject.construction == "istree":
+        return language.istree(n, n, subject.layout)
+    asked = subject.query_length or RETRIEVERS[subject.construction].query_length
+    return language.retrieval(subject.construction, n, subject.length or n, asked)
+
+
+def model_of(subject: Subject) -> Model:
+    """The model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
-        inputs = language.istree(n, n, subject.layout)
     elif subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
-        inputs = language.istree(n, n, subject.layout)
     else:
         retriever = RETRIEVERS[subject.construction]
         asked = subject.query_length or retriever.query_length
         plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
         embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
         blocks = tuple(retriever.blocks(plan))
-        inputs = language.retrieval(retriever.task.name, n, subject.length or n, asked)
     arithmetic = Arithmetic(fmt, subject.discipline)
-    return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen)), inputs
+    return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen))
 
 
 def compared(low: int, high: int) -> list[int]:

@@ -6,11 +6,11 @@ The extreme ones of verify/inputs/ come first, where n has them; random ones fil
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constructions.istree.graphs import Graph
+from constructions.istree.graphs import Graph, is_tree
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.layers import Transformer
 from constructions.retrieval.task import Question
@@ -50,10 +50,12 @@ def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[H
     """So many different ones, or as many as were found; the shortest first."""
     solver, found = solver_of(subject), dict[tuple[int, ...], HardInput]()
     for given in _candidates(subject, random.Random(seed), count * TRIES):
+        if subject.printed and isinstance(given, Graph) and not is_tree(given):
+            continue  # the theorem allows more than one chain of thought
         request = solver.request(wired, given)
         prompt, answer = tuple(request.prompt), tuple(map(int, request.guess))
         if len(prompt) + len(answer) <= LONGEST:
-            found.setdefault(prompt, HardInput(_text(given), prompt, answer))
+            found.setdefault(prompt, HardInput(text_of(given), prompt, answer))
         if len(found) == count:
             break
     return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
@@ -93,18 +95,19 @@ def _question(name: str, n: int, asked: int, rng: random.Random) -> Question:
     )
 
 
-def _text(given: Graph | Question) -> str:
+def text_of(given: Graph | Question) -> str:
+    """An input in words."""
     if isinstance(given, Question):
         return " ".join(given.words()[1:])
     return f"edges {', '.join(f'{u}-{v}' for u, v in given.edges) or 'none'}"
 
 
-def first_wrong(wired: Wired, model: Transformer, inputs: list[HardInput]) -> str:
-    """The first input that these weights answer wrongly, in words; "" if there is none."""
+def first_wrong(wired: Wired, model: Transformer, inputs: Sequence[HardInput]) -> tuple[HardInput, int] | None:
+    """The first input that these weights answer wrongly, and at which token of the answer."""
     from constructions.engines import dense
 
     prompts, answers = [one.prompt for one in inputs], [one.answer for one in inputs]
     for one, place in zip(inputs, dense.matches(model, wired.arithmetic, prompts, answers), strict=True):
         if place is not None:
-            return f"{one.text}: after {place} tokens not {wired.vocabulary[one.answer[place]]}"
-    return ""
+            return one, place
+    return None

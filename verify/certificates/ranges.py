@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from verify.certificates.building import Subject, between, build, compared, precision_of
-from verify.certificates.document import Judged, judge
+from verify.certificates.building import LEAST, Subject, between, build, compared, precision_of
+from verify.certificates.document import Judged, certificate, judge
 from verify.certificates.model import Model, at_size
 
 
 @dataclass(frozen=True)
 class Interval:
-    """n from low to high have the same weights or forms of n, at the same p. digest: of these. compared: where that was seen."""
+    """n from low to high have the same weights or forms of n, at the same p. digest: of these. compared: where that was seen.
+
+    inputs_run: of the smallest n, whose inputs are all run.
+    """
 
     low: int
     high: int
@@ -25,17 +28,27 @@ class Interval:
     digest: str
     compared: list[int]
     judged: Judged
+    inputs_run: int = 0
 
 
 def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
     """Covers all n from the subject's to 2^bits."""
     low, end = subject.n, 1 << bits
+    while low < min(LEAST, end):
+        yield _exhausted(replace(subject, n=low))
+        low += 1
     while low <= end:
         high = reach(subject, low, end)
         model, inputs = between(subject, low, high)
         p = precision_of(replace(subject, n=low))
         yield Interval(low, high, p, model.digest, compared(low, high), judge(model, inputs))
         low = high + 1
+
+
+def _exhausted(subject: Subject) -> Interval:
+    n, made = subject.n, certificate(subject)
+    judged = Judged(made["verdict"], made["where"], made["what"])
+    return Interval(n, n, made["precision_bits"], made["weights_sha256"], [n], judged, made.get("inputs_run", 0))
 
 
 def reach(subject: Subject, low: int, end: int) -> int:

@@ -116,9 +116,11 @@ class Surveyor:
     ) -> Slack:
         own, models = self.wired.model, [model]
         models += [with_weight(own, place, end) for end in ends if end != weight_at(own, place)]
-        wrong = next(filter(None, (first_wrong(self.wired, one, inputs) for one in models)), "")
+        wrong = next(filter(None, (first_wrong(self.wired, one, inputs) for one in models)), None)
         low, high = map(Fraction, ends)
-        return Slack(named(self.wired, place), change, Fraction(weight_at(own, place)), low, high, wrong)
+        return Slack(
+            named(self.wired, place), change, Fraction(weight_at(own, place)), low, high, wrong[0].text if wrong else ""
+        )
 
     def interval(self, place: Place) -> tuple[float, float]:
         """The least and the largest number that this weight may be, as far as bisection tells."""

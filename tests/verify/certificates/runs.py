@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
-from tests.verify.certificates import ideal
 from verify.certificates.checker import Report
+from verify.certificates.ideal import IdealModel
 
 
 def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers: set[int]) -> list[str]:
     """Where a run is not as certified. answers: 1-based positions at which the last block counts."""
     engine = ReferenceEngine(wired.model, wired.arithmetic)
     steps = [engine.append(token) for token in tokens]
-    exact, following = ideal.run(wired.model, tokens)
+    exact, following = IdealModel(wired.model).run(tokens)
     step = wired.arithmetic.format.quantum
     found = []
     blocks = len(wired.model.blocks)

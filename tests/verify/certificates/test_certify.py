@@ -37,7 +37,7 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
     [
         (["istree", "--tokens", "eos", "--n", "1000000000000"], 0, "certified"),
         (["istree", "--variant", "lean", "--n", "1000"], 0, "istree, lean, n = 1000, p = 41: certified"),
-        (["recall", "--n", "3"], 3, "at least 4"),
+        (["recall", "--n", "3", "--length", "4"], 3, "at least 4"),
         (["recall", "--model", "hybrid"], 3, "not covered"),
         (["turing"], 3, "not covered"),
         (["recall", "--precision", "5"], 1, "not an element of R_5"),

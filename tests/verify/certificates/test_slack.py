@@ -46,9 +46,12 @@ def test_an_interval(name: str, free: bool) -> None:
 def test_hard_inputs_contradict_a_model_that_is_wrong() -> None:
     inputs = hard_inputs(INDEX.subject, INDEX.wired, 30, 0)
     assert len({one.prompt for one in inputs}) == 30
-    assert first_wrong(INDEX.wired, INDEX.wired.model, inputs) == ""
+    assert first_wrong(INDEX.wired, INDEX.wired.model, inputs) is None
     wrong = mutant(INDEX.wired.model, place("block 1, head 0, W_Q, row 0, register one"), "sign", INDEX.step)
-    assert "after 0 tokens not" in first_wrong(INDEX.wired, wrong, inputs)
+    found = first_wrong(INDEX.wired, wrong, inputs)
+    assert found is not None
+    assert found[0] in inputs
+    assert found[1] == 0
 
 
 def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,139 @@
+"""What runs say where no rule does: every input of the smallest models, and hard inputs of a model that the checker cannot tell of.
+
+A small model is certified if, on each of its inputs, the reference engine and the ideal model (ideal.py) give the tokens that the
+task's oracle gives; how far its registers are apart is what was found. A hard input that is answered wrongly refuses any model.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from constructions.engines.reference import ReferenceEngine, Step
+from constructions.istree.graphs import Graph
+from constructions.layers import Matrix
+from constructions.retrieval.task import Question
+from constructions.wiring.wired import Wired
+from verify.certificates.building import LEAST, RETRIEVERS, Subject
+from verify.certificates.domains import Refused
+from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, solver_of, text_of, wired_of
+from verify.certificates.ideal import IdealModel
+
+GRAPHS = "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
+QUESTIONS = "every sequence and query of n = {n}"
+HARD = 200  # inputs that are tried
+LARGEST_RUN = 64  # n
+
+
+@dataclass
+class Exhausted:
+    """Of all inputs: how many, what they are, and how far each register was from its ideal value at most, in steps."""
+
+    inputs: int
+    text: str
+    errors: dict[str, Fraction] = field(default_factory=dict)
+
+
+def is_small(subject: Subject) -> bool:
+    """Whether all inputs of the model can be run: below the least n that the rules cover."""
+    return subject.n < LEAST and (subject.length or 1) <= subject.n and not subject.printed
+
+
+def exhaust(subject: Subject) -> Exhausted:
+    """Runs every input. Raises Refused with the first that goes wrong."""
+    wired, solver = wired_of(subject), solver_of(subject)
+    model = IdealModel(wired.model)
+    text = GRAPHS if subject.construction == "istree" else QUESTIONS
+    found = Exhausted(0, text.format(n=subject.n))
+    for given in _every_input(subject):
+        request = solver.request(wired, given)
+        one = HardInput(text_of(given), tuple(request.prompt), tuple(map(int, request.guess)))
+        _compare(wired, model, one, found)
+        found.inputs += 1
+    return found
+
+
+def _every_input(subject: Subject) -> Iterator[Graph | Question]:
+    from verify.inputs.strategies import every_input
+
+    n = subject.n
+    if subject.construction == "istree":
+        yield from every_input(n)
+        return
+    retriever, numbers = RETRIEVERS[subject.construction], range(1, n + 1)
+    asked = subject.query_length or retriever.query_length
+    zero = [*itertools.repeat(numbers, asked - 1), range(n + 1)] if retriever.task.zero else [numbers] * asked
+    for length in range((subject.length or n) + 1):
+        for sequence in itertools.product(numbers, repeat=length):
+            for query in itertools.product(*zero):
+                question = Question(sequence, query)
+                if not retriever.task.wrong(question):
+                    yield question
+
+
+def _compare(wired: Wired, model: IdealModel, one: HardInput, found: Exhausted) -> None:
+    tokens = (*one.prompt, *one.answer[:-1])
+    engine, steps_of_one = (
+        ReferenceEngine(wired.model, wired.arithmetic),
+        1 << -wired.arithmetic.format.quantum_exponent,
+    )
+    steps = [engine.append(token) for token in tokens]
+    exact, following = model.run(tokens)
+    for place, expected in enumerate(one.answer, start=len(one.prompt) - 1):
+        for who, said in (("the model", steps[place].next_token), ("the ideal model", following[place])):
+            if said != expected:
+                right = wired.vocabulary[expected]
+                raise Refused(one.text, f"{who} says {wired.vocabulary[said]} behind {place + 1} tokens, not {right}")
+    for place, (mine, its) in enumerate(zip(steps, exact, strict=True)):
+        # Behind the last block only what leads to an answer is read.
+        layers = len(its) if place >= len(one.prompt) - 1 else len(its) - 2
+        for row, exact_row in zip(mine.registers[:layers], its[:layers], strict=True):
+            for name, value, right_value in zip(wired.registers, row, exact_row, strict=True):
+                if error := abs(Fraction(value) - right_value * steps_of_one):
+                    found.errors[name] = max(error, found.errors.get(name, Fraction(0)))
+
+
+def refute(subject: Subject) -> None:
+    """Raises Refused if a hard input is answered wrongly: where the first tie of different values is, and that input."""
+    if not LEAST <= subject.n <= LARGEST_RUN or subject.length is not None:
+        return
+    wired = wired_of(subject)
+    inputs = hard_inputs(subject, wired, HARD, 0)
+    found = first_wrong(wired, wired.model, inputs)
+    if found is None:
+        return
+    one, place = found
+    said = f"on {one.text} token {place + 1} of the answer is not {wired.vocabulary[one.answer[place]]}"
+    where, why = _first_tie(wired, (*one.prompt, *one.answer[:place]))
+    raise Refused(where, f"{why}; {said}" if why else said)
+
+
+def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
+    """The first head, block by block, of which a position reads several keys of different values; a count does not."""
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    steps = [engine.append(token) for token in tokens]
+    for b, block in enumerate(wired.model.blocks):
+        for h, head in enumerate(block.heads):
+            for k, step in enumerate(steps, start=1):
+                keys = [key for key, _ in step.attention[b][h]]
+                for name, column in zip(_written(wired, head.out), head.value, strict=True):
+                    held = [_read(wired, steps[key - 1], b, column) for key in keys]
+                    if len(set(held)) > 1 and sorted(held)[-2:] != [0, 1]:
+                        values = ", ".join(map(str, held))
+                        what = (
+                            f"position {k} reads {len(keys)} keys of equal score, whose values for {name} are {values}"
+                        )
+                        return f"block {b}, head {h}", what
+    return "the output head", ""
+
+
+def _written(wired: Wired, out: Matrix) -> list[str]:
+    return [wired.registers[int(column.nonzero()[0][0])] for column in out.T]
+
+
+def _read(wired: Wired, step: Step, block: int, row: Matrix) -> Fraction:
+    quantum = wired.arithmetic.format.quantum
+    held = step.registers[2 * block]
+    return sum((Fraction(float(row[i])) * held[i] * quantum for i in row.nonzero()[0]), Fraction(0))

@@ -1,8 +1,7 @@
 """Whether two circuits are equal, decided by SAT.
 
-Both circuits go over the same inputs into one *miter*, where equal gates are shared already; each pair of outputs is
-then a question to CaDiCaL: can they differ? What is proven of one output is a clause for the next.
-Source: G. S. Tseitin, On the complexity of derivation in propositional calculus, 1968, for the clauses of a gate.
+Both circuits go over the same inputs into one *miter*, where equal gates are shared already; sweep.py then proves gates of
+the one equal to gates of the other, from the inputs to the outputs.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pysat.solvers import Solver
-
 from circuits.builder import Builder
-from circuits.circuit import Circuit, Kind
+from circuits.circuit import Circuit
+from circuits.sweep import first_difference
 
-SOLVER = "cadical195"
 T = TypeVar("T")
 
 
@@ -42,30 +39,14 @@ def find_difference(first: Circuit, second: Circuit) -> Difference | None:
     """
     _check_interface(first, second)
     miter, names = _miter(first, second)
-    with Solver(name=SOLVER, bootstrap_with=clauses(miter)) as solver:
-        for left, right, name in zip(miter.outputs[::2], miter.outputs[1::2], names, strict=True):
-            for literals in ([left + 1, -right - 1], [-left - 1, right + 1]):
-                if left != right and solver.solve(assumptions=literals):
-                    model = [int(literal > 0) for literal in solver.get_model()]
-                    inputs, states = _bits(miter, Kind.INPUT, model), _bits(miter, Kind.STATE, model)
-                    values = (named_values(c, inputs, states)[name] for c in (first, second))
-                    return Difference(inputs, states, name, (next(values), next(values)))
-                solver.add_clause([-literal for literal in literals])
-    return None
-
-
-def clauses(circuit: Circuit) -> list[list[int]]:
-    """What the gates mean, in conjunctive form; gate g is variable g + 1."""
-    result: list[list[int]] = []
-    for x, (kind, left, right) in enumerate(circuit.gates, start=1):
-        a, b = left + 1, right + 1
-        if kind is Kind.ONE:
-            result += [[x]]
-        elif kind is Kind.AND:
-            result += [[-x, a], [-x, b], [x, -a, -b]]
-        elif kind is Kind.XOR:
-            result += [[-x, a, b], [-x, -a, -b], [x, -a, b], [x, a, -b]]
-    return result
+    found = first_difference(miter, list(zip(miter.outputs[::2], miter.outputs[1::2], strict=True)))
+    if found is None:
+        return None
+    pair, case = found
+    inputs = dict(zip(miter.inputs, case.inputs, strict=True))
+    states = dict(zip(miter.states, case.states, strict=True))
+    values = [named_values(circuit, inputs, states)[names[pair]] for circuit in (first, second)]
+    return Difference(inputs, states, names[pair], (values[0], values[1]))
 
 
 def named_values(circuit: Circuit, inputs: Mapping[str, int], states: Mapping[str, int]) -> dict[str, int]:
@@ -102,8 +83,3 @@ def _miter(first: Circuit, second: Circuit) -> tuple[Circuit, list[str]]:
     ]
     pairs = {f"{side}: {name}": sides[side][name] for name in sides[0] for side in (0, 1)}
     return builder.circuit(pairs, list(states.values())), list(sides[0])
-
-
-def _bits(circuit: Circuit, kind: Kind, model: Sequence[int]) -> dict[str, int]:
-    names = circuit.inputs if kind is Kind.INPUT else circuit.states
-    return {names[gate.left]: model[i] for i, gate in enumerate(circuit.gates) if gate.kind is kind}

@@ -20,9 +20,10 @@ from circuits.step import Step
 STAYS = "stays"
 
 
-def self_reliant(step: Step, reads: Reads) -> Circuit:
+def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
     """The circuit. Its outputs: those of the step, its next state as `then …`, and `stays`.
 
+    assured: `stays` is 1, without a look. A circuit that equals such a one proves its ranges by induction.
     Raises ValueError for reads without a number of the step.
     """
     b, p = Builder(), step.precision_bits
@@ -44,9 +45,12 @@ def self_reliant(step: Step, reads: Reads) -> Circuit:
         codes = [number_bits(values[min(word, words - 1)], p) for word in cases.tolist()]
         for column in zip(*codes, strict=True):
             bits += synthesize(b, Table(tuple(which), cases, np.array(column)), 1)
+    held: list[Bit] = []
     for i, name in enumerate(step.states):
-        within &= _within(b, states[i * p : (i + 1) * p], reads.states[name])
-    outputs, following = b.add(step.circuit, bits, states)
+        number, allowed = states[i * p : (i + 1) * p], reads.states[name]
+        within &= _within(b, number, allowed)
+        held += _known(b, number, allowed)
+    outputs, following = b.add(step.circuit, bits, held)
     stays = b.one
     for i, name in enumerate(step.states):
         stays &= _within(b, following[i * p : (i + 1) * p], reads.states[name])
@@ -55,11 +59,21 @@ def self_reliant(step: Step, reads: Reads) -> Circuit:
         (*outputs, *following),
         strict=True,
     )
-    return b.circuit({name: bit & within for name, bit in named} | {STAYS: stays | ~within}, states)
+    return b.circuit(
+        {name: bit & within for name, bit in named} | {STAYS: b.one if assured else stays | ~within}, states
+    )
 
 
 def _starts(step: Step) -> Sequence[tuple[str, int]]:
     return list(zip(step.circuit.states, step.circuit.initial, strict=True))
+
+
+def _known(b: Builder, bits: Sequence[Bit], within: Range) -> list[Bit]:
+    """The bits of a number in a range: those that are the same in all of it are constants."""
+    top = max(-within.low, within.high).bit_length()
+    weights = reversed(range(len(bits) - 1))
+    free = [bit if within.step <= i < top else b.zero for i, bit in zip(weights, bits[:-1], strict=True)]
+    return [*free, bits[-1] if within.low else b.one]
 
 
 def _within(b: Builder, bits: Sequence[Bit], within: Range) -> Bit:

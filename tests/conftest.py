@@ -16,7 +16,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from verify.framework.fuzz import is_property, kept_examples
 from verify.framework.sampling import no_constants_of_the_source
 
-pytest_plugins = "pytester"
+pytest_plugins = "pytester", "tests.hash_seeds"
 
 # A shell ignores interrupts in what it starts in the background, and so would every process that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

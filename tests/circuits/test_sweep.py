@@ -1,0 +1,51 @@
+"""SAT sweeping against every case of small circuits, drawn at random."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from circuits.builder import Bit, Builder
+from circuits.circuit import Circuit
+from circuits.sweep import SPARSE, Case, first_difference
+
+LEAVES = 4
+Recipe = list[tuple[bool, bool, int, int]]
+RECIPES = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 30), st.integers(0, 30)), max_size=24)
+
+
+def circuit(recipe: Recipe) -> Circuit:
+    """Gates over two inputs and two state bits, all of them outputs: XOR or AND of two earlier ones, the first negated or not."""
+    b = Builder()
+    bits: list[Bit] = [b.zero, b.one, *(b.input(f"x{i}") for i in range(2)), *(b.state(f"s{i}") for i in range(2))]
+    for xor, negated, i, j in recipe:
+        left, right = bits[i % len(bits)], bits[j % len(bits)]
+        left = ~left if negated else left
+        bits.append(left ^ right if xor else left & right)
+    return b.circuit({f"o{i}": bit for i, bit in enumerate(bits)}, bits[-2:])
+
+
+def in_every_case(made: Circuit) -> dict[Case, list[int]]:
+    """The value of each gate."""
+    cases = (Case(bits[:2], bits[2:]) for bits in itertools.product((0, 1), repeat=LEAVES))
+    return {case: made.values(case.inputs, case.states) for case in cases}
+
+
+@given(RECIPES, st.booleans())
+def test_gates_are_equal_if_they_are_in_every_case(recipe: Recipe, blind: bool) -> None:
+    """blind: no case is run first, so that all is left to the solver."""
+    made = circuit(recipe)
+    values = in_every_case(made)
+    columns = list(zip(*values.values(), strict=True))
+    pairs = list(itertools.combinations(made.outputs, 2))
+    equal = [(x, y) for x, y in pairs if columns[x] == columns[y]]
+    drawn = () if blind else SPARSE
+    assert first_difference(made, equal, drawn) is None
+    for x, y in pairs[:: 1 + len(pairs) // 8]:
+        found = first_difference(made, [*equal, (x, y)], drawn)
+        assert (found is None) == (columns[x] == columns[y])
+        if found is not None:
+            pair, case = found
+            assert (pair, values[case][x] != values[case][y]) == (len(equal), True)

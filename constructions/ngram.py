@@ -9,7 +9,6 @@ positions before it, or <s>, so it never matches. Where nothing matches position
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import replace
 
@@ -97,7 +96,9 @@ def hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
 def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     """The least p for queries of this many tokens."""
     length = n + 2 + query_length
-    largest = math.isqrt(query_length * n * n - 1) + 1  # one key as large as all of them together
+    largest = 1  # of as many digits as one key that is as large as all of them together
+    while largest * largest < query_length * n * n:
+        largest = 2 * largest + 1
     positions = position_square_precision(n, length)
     fused = max(own_precision(n), positions, match_precision(largest, length))
     if discipline is Discipline.FUSED:

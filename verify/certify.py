@@ -180,7 +180,6 @@ def _every_n(subject: Subject) -> dict[str, Any]:
                 "n": [str(interval.low), str(interval.high)],
                 "precision_bits": interval.precision_bits,
                 "weights_sha256": interval.digest,
-                "weights_compared_at": [str(n) for n in interval.compared],
                 "verdict": interval.judged.verdict,
                 **({"inputs_run": interval.inputs_run} if interval.inputs_run else {}),
             }
@@ -220,13 +219,9 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  {document['where']}: {document['what']}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
         low, high = done[0]["n"][0], done[-1]["n"][1]
-        print(f"  n = {low} … {high}, in {len(done)} intervals of equal weights or of weights affine in n")
+        print(f"  n = {low} … {high}, in {len(done)} intervals; in each, the weights are numbers or polynomials of n")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
-        most = max(len(item["weights_compared_at"]) for item in done)
-        print(
-            f"  assumed between the up to {most} sizes of an interval whose weights were compared: that these forms hold"
-        )
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"

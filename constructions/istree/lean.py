@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 
 from constructions.istree import lean_words
 from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
@@ -97,16 +97,11 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
 
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:
     """The least p of R_p for which the derivation holds, for every simple graph on n vertices."""
-    fits = partial(_fits, n, layout, discipline)
+    fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline))
     enough = 4
     while not fits(enough):
         enough *= 2
     return 2 * bisect_left(range(enough), True, lo=2, key=fits) + 1
-
-
-@cache
-def _fits(n: int, layout: Layout, discipline: Discipline, fraction_bits: int) -> bool:
-    return fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline)
 
 
 def _times(gate: Affine, up: str, into: str) -> Unit:

@@ -21,9 +21,9 @@ class Affine:
     constant: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        exact = {name: c if type(c) is Fraction else Fraction(c) for name, c in self.terms.items() if c}
+        exact = {name: _fraction(c) for name, c in self.terms.items() if c}
         object.__setattr__(self, "terms", exact)
-        object.__setattr__(self, "constant", Fraction(self.constant))
+        object.__setattr__(self, "constant", _fraction(self.constant))
 
     def __add__(self, other: Affine | Number) -> Affine:
         other = as_affine(other)
@@ -57,6 +57,10 @@ class Affine:
         return ("−" if first < 0 else "") + text + "".join((" − " if c < 0 else " + ") + t for c, t in rest)
 
 
+def _fraction(value: Number) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(value)
+
+
 def reg(name: str) -> Affine:
     """The register `name` itself, as a form."""
     return Affine({name: Fraction(1)})
@@ -64,7 +68,7 @@ def reg(name: str) -> Affine:
 
 def as_affine(value: Affine | Number) -> Affine:
     """`value` as a form; a number is a constant form."""
-    return value if isinstance(value, Affine) else Affine({}, Fraction(value))
+    return value if isinstance(value, Affine) else Affine({}, _fraction(value))
 
 
 def total(forms: Iterable[Affine]) -> Affine:

@@ -16,7 +16,8 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import language
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Model, at_size, line_through, planned
+from verify.certificates.model import Model, planned
+from verify.certificates.symbolic import symbol
 
 LEAST = 4
 FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
@@ -100,23 +101,25 @@ def model_of(subject: Subject) -> Model:
     return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen))
 
 
-def compared(low: int, high: int) -> list[int]:
-    """Sizes of an interval: both ends, those beside them and the middle."""
-    return sorted({low, min(low + 1, high), (low + high) // 2, max(high - 1, low), high})
+def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
+    """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
 
-
-def between(subject: Subject, low: int, high: int) -> tuple[Model, Language]:
-    """One model for all sizes from low to high, with n an atom of its weights and inputs. Raises ValueError if there is none.
-
-    It is held against the models of the sizes in `compared`.
+    The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """
-    first, last = (build(replace(subject, n=n))[0] for n in (low, high))
-    model = line_through(first, low, last, high) if low < high else first
-    for n in compared(low, high):
-        if model is None or build(replace(subject, n=n))[0].layers != at_size(model, n).layers:
-            raise ValueError(f"the weights of n = {low} … {high} are no affine forms of n")
-    assert model is not None
-    sized = replace(model, numbers=replace(first.numbers, high=high))
+    low, n = subject.n, symbol(subject.n, end)
+    try:
+        p = precision_of(replace(subject, n=n))
+        model = model_of(replace(subject, n=n, precision_bits=p))
+        high = n.sizes.high
+    except TypeError:  # it asks for what is another number at each n
+        high = low
+    if high == low:
+        model = model_of(subject)
+    model = replace(model, numbers=replace(model.numbers, high=high))
     if subject.construction == "istree":
-        return sized, language.istree(low, high, subject.layout)
-    return sized, build(replace(subject, n=high))[1]  # the inputs of the largest size contain those of all others
+        return model, language.istree(low, high, subject.layout), high
+    return (
+        model,
+        language_of(replace(subject, n=high)),
+        high,
+    )  # the inputs of the largest size contain those of all others

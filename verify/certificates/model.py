@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
 
@@ -17,9 +17,8 @@ from constructions.layers import Transformer
 from constructions.wiring.wire import BlockPlan, Embedding, refuse_clashes, registers_of
 from precision.format import Arithmetic
 from precision.rounding import round_fraction
-from verify.certificates.domains import SIZE
 from verify.certificates.polynomial import Number, Polynomial, atom, constant, total
-from verify.certificates.rows import Layer, Row, Weight, as_polynomial, exact, of_matrices, of_plan, sparse
+from verify.certificates.rows import Layer, Row, Weight, exact, of_matrices, of_plan, sparse
 
 NUMBER = "v"
 
@@ -94,39 +93,6 @@ class Model:
         ]
         parts += map(str, self.layers)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-_FEWEST = Numbers(1, 1, {})
-
-
-def shape(model: Model) -> object:
-    """All but the weights of the layers: their format, the vocabulary but its range, and where weights are."""
-    return replace(model, numbers=_FEWEST, layers=tuple(layer.changed(lambda _: 0) for layer in model.layers))
-
-
-def line_through(first: Model, n: int, second: Model, m: int) -> Model | None:
-    """The model with weights affine in the size that are those of the first at n, of the second at m; None if they differ more."""
-    if shape(first) != shape(second) or first.numbers.rows != second.numbers.rows:
-        return None
-    ends = (weight for layer in second.layers for weight in layer.weights())
-
-    def between(weight: Weight) -> Weight:
-        other = next(ends)
-        if weight == other:
-            return weight
-        slope = (as_polynomial(other) - as_polynomial(weight)) * Fraction(1, m - n)
-        return slope * (atom(SIZE) - constant(n)) + as_polynomial(weight)
-
-    return replace(first, layers=tuple(layer.changed(between) for layer in first.layers))
-
-
-def at_size(model: Model, n: int) -> Model:
-    """The model of one size of its interval."""
-
-    def value(weight: Weight) -> Weight:
-        return exact(as_polynomial(weight).substitute({SIZE: constant(n)}).constant)
-
-    return replace(model, layers=tuple(layer.changed(value) for layer in model.layers))
 
 
 def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:

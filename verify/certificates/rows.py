@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from constructions.layers import Block, FeedForward, Matrix
 from constructions.wiring.affine import Affine
 from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit
 from verify.certificates.polynomial import Number, Polynomial, constant
+from verify.certificates.symbolic import Size, as_weight
 
 Weight = Number | Polynomial
 Row = tuple[tuple[int, Weight], ...]  # (coordinate, weight)
@@ -110,9 +112,14 @@ class Layer:
         return frozenset(found.union(i for row in rows for i, _ in row))
 
 
-def exact(value: float | Number) -> Number:
+def exact(value: float | Number) -> Any:
     """The number, an int where it is one: those calculate ten times as fast."""
+    if isinstance(value, Size):
+        weight = as_weight(value)
+        return weight if isinstance(weight, Polynomial) else exact(weight)
     number = Fraction(value)
+    if isinstance(number.numerator, Size):
+        raise TypeError(f"{number.numerator} has become part of a number")
     return number.numerator if number.denominator == 1 else number
 
 

@@ -148,18 +148,16 @@ class Scale:
         terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
         copied = list(self._copied(reg("place")))
         within = all(low <= high for term in (*terms, *copied) for low, high in [term.shares(q)])
-        sums = self.reach // 2 + 3 * self.lead + 1
+        sums: Fraction | int = self.reach // 2 + 3 * self.lead + 1
         if sequential:  # every sum of some of the terms
-            sums = max(
-                int(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some)) + 1 for some in (terms, copied)
-            )
+            sums = max(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some) + 1 for some in (terms, copied))
         return within and 2 * b <= q and sums < 1 << q
 
     def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
         n, u = self.setting.n, self.unit
         one, first = reg("one"), reg("first")
         factor = self.mismatch / u**2
-        squares, many = Fraction(n * n) * u * u, len(pairs)
+        squares, many = n * n * u * u, len(pairs)
         yield Term(
             total(p.key_squared for p in pairs),
             many * squares,

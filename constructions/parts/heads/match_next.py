@@ -18,11 +18,9 @@ why: n^(4A+3) does not fit 2^q for q = 5A·log2 n once n ≥ 2, and position 1 t
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 
 from constructions.parts.gadgets.next_fraction import next_fraction, next_fraction_value
 from constructions.parts.gadgets.product import product, square
@@ -57,15 +55,17 @@ from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head
 
 
-@cache
 def least_lead(largest: int) -> Fraction:
     """The least lead in squared distance to nxt(1/m), m ≤ largest: of 1/(m + 1) among 1/2, 1/3, …, and of 1/m where
     that is the last.
 
-    From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), which falls with m; so m = 1 … 5 and the largest decide.
+    From m = 5 on it is that of 1/(m + 1) over 1/(m + 2), (m² − 2m − 4)/(m(m + 1)(m + 2))², which falls with m and is the least
+    of all from m = 6 on; before, m = 1 … 5 decide.
     """
+    if largest > 5:
+        return Fraction(1) * (largest * largest - 2 * largest - 4) / (largest * (largest + 1) * (largest + 2)) ** 2
     leads = []
-    for m in {*range(1, min(5, largest) + 1), largest}:
+    for m in range(1, largest + 1):
         target = next_fraction_value(Fraction(1, m))
         around = range(max(2, m - 2), m + 4)
         distance = {i: (Fraction(1, i) - target) ** 2 for i in around}
@@ -77,8 +77,12 @@ def least_lead(largest: int) -> Fraction:
 
 def next_scale(gap: int, n: int) -> int:
     """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
-    needed = math.ceil(gap / least_lead(n + 1))
-    return max(4, 1 << (needed - 1).bit_length())
+    needed, scale = gap / least_lead(n + 1), 4
+    while scale << 32 < needed:
+        scale <<= 32
+    while scale < needed:
+        scale *= 2
+    return scale
 
 
 def match_next(

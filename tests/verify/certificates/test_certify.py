@@ -15,11 +15,11 @@ from constructions.show.dump import dump_document
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify import certify
-from verify.certificates.building import RETRIEVERS, Subject, between, build
+from verify.certificates.building import RETRIEVERS, Subject, sized
 from verify.certificates.document import CERTIFIED, certificate, judge
-from verify.certificates.model import at_size
-from verify.certificates.ranges import intervals, reach
+from verify.certificates.ranges import intervals
 from verify.certify import main
+from verify.oracles.counts import questions
 
 
 @pytest.mark.parametrize("discipline", [d.value for d in Discipline])
@@ -129,15 +129,12 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_intervals_leave_no_gap(name: str) -> None:
-    """And n within one have the same weights as its end, which the intervals take from monotony."""
-    found = list(intervals(Subject(name, 4), 5))
-    assert [item.low for item in found] == [4, *(item.high + 1 for item in found[:-1])]
+    least = 1 if name == "index" else 4
+    found = list(intervals(Subject(name, least), 5))
+    assert [item.low for item in found] == [least, *(item.high + 1 for item in found[:-1])]
     assert found[-1].high == 32
     assert all(item.judged.verdict == CERTIFIED for item in found)
-    for item in found:
-        for n in {item.low, (item.low + item.high) // 2, item.high}:
-            form, _ = between(Subject(name, 4), item.low, item.high)
-            assert at_size(form, n).layers == build(Subject(name, n))[0].layers
+    assert [item.inputs_run for item in found if item.low < 4] == [questions(name, n, n, n, 1) for n in range(least, 4)]
 
 
 def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,25 +144,13 @@ def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     said = capsys.readouterr()
     assert said.err.splitlines() == ["n = 61 … 63: p = 29, certified", "n = 64 … 64: p = 29, certified"]
     assert "n = 61 … 64, in 2 intervals" in said.out
-    assert "whose weights were compared" in said.out
 
 
 def test_istree_for_every_size_of_an_interval() -> None:
     """n stands in the weights: it is an atom, and positions are known against 3n and 5n."""
-    low, high = 4_843_165, 4_987_893
-    assert reach(Subject("istree", low), low, 1 << 64) == high
-    assert judge(*between(Subject("istree", low), low, high)).verdict == CERTIFIED
-
-
-def test_an_interval_of_two_forms() -> None:
-    with pytest.raises(ValueError, match="no affine forms"):
-        between(Subject("istree", 88), 88, 105)
-
-
-def test_two_sizes_are_no_interval() -> None:
-    """A line goes through any two weights: 64 and 128, the powers of two above a position, are no form 64(n − 5)."""
-    between(Subject("istree", 6), 6, 7)
-    assert reach(Subject("istree", 6), 6, 1 << 64) == 6
+    model, inputs, high = sized(Subject("istree", 4_843_165), 1 << 64)
+    assert high == 4_987_893
+    assert judge(model, inputs).verdict == CERTIFIED
 
 
 def test_beyond_what_float64_can_hold() -> None:

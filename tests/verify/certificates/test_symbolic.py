@@ -1,0 +1,116 @@
+"""n as a symbol: what a builder makes of it is what it makes of each n of the interval, and nothing else can be asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.istree.graphs import LAYOUTS
+from precision.format import Discipline
+from verify.certificates.building import RETRIEVERS, Subject, model_of, precision_of, sized
+from verify.certificates.model import Model
+from verify.certificates.polynomial import Polynomial, constant
+from verify.certificates.rows import Weight
+from verify.certificates.symbolic import Size, symbol
+
+SUBJECTS = [
+    *(Subject(name, 4) for name in RETRIEVERS),
+    *(Subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
+]
+
+
+def at(model: Model, n: int) -> list[Weight]:
+    """Every weight of the layers, for one n."""
+    found = [weight for layer in model.layers for weight in layer.weights()]
+    return [w.substitute({"n": constant(n)}).constant if isinstance(w, Polynomial) else w for w in found]
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from(SUBJECTS),
+    st.sampled_from(list(Discipline)),
+    st.one_of(st.integers(4, 200), st.integers(4, 2**64)),
+    st.fractions(0, 1),
+)
+def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: int, share: Fraction) -> None:
+    subject = replace(subject, n=low, discipline=discipline)
+    model, _, high = sized(subject, 1 << 65)
+    for n in {low, low + math.floor((high - low) * share), high}:
+        one = replace(subject, n=n)
+        own = model_of(one)
+        assert model.arithmetic == own.arithmetic
+        assert precision_of(one) == own.arithmetic.format.significand_bits + 1
+        assert at(model, n) == [weight for layer in own.layers for weight in layer.weights()]
+        assert (model.specials, model.position, model.numbers.rows) == (own.specials, own.position, own.numbers.rows)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.layout} {s.lean}")
+def test_intervals_are_wide(subject: Subject) -> None:
+    """None is a single size, as where a builder asks for what a symbol does not tell."""
+    assert sized(replace(subject, n=1_050_000), 1 << 64)[2] > 1_060_000
+
+
+QUESTIONS: list[Callable[[Any], object]] = [
+    lambda n: n > 7,
+    lambda n: 3 * n * n - 40 * n >= 5,
+    lambda n: n == 12,
+    lambda n: (n * (n - 1) // 2).bit_length(),
+    lambda n: -(-5 * n // 8) * 8,
+    lambda n: round(n / 5),
+    lambda n: Fraction(1, 3) < 7 / (n + 1),
+    lambda n: max(n * n, 20 * n + 3) - min(n, 9) == 0,
+    lambda n: abs(n - 20) > 3,
+    lambda n: bool(n - 15),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@settings(max_examples=20)
+@given(st.integers(1, 60))
+def test_answers_are_those_of_the_whole_interval(question: Callable[[Any], object], low: int) -> None:
+    n = symbol(low, 300)
+    try:
+        answer = question(n)
+    except TypeError:
+        assert question is QUESTIONS[5]
+        return
+    assert low <= n.sizes.high <= 300
+    for m in range(low, n.sizes.high + 1):
+        assert question(Fraction(m) if question is not QUESTIONS[3] else m) == answer
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        int,
+        float,
+        hash,
+        math.floor,
+        math.ceil,
+        math.isqrt,
+        range,
+        lambda n: n % 2,
+        lambda n: {n: 1},
+        lambda n: 1 << n,
+        str.__len__,
+    ],
+)
+def test_nothing_else_can_be_asked(use: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError):
+        use(symbol(5, 9))
+
+
+@pytest.mark.parametrize(
+    "operation", [lambda n: n + 1, lambda n: 1 - n, lambda n: Fraction(1, 2) * n, lambda n: n**2, lambda n: 2 / n]
+)
+def test_arithmetic_keeps_the_symbol(operation: Callable[[Any], Any]) -> None:
+    result = operation(symbol(5, 9))
+    assert type(result) is Size
+    assert result.at_low() == operation(Fraction(5))

@@ -13,6 +13,7 @@ operators    the transfer of rows, gates and residual additions; a gate of unkno
 scores, candidates, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
 merging      kinds that differ in bounds only become one
 output       the argmax is the same
+symbolic     n as a symbol: builders that are given it make the weights of every n of an interval
 checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once
 ideal, hard_inputs, runs   every input of the smallest models, and hard inputs where no rule says anything, against exact rationals
 mutants, slack   single weights that are changed: what is refused, how far the others may move

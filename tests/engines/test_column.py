@@ -108,6 +108,10 @@ def test_scaling_up_is_refused_but_for_zeros():
 @example([(Fraction(1), column_of([2**61 + 1] * LENGTH)), (Fraction(1), column_of([2**61 - 1] * LENGTH))], Fraction(0))
 @example([(Fraction(-1), column_of([2**62 + 1] * LENGTH)), (Fraction(1), column_of([2**62 + 1] * LENGTH))], Fraction(0))
 @example([(Fraction(1), zeros(LENGTH))], Fraction(2) ** 100)
+@example(
+    [(Fraction(c), column_of([1, *[m] * (LENGTH - 1)])) for c, m in ((1, 2**61), (2, 2**60 + 1), (2, 2**60 - 1))],
+    Fraction(0),
+)
 def test_combinations_are_exact(terms, offset):
     before = [column.m.tolist() for _, column in terms]
     result = combine(terms, offset, LENGTH)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from constructions.engines.indexed.mantissas import (
     Mantissas,
+    Total,
     concatenate,
     divisible,
     from_integers,
@@ -33,6 +34,20 @@ numbers = st.lists(close | st.integers(-3, 3) | st.integers(-(2**100), 2**100), 
 
 def wide(values: list[int]) -> Mantissas:
     return from_integers(np.array(values, object))
+
+
+@given(st.lists(st.tuples(close | st.integers(1, 9), numbers), min_size=1, max_size=12), st.integers(-(2**70), 2**70))
+@example([(1, [2**61]), (2, [2**60 + 1]), (2, [2**60 - 1])], 0)
+def test_sums_of_multiples(terms: list[tuple[int, list[int]]], offset: int) -> None:
+    """A digit that is full is carried into one that is full itself, and the carry is not lost."""
+    places = min(len(values) for _, values in terms)
+    total, bound = Total(), abs(offset)
+    for factor, values in terms:
+        largest = max(map(abs, values[:places]))
+        total.add(wide(values[:places]), largest, factor)
+        bound += abs(factor) * largest
+    expected = [sum(factor * values[i] for factor, values in terms) + offset for i in range(places)]
+    assert integers(total.result(offset, bound, places)).tolist() == expected
 
 
 @given(numbers, numbers)

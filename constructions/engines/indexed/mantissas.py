@@ -233,7 +233,8 @@ class Total:
         """Leaves room everywhere."""
         self._rows.append(None)
         self._reach.append(0)
-        for i, row in enumerate(self._rows[:-1]):
+        for i in range(len(self._rows) - 1):
+            row = self._rows[i]  # with what was carried from below
             if row is None or self._reach[i] < _BASE:
                 continue
             above = self._rows[i + 1]

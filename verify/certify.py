@@ -12,7 +12,7 @@ from typing import Any
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, findings_of
+from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, findings_of, is_covered
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -32,6 +32,7 @@ from verify.certificates.ranges import intervals
 PROG = "python -m verify.certify"
 DEFAULT_N = 16
 ALL_BITS = 64
+TRANSFORMER = "transformer"
 LARGEST_N = 10**18
 LARGEST_MUTANT = 64
 HARD_INPUTS = 1000
@@ -45,9 +46,10 @@ EXAMPLES = f"""examples:
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
+  {PROG} recall --model hybrid            a recurrence in place of a head; rag: and a search
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(COVERED)} as Transformers
+covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -61,7 +63,7 @@ def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
-    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
+    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
     add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}, with --all-n 1")
@@ -91,11 +93,11 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
     if args.what.endswith(".safetensors"):
         return _show(_file(Path(args.what)), args.json)
-    if args.model != "transformer" or args.what not in COVERED:
+    if not is_covered(args.what, args.model):
         if args.what not in _known():
             raise cli.CommandError(f"no construction is called {args.what!r}; known: {', '.join(sorted(_known()))}")
         return _show(_uncovered(args.what, args.model), args.json)
-    known = [finding.id for finding in findings_of(args.what)]
+    known = [finding.id for finding in findings_of(args.what, args.model)]
     printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
     if unknown := set(printed) - set(known):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
@@ -107,7 +109,9 @@ def _command(argv: Sequence[str]) -> int:
     if lean and (args.what != "istree" or printed):
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
     n, discipline = args.n or (1 if args.all_n else DEFAULT_N), Discipline(args.discipline)
-    subject = Subject(args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean)
+    subject = Subject(
+        args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model
+    )
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:
@@ -132,7 +136,8 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: b
     else:
         bits = surveyor.wired.arithmetic.format.significand_bits + 1
         lean = ", lean" if subject.lean else ""
-        print(f"{subject.construction}{lean}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
+        model = f", {subject.model}" if subject.model != TRANSFORMER else ""
+        print(f"{subject.construction}{model}{lean}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
     return cli.REFUTED if any(item.wrong for item in survey.slack) else cli.HOLDS
 
 
@@ -202,7 +207,8 @@ def _replay(path: Path, as_json: bool) -> int:
     where, what = str(document.get("where", "")), str(document.get("what", ""))
     if changed:
         where, what = str(path), f"differs from what the check says: {', '.join(changed)}"
-    base = {"schema": SCHEMA, "construction": document["construction"], "n": document["n"], "replayed": not changed}
+    named = {key: document[key] for key in ("construction", "model", "n")}
+    base = {"schema": SCHEMA, **named, "replayed": not changed}
     return _show({**base, "verdict": verdict, "where": where, "what": what}, as_json)
 
 
@@ -214,7 +220,9 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     size = f", n = {document['n']}" if document.get("n") else ""
     bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
     lean = ", lean" if document.get("variant") == "lean" else ""
-    print(f"{document['construction']}{lean}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
+    model = document.get("model", TRANSFORMER)
+    name = document["construction"] + (f", {model}" if model != TRANSFORMER else "")
+    print(f"{name}{lean}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:

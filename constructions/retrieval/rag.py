@@ -44,6 +44,13 @@ Script = Sequence[str | Quote]
 """What stands between <StartSearch> and <EndSearch>."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Searcher(Retriever):
+    """A retriever that searches. script(query_length, findings): what it writes for that, from <StartSearch> to <EndSearch>."""
+
+    script: Callable[[int, frozenset[str]], Script]
+
+
 def rag(
     task: Task,
     script: Callable[[int, frozenset[str]], Script],
@@ -52,14 +59,14 @@ def rag(
     query_length: int,
     *,
     can_fail: bool = True,
-) -> Retriever:
+) -> Searcher:
     """The Linear RNN that writes script(query_length, findings put back to print). can_fail: whether the answer may be FAILED."""
 
     def whole(asked: int, printed: frozenset[str]) -> Script:
         return (START_SEARCH, *script(asked, printed), END_SEARCH)
 
     def blocks(plan: Plan) -> Sequence[BlockPlan]:
-        words = _words(task, plan.setting.n, whole(plan.query_length, plan.printed))
+        words = _words(task, 1, whole(plan.query_length, plan.printed))  # names of registers, the same for all n
         written = _rules(task, plan.query_length, whole(plan.query_length, plan.printed), can_fail)
         block = BlockPlan((), decide(tuple(written), words, idle=ASK))
         return (BlockPlan((), block.gadgets, window([block])),)
@@ -82,7 +89,7 @@ def rag(
         length = n + 2 + asked + steps(asked, frozenset())
         return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
 
-    return Retriever(
+    return Searcher(
         task=task,
         statement=statement,
         findings=findings,
@@ -98,6 +105,7 @@ def rag(
         steps=steps,
         thoughts=thoughts,
         searches=True,
+        script=whole,
     )
 
 
@@ -130,14 +138,19 @@ def _rules(task: Task, asked: int, script: Script, can_fail: bool) -> Iterator[R
 
 
 def _words(task: Task, n: int, script: Script) -> Words:
+    pieces = (item for item in script if isinstance(item, str) and item not in SPECIALS)
+    return Words(families(task, n, script), (*SPECIALS, *dict.fromkeys(pieces)))
+
+
+def families(task: Task, n: int, script: Script) -> tuple[Family, ...]:
+    """The numbers of a vocabulary: those up to n, and what the search makes of them."""
     least = 0 if task.zero else 1
-    families = [Family(PLAIN, least, n)]
+    found = [Family(PLAIN, least, n)]
     for item in script:
         if isinstance(item, Quote):
             low, high = max(0, least + item.plus), n + item.plus
             if item.spelled == "%d":
-                families[0] = Family(PLAIN, min(families[0].low, low), max(families[0].high, high))
+                found[0] = Family(PLAIN, min(found[0].low, low), max(found[0].high, high))
             else:
-                families.append(Family(REPEAT, low, high, lambda i, spelled=item.spelled: spelled % i))  # type: ignore[misc]
-    pieces = (item for item in script if isinstance(item, str) and item not in SPECIALS)
-    return Words(tuple(families), (*SPECIALS, *dict.fromkeys(pieces)))
+                found.append(Family(REPEAT, low, high, lambda i, spelled=item.spelled: spelled % i))  # type: ignore[misc]
+    return tuple(found)

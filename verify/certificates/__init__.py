@@ -12,6 +12,7 @@ kinds        the abstract value: a position's registers as polynomials over atom
 operators    the transfer of rows, gates and residual additions; a gate of unknown sign splits a kind
 scores, candidates, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
 merging      kinds that differ in bounds only become one
+recurrence   the transfer of linear recurrences: windows over the last tokens, and sums
 output       the argmax is the same
 symbolic     n as a symbol: builders that are given it make the weights of every n of an interval
 checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once

@@ -9,6 +9,7 @@ from constructions import counting, index, ngram, recall
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
@@ -16,13 +17,18 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import language
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Model, planned
+from verify.certificates.model import Listed, Model, planned
 from verify.certificates.symbolic import symbol
 
 LEAST = 4
 FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
 RETRIEVERS: dict[str, Retriever] = {
     module.TRANSFORMER.task.name: module.TRANSFORMER for module in (index, recall, ngram, counting)
+}
+MODELS: dict[tuple[str, str], Retriever] = {
+    (retriever.task.name, retriever.model): retriever
+    for module in (index, recall, ngram, counting)
+    for retriever in module.RETRIEVERS
 }
 COVERED = (*RETRIEVERS, "istree")
 
@@ -43,11 +49,32 @@ class Subject:
     query_length: int | None = None
     layout: Layout = "paper"
     lean: bool = False
+    model: str = "transformer"
+
+    @property
+    def retriever(self) -> Retriever:
+        """The builder of a retrieval task's model."""
+        return MODELS[self.construction, self.model]
 
 
-def findings_of(construction: str) -> Sequence[Finding]:
+def is_covered(construction: str, model: str) -> bool:
+    """Whether the checker knows the inputs of this model."""
+    return (construction, model) in MODELS or (construction, model) == ("istree", "transformer")
+
+
+def findings_of(construction: str, model: str = "transformer") -> Sequence[Finding]:
     """What a construction can put back to print."""
-    return transformer.FINDINGS if construction == "istree" else RETRIEVERS[construction].findings
+    return transformer.FINDINGS if construction == "istree" else MODELS[construction, model].findings
+
+
+def families_of(subject: Subject, wired: int) -> list[Listed]:
+    """The numbers of a model's vocabulary, of which so many are wired, at least."""
+    if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
+        return [Listed("", 1, subject.n, wired)]
+    retriever = subject.retriever
+    script = retriever.script(subject.query_length or retriever.query_length, frozenset(subject.printed))
+    few, all_of_them = (families(retriever.task, n, script) for n in (wired, subject.n))
+    return [Listed(f.name, f.low, f.high, len(g)) for f, g in zip(all_of_them, few, strict=True)]
 
 
 def precision_of(subject: Subject) -> int:
@@ -60,7 +87,7 @@ def precision_of(subject: Subject) -> int:
         return lean.least_precision(subject.n, subject.discipline, layout=subject.layout)
     if subject.construction == "istree":
         return transformer.least_precision(subject.n, subject.discipline)
-    retriever = RETRIEVERS[subject.construction]
+    retriever = subject.retriever
     return retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
 
 
@@ -79,8 +106,13 @@ def language_of(subject: Subject) -> Language:
     n = subject.n
     if subject.construction == "istree":
         return language.istree(n, n, subject.layout)
-    asked = subject.query_length or RETRIEVERS[subject.construction].query_length
-    return language.retrieval(subject.construction, n, subject.length or n, asked)
+    retriever = subject.retriever
+    asked = subject.query_length or retriever.query_length
+    prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
+    if not isinstance(retriever, Searcher):
+        return prompts
+    script = retriever.script(asked, frozenset(subject.printed))
+    return language.searching(prompts, script, families(retriever.task, n, script))
 
 
 def model_of(subject: Subject) -> Model:
@@ -92,13 +124,13 @@ def model_of(subject: Subject) -> Model:
     elif subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
     else:
-        retriever = RETRIEVERS[subject.construction]
+        retriever = subject.retriever
         asked = subject.query_length or retriever.query_length
         plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
         embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
         blocks = tuple(retriever.blocks(plan))
     arithmetic = Arithmetic(fmt, subject.discipline)
-    return planned(embedding, blocks, arithmetic, few, n, rounded=bool(chosen))
+    return planned(embedding, blocks, arithmetic, families_of(subject, few), rounded=bool(chosen))
 
 
 def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
@@ -115,7 +147,9 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
         high = low
     if high == low:
         model = model_of(subject)
-    model = replace(model, numbers=replace(model.numbers, high=high))
+    largest = families_of(replace(subject, n=high), FEW)
+    ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
+    model = replace(model, families=ranges)
     if subject.construction == "istree":
         return model, language.istree(low, high, subject.layout), high
     return (

@@ -20,7 +20,7 @@ from itertools import zip_longest
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Reader
 from verify.certificates.bounds import Bounded
-from verify.certificates.candidates import Keys, Lead
+from verify.certificates.candidates import Keys, Lead, entry
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Consecutive, Language
@@ -29,6 +29,7 @@ from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward
 from verify.certificates.output import settle_output
 from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.recurrence import Keeper
 from verify.certificates.rows import Layer, Row, Written, as_polynomial
 
 MOST_KINDS = 4000
@@ -94,8 +95,8 @@ def check(model: Model, language: Language) -> Report:
     fused = model.arithmetic.discipline is Discipline.FUSED
     report = Report()
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
-    numbers = {i: str(p) for i, p in sorted(model.numbers.rows.items())}
-    report.trace.append(("the vocabulary", f"{words} {numbers} {model.position}"))
+    numbers = [str(family.told) for family in model.families.values()]
+    report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
     fmt, sizes = model.arithmetic.format, Bounded(Space(model.arithmetic.format), {}, {SIZE: Integer(*language.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
@@ -124,7 +125,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
         if place.word:
             values = {i: as_polynomial(w) for i, w in model.specials[place.word]}
         else:
-            values = dict(model.numbers.rows)
+            values = dict(model.families[place.family].rows)
             box[NUMBER] = Integer(place.numbers[0], language.range(place.numbers[1])[1])
             known.append((atom(NUMBER), *place.numbers))
         kind = Kind(space, values, box, {}, place.name, frozenset([index]), frozenset(place.after))
@@ -177,8 +178,6 @@ def _block(
     answers: frozenset[str] | None,
 ) -> list[Kind]:
     """The kinds behind a block. answers: the places that matter behind it; None for all."""
-    if layer.recurrence is not None:
-        raise Undecided(f"block {number}", "a linear recurrence is not covered")
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
     known = tuple(
@@ -188,6 +187,13 @@ def _block(
     )
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
+    if layer.recurrence is not None:
+        report.trace.append((f"{at}, recurrence", str(layer.recurrence)))
+        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused)
+        parts = [part for kind in parts for part in keeper.parts(entry(kind))]
+        for kind in parts:
+            report.error(kind, model.registers)
+        parts = joined(parts, model.live(number, feed_forward=True))
     if layer.heads:
         keys = Keys(kinds)
         width = 0

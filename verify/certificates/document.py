@@ -13,7 +13,7 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from precision.format import Discipline
-from verify.certificates.building import COVERED, Subject, build, findings_of, model_of, precision_of
+from verify.certificates.building import Subject, build, findings_of, is_covered, model_of, precision_of
 from verify.certificates.checker import Report, check
 from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
@@ -101,7 +101,7 @@ def about(subject: Subject) -> Json:
         "schema": SCHEMA,
         "property": "soundness of rounding",
         "construction": subject.construction,
-        "model": "transformer",
+        "model": subject.model,
         "variant": "lean" if subject.lean else "printed" if subject.printed else "repaired",
         "printed": list(subject.printed),
         "n": subject.n,
@@ -160,13 +160,12 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         name, printed = document["construction"], tuple(document["printed"])
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
         discipline, layout = Discipline(document["discipline"]), document["layout"]
-        lean = document["variant"] == "lean"
+        lean, model = document["variant"] == "lean", str(document["model"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
-    if name not in COVERED or not set(printed) <= {finding.id for finding in findings_of(name)}:
-        raise ValueError(
-            f"this is no certificate: no construction {name!r} with {', '.join(map(str, printed)) or 'nothing'} as printed"
-        )
+    if not is_covered(name, model) or not set(printed) <= {finding.id for finding in findings_of(name, model)}:
+        which = f"{name!r} as {model} with {', '.join(map(str, printed)) or 'nothing'} as printed"
+        raise ValueError(f"this is no certificate: no construction {which}")
     if lean and (name != "istree" or printed):
         raise ValueError("this is no certificate: the variant lean is istree's, and has nothing as printed")
     if layout not in LAYOUTS:
@@ -178,7 +177,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         or not all(0 < x < MOST for x in numbers if x)
     ):
         raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
-    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean)
+    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean, model)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from constructions.istree.graphs import EOS
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates.building import COVERED, Subject, build
+from verify.certificates.building import Subject, build, families_of, is_covered
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model, described
@@ -34,22 +34,25 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         model = _transformer(tensors)
     except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not an exported model: {error}") from error
-    if name not in COVERED or any(block.recurrence is not None for block in model.blocks):
-        raise Undecided("the construction", f"{name} with these layers is not covered")
+    built_as = str(sidecar.get("model", "transformer"))
+    if not is_covered(name, built_as):
+        raise Undecided("the construction", f"{name} as {built_as} is not covered")
     lean = sidecar.get("variant") == "lean"
-    subject = Subject(name, n, precision_bits=bits, discipline=discipline, lean=lean)
+    subject = Subject(name, n, precision_bits=bits, discipline=discipline, lean=lean, model=built_as)
     if EOS.end_of_prompt in vocabulary:
         subject = replace(subject, layout=EOS.name)
-    if name in ("ngram",):
-        subject = Subject(name, n, precision_bits=bits, discipline=discipline, query_length=len(model.blocks[1].heads))
+    if (name, built_as) == ("ngram", "transformer"):
+        subject = replace(subject, query_length=len(model.blocks[1].heads))
     own, language = build(subject)
-    if len(own.registers) != model.width or len(vocabulary) != len(model.words) or len(vocabulary) <= n:
+    families = families_of(subject, n)
+    wired = sum(family.wired for family in families)
+    if len(own.registers) != model.width or len(vocabulary) != len(model.words) or len(vocabulary) <= wired:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(own.registers)}")
     try:
-        found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, n, n)
+        found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, families)
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
-    if dict(found.specials) != dict(own.specials) or found.numbers != own.numbers or found.position != own.position:
+    if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:
         raise Undecided("the vocabulary", "the embedding is not the construction's")
     return subject, found, language
 

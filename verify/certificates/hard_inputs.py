@@ -13,6 +13,8 @@ from typing import Any
 from constructions.istree.graphs import Graph, is_tree
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.layers import Transformer
+from constructions.models.search import END_SEARCH
+from constructions.models.solver import Request
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from verify.certificates.building import RETRIEVERS, Subject
@@ -34,7 +36,7 @@ def solver_of(subject: Subject) -> Any:
     """What builds and asks the models of a subject."""
     if subject.construction == "istree":
         return GRAPH_MODELS["transformer", subject.layout].of("lean" if subject.lean else "repaired")
-    retriever = RETRIEVERS[subject.construction]
+    retriever = subject.retriever
     return replace(retriever, query_length=subject.query_length or retriever.query_length)
 
 
@@ -53,12 +55,20 @@ def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[H
         if subject.printed and isinstance(given, Graph) and not is_tree(given):
             continue  # the theorem allows more than one chain of thought
         request = solver.request(wired, given)
-        prompt, answer = tuple(request.prompt), tuple(map(int, request.guess))
-        if len(prompt) + len(answer) <= LONGEST:
-            found.setdefault(prompt, HardInput(text_of(given), prompt, answer))
-        if len(found) == count:
+        if len(request.prompt) + len(request.guess) <= LONGEST:
+            for prompt, answer in pieces(wired, request):
+                found.setdefault(prompt, HardInput(text_of(given), prompt, answer))
+        if len(found) >= count:
             break
     return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
+
+
+def pieces(wired: Wired, request: Request) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What stands before, and what the model itself has to write behind it: a search's result is not its own."""
+    tokens, start, end = (*request.prompt, *map(int, request.guess)), len(request.prompt), wired.token.get(END_SEARCH)
+    places = [i for i in range(start, len(tokens)) if tokens[i] == end]
+    for first, last in zip([start, *(i + 2 for i in places)], [*(i + 1 for i in places), len(tokens)], strict=True):
+        yield tuple(tokens[:first]), tuple(tokens[first:last])
 
 
 def _candidates(subject: Subject, rng: random.Random, count: int) -> Iterator[Graph | Question]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.layers import FeedForward, Matrix, Transformer
+from constructions.layers import Block, FeedForward, Matrix, Transformer
 
 Number = int | Fraction  # an int where it is one: those calculate ten times as fast
 Vector = Sequence[Number]
@@ -88,15 +88,31 @@ class _Head:
             yield _times(self.out, [_mean(column) for column in zip(*winners, strict=True)])
 
 
+@dataclass(frozen=True)
+class _Recurrence:
+    carry: Rows
+    feed: Rows
+
+    def reads(self, stream: Sequence[Vector]) -> Iterator[Vector]:
+        """The state behind each position."""
+        state: Vector = [0] * len(self.carry)
+        for x in stream:
+            state = [a + b for a, b in zip(_times(self.carry, state), _times(self.feed, x), strict=True)]
+            yield state
+
+
+def _mixers(block: Block) -> list[_Head | _Recurrence]:
+    if block.recurrence is not None:
+        return [_Recurrence(_rows(block.recurrence.carry), _rows(block.recurrence.feed))]
+    return [_Head(*map(_rows, (head.query, head.key, head.value, head.out))) for head in block.heads]
+
+
 class IdealModel:
     """A model's matrices as exact rows."""
 
     def __init__(self, model: Transformer) -> None:
         self._model = model
-        self._heads = [
-            [_Head(*map(_rows, (head.query, head.key, head.value, head.out))) for head in block.heads]
-            for block in model.blocks
-        ]
+        self._mixers = [_mixers(block) for block in model.blocks]
         self._feed_forwards = [_FeedForward.of(block.feed_forward) for block in model.blocks]
         self._words = _rows(model.unembed)
 
@@ -111,8 +127,8 @@ class IdealModel:
             for position, token in enumerate(tokens, start=1)
         ]
         history: list[list[Vector]] = [[x] for x in stream]
-        for heads, feed_forward in zip(self._heads, self._feed_forwards, strict=True):
-            found = [head.reads(stream) for head in heads]
+        for mixers, feed_forward in zip(self._mixers, self._feed_forwards, strict=True):
+            found = [mixer.reads(stream) for mixer in mixers]
             stream = [[sum(column) for column in zip(x, *map(next, found), strict=True)] for x in stream]
             for past, x in zip(history, stream, strict=True):
                 past.append(x)

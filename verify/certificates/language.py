@@ -6,10 +6,14 @@ input; it is part of the certificate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.istree.graphs import LAYOUTS, Layout
+from constructions.models.program import Family
+from constructions.models.search import FAILED
+from constructions.retrieval.rag import PLAIN, REPEAT, Script
 from constructions.retrieval.task import ASK, START
 from verify.certificates.domains import SIZE, Integer
 from verify.certificates.polynomial import Polynomial, atom, constant
@@ -21,7 +25,8 @@ Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic wit
 class Place:
     """Positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
 
-    every: positions are low, low + every, … behind: if given, the number is at most its position minus this.
+    family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
+    this.
     """
 
     name: str
@@ -32,6 +37,7 @@ class Place:
     numbers: tuple[int, Bound] = (0, 0)
     behind: int | None = None
     every: int = 1
+    family: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,32 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
             places.append(Place(name, low, high, (i + 1,), numbers=every))
     last = places[asked + 2].name
     return Language(tuple(places), frozenset([last, f"{last} 0"] if task == "counting" else [last]), (n, n))
+
+
+def searching(prompt: Language, script: Script, families: Sequence[Family]) -> Language:
+    """Prompts of a retrieval task, a search behind them as it is spelled, and its result: a word of the prompt, or FAILED.
+
+    The numbers in the search are any that it can spell. What matters is the next token from the end of the prompt on.
+    """
+    of = {family.name: (family.low, family.high) for family in families}
+    of_numbers = [replace(p, word="", numbers=(0, 0)) if p.word == "0" else p for p in prompt.places]
+    places = [p if p.word else replace(p, family=PLAIN) for p in of_numbers]
+    ends = [i for i, place in enumerate(places) if place.name in prompt.answers]
+    low, high = min(prompt.range(places[i].low)[0] for i in ends), max(prompt.range(places[i].high)[1] for i in ends)
+    after = tuple(ends)
+    for j, item in enumerate(script, start=1):
+        place = Place(f"search {j}", low + j, high + j, after)
+        if isinstance(item, str):
+            places.append(replace(place, word=item))
+        else:
+            family = PLAIN if item.spelled == "%d" else REPEAT
+            places.append(replace(place, numbers=of[family], family=family))
+        after = (len(places) - 1,)
+    result = Place("result", low + len(script) + 1, high + len(script) + 1, after)
+    places.append(replace(result, numbers=of[PLAIN], family=PLAIN))
+    places += [replace(result, name=f"result {word}", word=word) for word in (START, ASK, FAILED)]
+    answers = {*prompt.answers, *(place.name for place in places[len(prompt.places) :])}
+    return replace(prompt, places=tuple(places), answers=frozenset(answers))
 
 
 def istree(low: int, high: int, layout: Layout = "paper") -> Language:

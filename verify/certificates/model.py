@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -31,10 +31,31 @@ class Numbers:
     high: int
     rows: Mapping[int, Polynomial]
 
+    @property
+    def told(self) -> dict[int, str]:
+        """Its rows as text."""
+        return {i: str(p) for i, p in sorted(self.rows.items())}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Rows of an embedding: the numbers low, low + 1, … of a family that goes up to high. wired: how many of them there are."""
+
+    family: str
+    low: int
+    high: int
+    wired: int
+
+
+def vocabulary(model: Model) -> object:
+    """How tokens embed, the ranges of numbers left out."""
+    rows = {name: numbers.rows for name, numbers in model.families.items()}
+    return rows, model.specials, model.position
+
 
 def first_difference(model: Model, other: Model) -> str:
     """The first place at which the weights of two models differ; "" if they are the same."""
-    if (model.numbers.rows, model.specials, model.position) != (other.numbers.rows, other.specials, other.position):
+    if vocabulary(model) != vocabulary(other):
         return "the vocabulary"
     for number, (mine, its) in enumerate(zip_longest(model.layers, other.layers)):
         at = f"block {number}"
@@ -57,12 +78,13 @@ def first_difference(model: Model, other: Model) -> str:
 class Model:
     """A Transformer with a described vocabulary.
 
-    registers: the coordinates' names, used only to print. specials: word → its row. position: what is added for each position.
+    registers: the coordinates' names, used only to print. families: name → its numbers; of one family alone, the name is empty.
+    specials: word → its row. position: what is added for each position.
     The output head is the embedding. Where weights are forms of n, the model stands for an interval of sizes.
     """
 
     registers: tuple[str, ...]
-    numbers: Numbers
+    families: Mapping[str, Numbers]
     specials: Mapping[str, Row]
     position: Row
     layers: tuple[Layer, ...]
@@ -70,7 +92,9 @@ class Model:
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
         """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
-        used = set(self.numbers.rows) | {i for row in self.specials.values() for i, _ in row}
+        used = {i for numbers in self.families.values() for i in numbers.rows} | {
+            i for row in self.specials.values() for i, _ in row
+        }
         if feed_forward:
             used |= self.layers[block].read(feed_forward_only=True)
         return frozenset(used.union(*(layer.read() for layer in self.layers[block + 1 :])))
@@ -86,11 +110,8 @@ class Model:
     @property
     def digest(self) -> str:
         """SHA-256 of every number of the model, its registers' names left out."""
-        rows = {i: str(p) for i, p in sorted(self.numbers.rows.items())}
-        parts = [
-            f"{self.arithmetic} {self.numbers.low} {self.numbers.high} {rows}",
-            f"{dict(self.specials)} {self.position}",
-        ]
+        numbers = [f"{family.low} {family.high} {family.told}" for family in self.families.values()]
+        parts = [f"{self.arithmetic} {' '.join(numbers)}", f"{dict(self.specials)} {self.position}"]
         parts += map(str, self.layers)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -121,20 +142,31 @@ def described(
     arithmetic: Arithmetic,
     registers: Sequence[str],
     vocabulary: Sequence[str],
-    numbers: int,
-    n: int,
+    families: Sequence[Listed],
 ) -> Model:
-    """A model of which the first `numbers` rows are the numbers 1, 2, …, up to n. Raises ValueError for an untied output head."""
+    """A model of which the first rows are these families. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
         raise ValueError("the output head is not the embedding")
-    words = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
-    first = [{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:numbers]]
+    wired = sum(family.wired for family in families)
+    words = {word: sparse(row) for word, row in zip(vocabulary[wired:], model.words[wired:], strict=True)}
+    first = [{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:wired]]
     layers = tuple(map(of_matrices, model.blocks))
-    return Model(tuple(registers), describe_numbers(first, 1, n), words, sparse(model.position), layers, arithmetic)
+    position = sparse(model.position)
+    return Model(tuple(registers), _described(first, families), words, position, layers, arithmetic)
+
+
+def _described(rows: Sequence[Mapping[int, Number]], families: Sequence[Listed]) -> dict[str, Numbers]:
+    left = iter(rows)
+    return {f.family: describe_numbers(list(islice(left, f.wired)), f.low, f.high) for f in families}
 
 
 def planned(
-    embedding: Embedding, blocks: Sequence[BlockPlan], arithmetic: Arithmetic, numbers: int, n: int, *, rounded: bool
+    embedding: Embedding,
+    blocks: Sequence[BlockPlan],
+    arithmetic: Arithmetic,
+    families: Sequence[Listed],
+    *,
+    rounded: bool,
 ) -> Model:
     """As `described`, from the plan that the matrices are laid out by. rounded: weights are rounded to the format."""
     registers = registers_of(embedding, blocks)
@@ -142,7 +174,8 @@ def planned(
     index = {name: i for i, name in enumerate(registers)}
     rows = [{index[name]: exact(w) for name, w in row.items() if w} for row in embedding.words]
     words = {word: tuple(sorted(row.items())) for word, row in zip(embedding.vocabulary, rows, strict=True)}
-    specials = {word: words[word] for word in embedding.vocabulary[numbers:]}
+    wired = sum(family.wired for family in families)
+    specials = {word: words[word] for word in embedding.vocabulary[wired:]}
     layers = [of_plan(block, index) for block in blocks]
     if rounded:
         fmt = arithmetic.format
@@ -151,5 +184,4 @@ def planned(
             for layer in layers
         ]
     position = ((index[embedding.position], 1),)
-    found = describe_numbers(rows[:numbers], 1, n)
-    return Model(registers, found, specials, position, tuple(layers), arithmetic)
+    return Model(registers, _described(rows[:wired], families), specials, position, tuple(layers), arithmetic)

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from constructions.layers import Block, Matrix, Transformer, block_arrays
+from constructions.layers import Block, Matrix, Recurrence, Transformer, block_arrays
 from constructions.wiring.wired import Wired
 
+RECURRENCE = ("A", "B")
 HEAD = {"query": "W_Q", "key": "W_K", "value": "W_V", "out": "W_O"}
 FFN = {
     "gate": "W_gate",
@@ -76,6 +77,10 @@ def with_array(block: Block, place: int, array: Matrix) -> Block:
     """The block with another array at a place of `block_arrays`."""
     arrays = [*block_arrays(block)]
     arrays[place] = array
+    if block.recurrence is not None:
+        carry, feed, *rest = arrays
+        weights = dataclasses.replace(block.feed_forward, **_named(rest, tuple(FFN)))
+        return dataclasses.replace(block, recurrence=Recurrence(carry, feed), feed_forward=weights)
     heads = tuple(
         dataclasses.replace(head, **_named(arrays[4 * h : 4 * h + 4], tuple(HEAD)))
         for h, head in enumerate(block.heads)
@@ -93,7 +98,11 @@ def _named(arrays: list[Matrix], names: tuple[str, ...]) -> Mapping[str, Matrix]
 def named(wired: Wired, place: Place) -> str:
     """Where a weight is: block, head, matrix, row and column, registers by name."""
     b, a, entry = place
-    heads = 4 * len(wired.model.blocks[b].heads)
+    block = wired.model.blocks[b]
+    heads = 4 * len(block.heads) if block.recurrence is None else len(RECURRENCE)
+    if a < heads and block.recurrence is not None:
+        where, matrix = f"block {b}, recurrence", RECURRENCE[a]
+        return f"{where}, {matrix}, register {wired.registers[entry[0]]}, register {wired.registers[entry[1]]}"
     if a < heads:
         where, matrix = f"block {b}, head {a // 4}", tuple(HEAD.values())[a % 4]
         inner, outer = "row", "column"

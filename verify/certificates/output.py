@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from verify.certificates.domains import Integer, Refused, Undecided
@@ -21,28 +22,22 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
     the same sign in both, never 0.
     """
-    number = kind.space.fresh("v")
-    kind = _with_number(kind, model, number)
-    logits = {
-        f"number {NUMBER}": _logit(
-            kind, {i: p.substitute({NUMBER: atom(number)}) for i, p in model.numbers.rows.items()}, fused
-        )
-    }
+    logits: dict[str, Polynomial] = {}
+    for family, numbers in model.families.items():
+        number = kind.space.fresh("v")
+        kind = replace(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
+        rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
+        logits[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
+    of_numbers = set(logits)
     for word, row in model.specials.items():
         logits[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
-    if f"number {NUMBER}" in inexact:
+    if of_numbers.intersection(inexact):
         raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
     for word in inexact:
         for other, logit in logits.items():
             if other != word:
                 _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}")
-
-
-def _with_number(kind: Kind, model: Model, number: str) -> Kind:
-    from dataclasses import replace
-
-    return replace(kind, box={**kind.box, number: Integer(model.numbers.low, model.numbers.high)})
 
 
 def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Polynomial:

@@ -16,9 +16,9 @@ from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
-from verify.certificates.building import LEAST, RETRIEVERS, Subject
+from verify.certificates.building import LEAST, Subject
 from verify.certificates.domains import Refused
-from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, solver_of, text_of, wired_of
+from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, solver_of, text_of, wired_of
 from verify.certificates.ideal import IdealModel
 
 GRAPHS = "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"
@@ -49,8 +49,8 @@ def exhaust(subject: Subject) -> Exhausted:
     found = Exhausted(0, text.format(n=subject.n))
     for given in _every_input(subject):
         request = solver.request(wired, given)
-        one = HardInput(text_of(given), tuple(request.prompt), tuple(map(int, request.guess)))
-        _compare(wired, model, one, found)
+        for prompt, answer in pieces(wired, request):
+            _compare(wired, model, HardInput(text_of(given), prompt, answer), found)
         found.inputs += 1
     return found
 
@@ -62,7 +62,7 @@ def _every_input(subject: Subject) -> Iterator[Graph | Question]:
     if subject.construction == "istree":
         yield from every_input(n)
         return
-    retriever, numbers = RETRIEVERS[subject.construction], range(1, n + 1)
+    retriever, numbers = subject.retriever, range(1, n + 1)
     asked = subject.query_length or retriever.query_length
     zero = [*itertools.repeat(numbers, asked - 1), range(n + 1)] if retriever.task.zero else [numbers] * asked
     for length in range((subject.length or n) + 1):

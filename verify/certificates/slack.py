@@ -16,7 +16,7 @@ from functools import cached_property
 
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
-from verify.certificates.building import Subject, build
+from verify.certificates.building import Subject, build, families_of
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, Judged, held_against, judge
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, wired_of
 from verify.certificates.language import Language
@@ -70,8 +70,8 @@ class Surveyor:
         return model, language, judge(model, language)
 
     def _described(self, model: Transformer) -> Model:
-        wired, n = self.wired, self.subject.n
-        return described(model, wired.arithmetic, wired.registers, wired.vocabulary, n, n)
+        wired, families = self.wired, families_of(self.subject, self.subject.n)
+        return described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
 
     def judged(self, model: Transformer) -> Judged:
         """What the check says of these weights; their ideal model must be the construction's."""

@@ -1,0 +1,232 @@
+"""Recurrences in the static checker: what it says of them holds in every run, and what it cannot say it refuses."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.layers import Block, FeedForward, Recurrence, Transformer
+from constructions.models.search import retrieve
+from constructions.retrieval.task import Question
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
+from tests.verify.certificates.runs import contradictions
+from verify.certificates.building import MODELS, Subject, build
+from verify.certificates.checker import check, embedded
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
+from verify.certificates.domains import Refused
+from verify.certificates.hard_inputs import first_wrong, hard_inputs
+from verify.certificates.language import Language, Place
+from verify.certificates.model import Listed, described
+from verify.certificates.mutants import mutant
+from verify.certificates.recurrence import STATE, Share, Total
+from verify.certificates.slack import Surveyor
+
+N = 4
+LONGEST = 9
+LATE = 6  # the first position of a b
+WIDTH = 5  # number, 1 at a word, and three registers that only the recurrence writes
+WORDS = ("a", "b")
+ARITHMETIC = Arithmetic(fixed_point(25))
+RECURRENT = [key for key in MODELS if key[1] != "transformer"]
+
+
+def whole(wired: Wired, name: str, model: str, question: Question) -> tuple[list[int], set[int]]:
+    """The tokens that a model reads for a question, but the answer; and the positions at which it writes."""
+    retriever = MODELS[name, model]
+    words = [*question.words(), *retriever.thoughts(question, frozenset())]
+    return wired.tokens(words), set(range(len(question.words()), len(words) + 1))
+
+
+HARD = [
+    Question((4, 1, 4), (4, 1)),
+    Question((1,), (1, 1)),
+    Question((4, 4, 1, 4), (4, 4)),
+    Question((2, 1, 1), (1, 2)),
+]
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(("name", "model"), RECURRENT)
+def test_runs_are_as_certified(name: str, model: str, discipline: Discipline) -> None:
+    retriever = MODELS[name, model]
+    wired = retriever.build(N, discipline=discipline)
+    report = check(*build(Subject(name, N, discipline=discipline, model=model)))
+    for hard in HARD[:: 1 if model == "hybrid" else 2]:
+        question = replace(hard, query=hard.query[: retriever.query_length])
+        if not retriever.task.wrong(question):
+            assert contradictions(wired, report, *whole(wired, name, model, question)) == []
+
+
+def test_the_language_has_what_a_search_writes_and_returns() -> None:
+    question = Question((4, 1, 4), (4, 3))
+    for name, _ in (key for key in RECURRENT if key[1] == "rag"):
+        retriever = MODELS[name, "rag"]
+        asked = replace(question, query=question.query[: retriever.query_length])
+        words = [*asked.words(), *retriever.thoughts(asked, frozenset())]
+        places = build(Subject(name, N, model="rag"))[1].places
+        assert len(words) == places[-1].high - N + len(asked.sequence)
+        spelled = [place.word for place in places if place.name.startswith("search")]
+        behind = words[len(asked.words()) : -1]
+        assert all(word in ("", said) for word, said in zip(spelled, behind, strict=True))
+        assert retrieve(words[:-1]) == words[-1:]
+
+
+@pytest.mark.parametrize(("name", "model"), RECURRENT)
+def test_fewer_bits_are_refused(name: str, model: str) -> None:
+    least = MODELS[name, model].least_precision(1000)
+    verdicts = [
+        certificate(Subject(name, 1000, precision_bits=p, model=model))["verdict"] for p in (9, least - 6, least)
+    ]
+    assert verdicts[0] == REFUSED
+    assert verdicts[2] == CERTIFIED
+    assert model == "hybrid" or verdicts[1] == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "finding"),
+    [(*key, finding.id) for key in RECURRENT for finding in MODELS[key].findings],
+)
+def test_prints_are_not_certified(name: str, model: str, finding: str) -> None:
+    assert certificate(Subject(name, 16, printed=(finding,), model=model))["verdict"] != CERTIFIED
+
+
+@pytest.mark.parametrize(("name", "model", "count"), [("counting", "hybrid", 12), ("index", "rag", 2)])
+def test_single_changes(name: str, model: str, count: int) -> None:
+    """Refused, not decided, or harmless on hard inputs; each weight of a recurrence of the hybrid's is needed."""
+    surveyor = Surveyor(Subject(name, N, model=model))
+    inputs = hard_inputs(surveyor.subject, surveyor.wired, 12, 0)
+    recurrent = [change for change in surveyor.changes if change[0][:2] in ((0, 0), (0, 1)) and change[1] == "zero"]
+    drawn = random.Random(0).sample(surveyor.changes, count)
+    certified = 0
+    for place, change in (*drawn, *(recurrent if model == "hybrid" else ())):
+        changed = mutant(surveyor.wired.model, place, change, surveyor.step)
+        if surveyor.judged(changed).verdict == CERTIFIED:
+            certified += 1
+            assert first_wrong(surveyor.wired, changed, inputs) == "", (place, change)
+    assert certified < count / 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """Weights of one recurrence over random sequences."""
+
+    carry: tuple[tuple[int, ...], ...]
+    feed: tuple[tuple[int, ...], ...]
+
+    @property
+    def model(self) -> Transformer:
+        rows = [*([v, 0] for v in range(1, N + 1)), [0, 1], [0, -1]]
+        words = np.array([[*row, 0, 0, 0] for row in rows], float)
+        a, b = np.zeros((WIDTH, WIDTH)), np.zeros((WIDTH, WIDTH))
+        a[2:, 2:], b[2:, :2] = self.carry, self.feed
+        nothing = FeedForward(
+            *(np.zeros(shape) for shape in ((0, WIDTH), (0,), (0, WIDTH), (0,), (WIDTH, 0), (WIDTH,)))
+        )
+        # Behind it another one, so that what the first block writes is read.
+        after = Recurrence(np.zeros((WIDTH, WIDTH)), np.eye(WIDTH))
+        blocks = (Block((), nothing, Recurrence(a, b)), Block((), nothing, after))
+        return Transformer(words, np.zeros(WIDTH), blocks, words)
+
+
+CYCLE = Language(
+    (
+        Place("a", 1, 1, (), "a"),
+        Place("number", 2, LONGEST, (0, 1, 2, 3), numbers=(1, N)),
+        Place("b", LATE, LONGEST, (0, 1), "b"),
+        Place("small", LATE + 1, LONGEST, (2,), numbers=(1, 2)),
+    ),
+    frozenset(["number"]),
+    (N, N),
+)
+NEXT = {"a": ("number", "b"), "number": ("number", "b"), "b": ("number", "small"), "small": ("number",)}
+TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1)}
+
+
+def judged(case: Case, language: Language = CYCLE) -> object:
+    listed = [Listed("", 1, N, N)]
+    return judge(
+        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), language
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Below the diagonal anything, on it 0 or 1; a sum is made of nothing else."""
+    sums = draw(st.lists(st.booleans(), min_size=3, max_size=3))
+    weight = st.integers(-2, 2)
+    carry = [
+        [int(i == j) if sums[i] else draw(weight) if j < i and not sums[j] else 0 for j in range(3)] for i in range(3)
+    ]
+    return Case(tuple(map(tuple, carry)), tuple((draw(weight), draw(weight)) for _ in range(3)))
+
+
+@settings(max_examples=8)
+@given(data=st.data())
+def test_a_run_stays_in_the_bounds(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    listed = [Listed("", 1, N, N)]
+    registers = ("v", "w", "x", "y", "z")
+    report = check(described(case.model, ARITHMETIC, registers, ("1", "2", "3", "4", *WORDS), listed), CYCLE)
+    engine, place = ReferenceEngine(case.model, ARITHMETIC), "a"
+    for position in range(LONGEST):
+        step = engine.append(data.draw(st.integers(*TOKENS[place])))
+        for i, name in enumerate(registers):
+            value = step.registers[2][i] * ARITHMETIC.format.quantum
+            low, high = report.ranges[0, name]
+            assert low <= value <= high, (position, name)
+        place = data.draw(st.sampled_from([name for name in NEXT[place] if name != "b" or position + 2 >= LATE]))
+
+
+def test_bounds_that_are_reached() -> None:
+    """x is the number before, y that of two before, z 1 less how many b there have been."""
+    case = Case(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
+    listed = [Listed("", 1, N, N)]
+    report = check(
+        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
+    )
+    assert [report.ranges[0, name] for name in ("x", "y")] == [(0, N), (0, N)]
+    assert report.ranges[0, "z"] == (LATE - LONGEST - 1, 1)
+
+
+@pytest.mark.parametrize("weight", [2, -1, Fraction(1, 2)])
+def test_what_is_no_window_and_no_sum(weight: Fraction) -> None:
+    case = Case(((float(weight), 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))  # type: ignore[arg-type]
+    found = judged(case)
+    assert (found.verdict, found.what) == (UNKNOWN, "it is made of itself, and is no sum")  # type: ignore[attr-defined]
+
+
+def test_two_registers_in_a_circle() -> None:
+    case = Case(((0, 1, 0), (1, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    assert judged(case).verdict == UNKNOWN  # type: ignore[attr-defined]
+
+
+def test_a_sum_that_may_saturate() -> None:
+    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    listed = [Listed("", 1, N, N)]
+    vocabulary = ("1", "2", "3", "4", *WORDS)
+    small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
+    with pytest.raises(Refused, match="recurrence, register x: saturates"):
+        check(described(case.model, small, ("v", "w", "x", "y", "z"), vocabulary, listed), CYCLE)
+
+
+def test_a_sum_before_anything_is_added() -> None:
+    """The count of b, of which the first comes late, is 0 at the first number too."""
+    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
+    listed = [Listed("", 1, N, N)]
+    kinds = embedded(
+        described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
+    )
+    none, one = Share(Fraction(0), Fraction(0)), Share(Fraction(1), Fraction(1))
+    total = Total(kinds, [one if kind.name == "b" else none for kind in kinds])
+    (number,) = (i for i, kind in enumerate(kinds) if kind.name == "number")
+    kind = total.at(kinds[number], STATE, number)
+    assert kind is not None
+    assert (kind.position.low, kind.bounds(kind.register(STATE))) == (2, (0, LONGEST - LATE + 1))

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test export-test sweep-test fuzz check bench docs clean
+.PHONY: verify test export-test sweep-test extras-test fuzz check bench docs clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
@@ -10,7 +10,7 @@ verify: .venv/ready
 test: .venv/ready
 	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports"
 
-# Exports in the runtimes of others, which are not needed for anything else.
+# Exports in the runtimes of others, 200 inputs each: an hour or more.
 export-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
 	$(BIN)/python -m pytest tests/exports -q
@@ -19,6 +19,11 @@ export-test: .venv/ready
 sweep-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dask,parquet]'
 	$(BIN)/python -m pytest tests/verify/test_cluster.py tests/verify/test_parquet.py -q
+
+# What is tried of all extras in CI: those, and exports in each runtime on a few inputs.
+extras-test: sweep-test
+	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
+	$(BIN)/python -m pytest tests/exports -q -m "not exports" -k "onnx or huggingface or transformerlens"
 
 # Fresh random cases, one process a core. What fails is kept in .hypothesis, and `make test` tries it again.
 MINUTES ?= 10

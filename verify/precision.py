@@ -65,7 +65,7 @@ def _command(argv: Sequence[str]) -> int:
         "--n-max", type=number, metavar="N", help=f"powers of two up to this n (default: {DEFAULT_N_MAX})"
     )
     add("--formats", action="store_true", help="floating-point formats instead of R_p: native torch, and emulated")
-    add("--svg", type=Path, metavar="PATH", help="draw it as well; needs matplotlib")
+    add("--svg", type=Path, metavar="PATH", help="draw it as well; needs the extra plot")
     add("--json", action="store_true", help="one JSON document on standard output")
     cli.add_force(parser)
     args = parser.parse_args(argv)
@@ -109,7 +109,9 @@ def _check(args: Any) -> None:
         try:
             import matplotlib  # noqa: F401
         except ImportError as error:
-            raise cli.CommandError("--svg needs matplotlib: pip install matplotlib") from error
+            raise cli.CommandError(
+                "--svg needs matplotlib: pip install 'rnn-transformer-constructions[plot]'"
+            ) from error
 
 
 def _subjects(args: Any) -> Iterator[Subject]:

@@ -22,7 +22,7 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True)
 class Tried:
-    """Models up to this n, at formats of up to this p, on sequences of up to this length that begin with this word.
+    """Models up to this n, at formats of up to this p, on sequences of up to this length that begin with this word, or with any.
 
     All of them wired for fused rounding. least_precision: p from which on, where the least for n does not do.
     """
@@ -30,7 +30,7 @@ class Tried:
     n: int
     precision_bits: int
     length: int
-    begin: str = "<s>"
+    begin: str | None = "<s>"
     least_precision: int = 0
 
 
@@ -57,6 +57,8 @@ TRIED: Mapping[tuple[str, str, str], Mapping[str, Tried]] = {
     ("counting", "transformer", "repaired"): dict.fromkeys(FLOATS, Tried(256, 45, 260, least_precision=33)),
     ("turing", "hybrid", "repaired"): _both(100, 59, 502),
     ("turing", "rag", "repaired"): _both(100, 31, 1306),
+    # PARITY over 8 words, a shift register over 4, a sum over 3: their least p is 61 bits, that of longer prompts is more.
+    ("simulate", "transformer", "repaired"): dict.fromkeys(FLOATS, Tried(8, 61, 456, begin=None)),
 }
 SIGNIFICAND = {"float64": 53, "float32": 24}
 
@@ -77,7 +79,7 @@ def longest_sequence(wired: Wired, model: str, float_name: str) -> int:
         raise ExportError(f"{what}, the variant {wired.variant}: not tried in {float_name}, so it is not exported")
     for kind, other in (
         ("sequential rounding", wired.arithmetic.discipline is not Discipline.FUSED),
-        (f"sequences that do not begin with {found.begin}", found.begin not in wired.vocabulary),
+        (f"sequences that do not begin with {found.begin}", found.begin not in (None, *wired.vocabulary)),
     ):
         if other:
             raise ExportError(f"{what}, {kind}: not tried in {float_name}, so it is not exported")

@@ -19,6 +19,7 @@ from constructions.turing.machine import parse_standard
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.hard_questions import QUESTIONS
 
+RNNS = {"parity": (8, 100), "shift": (4, 73), "sum": (3, 27)}  # how many words a prompt has, and how many prompts
 BUSY = ("bb2", "bb3", "1RB0LA_1LB1RA", "1RB0RA_1RB1RA")  # the last two never halt: there and back, and one way
 
 
@@ -53,8 +54,16 @@ def cases(loaded: LoadedModel, given: object, engine: str | None = None) -> Case
 
 
 def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
-    """Models of this size and endless inputs for each, the hardest first; for a Turing machine, endless models, one input each."""
+    """Models of this size and endless inputs for each, the hardest first; for a Turing machine, endless models, one input each.
+
+    Of Theorem 4.8, a model of each RNN, and 200 prompts for all of them.
+    """
     draw = random.Random(f"{name} {model} {n}")
+    if name == "simulate":
+        for rnn, (words, count) in RNNS.items():
+            loaded = constructions.load(name, model, rnn=rnn, length=words)
+            yield loaded, iter(draw.sample(list(itertools.product(loaded.solver.rnn.vocabulary, repeat=words)), count))
+        return
     if name == "turing":
         for machine in itertools.chain(BUSY, iter(lambda: parse_standard(_machine(draw)), None)):
             yield constructions.load(name, model, machine=machine, steps=n), iter([n])

@@ -46,20 +46,22 @@ REPAIRED = [("istree", "transformer", "float64"), ("istree", "transformer", "flo
 REPAIRED += [(task, model, "float32") for task in ("recall", "index") for model in ("transformer", "hybrid")]
 REPAIRED += [("counting", "hybrid", "float64"), ("ngram", "rag", "float64"), ("turing", "hybrid", "float64")]
 ENTRIES = [(task, model, "repaired", float_name) for task, model, float_name in REPAIRED]
-ENTRIES += [("istree", "transformer", "lean", "float32")]
+ENTRIES += [("istree", "transformer", "lean", "float32"), ("simulate", "transformer", "repaired", "float64")]
+MANY = [pytest.param(*entry, 200, marks=pytest.mark.exports) for entry in ENTRIES]
 
 
-@pytest.mark.exports
-@pytest.mark.parametrize(("name", "model", "variant", "float_name"), ENTRIES)
+@pytest.mark.parametrize(
+    ("name", "model", "variant", "float_name", "count"), [("recall", "hybrid", "repaired", "float32", 4), *MANY]
+)
 def test_a_folder_writes_what_reference_writes(
-    name: str, model: str, variant: str, float_name: str, tmp_path: Path
+    name: str, model: str, variant: str, float_name: str, count: int, tmp_path: Path
 ) -> None:
     folder = tmp_path / "model"
     loaded, inputs = next(models(name, model, TRIED[name, model, variant][float_name].n, variant))
     longest = longest_sequence(loaded.wired, model, float_name)
     assert loaded.export("hf", folder, float_name=float_name) == (folder,)
     spelled = loaded.wired.spelled
-    asked = [case for given in islice(inputs, 200) if len((case := cases(loaded, given)).tokens) <= longest]
+    asked = [case for given in islice(inputs, count) if len((case := cases(loaded, given)).tokens) <= longest]
     given = [
         {
             "text": " ".join(spelled(case.tokens)),

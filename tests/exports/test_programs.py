@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from constructions.exports import writing
 from constructions.exports.tried import ExportError, Tried, float_formats, longest_sequence
 from constructions.exports.writing import KINDS, require
 from constructions.istree.__main__ import main as istree
+from constructions.simulate import main as simulate
 from constructions.turing.__main__ import main as turing
 from tests.exports.held_out import cases, models
 
@@ -122,6 +124,28 @@ def test_what_cannot_be_exported_is_said(
     assert line.startswith("python -m constructions.istree: error: ")
     assert message in line
     assert {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("main", "argv", "message"),
+    [
+        (simulate, "--rnn shift --words 9", "at p = 71 was not tried in float64; p = 61 is the largest that was"),
+        (turing, "--machine bb2 --model cot --steps 10", "keeps its tape in numbers of p = 91 bits, float64 holds 53"),
+        (turing, "--machine bb2 --model cot --steps 1", "no size of turing (cot) is known to write the right tokens"),
+        (
+            turing,
+            "--machine bb2 --model rag --steps 101",
+            "at n = 101 was not tried in float64; n = 100 is the largest",
+        ),
+    ],
+)
+def test_what_no_float_is_known_to_carry_is_said(
+    main: Callable[[list[str]], int], argv: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*argv.split(), "--export", "torch", str(tmp_path / "a.pt2")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not list(tmp_path.iterdir())
 
 
 def test_folders_are_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,17 +54,20 @@ ENTRIES = [
     ("istree", "lean", "float32"),
     ("recall", "repaired", "float32"),
     ("counting", "repaired", "float64"),
+    ("simulate", "repaired", "float32"),
 ]
+MANY = [pytest.param(*entry, 200, marks=pytest.mark.exports) for entry in ENTRIES]
 
 
-@pytest.mark.exports
-@pytest.mark.parametrize(("name", "variant", "float_name"), ENTRIES)
-def test_a_folder_writes_what_reference_writes(name: str, variant: str, float_name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "variant", "float_name", "count"), MANY)
+def test_a_folder_writes_what_reference_writes(
+    name: str, variant: str, float_name: str, count: int, tmp_path: Path
+) -> None:
     tried = TRIED[name, "transformer", variant][float_name]
     loaded, inputs = next(models(name, "transformer", tried.n, variant))
     longest = longest_sequence(loaded.wired, "transformer", float_name)
     assert loaded.export("transformerlens", tmp_path / "lens", float_name=float_name) == (tmp_path / "lens",)
-    asked = [case for given in islice(inputs, 200) if len((case := cases(loaded, given)).tokens) <= longest]
+    asked = [case for given in islice(inputs, count) if len((case := cases(loaded, given)).tokens) <= longest]
     given = [{"text": " ".join(loaded.wired.spelled(case.tokens)), "tokens": case.tokens} for case in asked]
     answer = json.loads(stranger(LOAD + RUN, tmp_path, json.dumps(given)))
     assert all(case.agrees(found) for case, found in zip(asked, answer["found"], strict=True))
@@ -72,7 +75,6 @@ def test_a_folder_writes_what_reference_writes(name: str, variant: str, float_na
     assert f"input length {longest + 1} exceeds n_ctx={longest}" in answer["refused"]
 
 
-@pytest.mark.exports
 def test_the_page_draws_a_head(tmp_path: Path) -> None:
     loaded = constructions.load("istree", n=4)
     loaded.export("transformerlens", tmp_path / "lens")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -207,6 +208,16 @@ def test_what_makes_no_sense_is_one_line(
     assert line.startswith("python -m verify.precision: error: ")
     assert message in line
     assert (tmp_path / "there.svg").read_text() == "mine"
+
+
+def test_without_matplotlib_a_figure_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["index", "--svg", str(tmp_path / "a.svg")]) == 2
+    assert capsys.readouterr().err == (
+        "python -m verify.precision: error: --svg needs matplotlib: pip install 'rnn-transformer-constructions[plot]'\n"
+    )
 
 
 def test_variants() -> None:

@@ -22,9 +22,10 @@ from constructions.engines.indexed.column import (
     rounded,
     zeros,
 )
+from constructions.engines.indexed.keys import count_at_most, look_up
 from constructions.engines.indexed.mantissas import SMALL, Array, Digits
-from constructions.engines.indexed.nearest import _count_at_most, _look_up, at_most
-from constructions.engines.indexed.ordering import unique
+from constructions.engines.indexed.nearest import at_most
+from constructions.engines.indexed.ordering import Sorted, unique
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
 from tests.strategies import elements
@@ -213,11 +214,11 @@ def test_comparisons_with_a_number(a, limit):
 def test_searches_among_sorted_keys(queries, keys):
     distinct, _ = unique(keys.m)
     table = [int(m) * Fraction(2) ** keys.e for m in distinct]
-    place, multiple = _look_up(queries, keys.e, distinct)
+    place, multiple = look_up(queries, keys.e, Sorted(distinct))
     for x, found, fits in zip(values(queries), place.tolist(), multiple.tolist(), strict=True):
         assert found == (table.index(x) if x in table else -1)
         assert fits == ((x / Fraction(2) ** keys.e).denominator == 1)
-    counts = _count_at_most(distinct, keys.e, queries)
+    counts = count_at_most(Sorted(distinct), keys.e, queries)
     assert counts.tolist() == [sum(x <= query for x in table) for query in values(queries)]
 
 

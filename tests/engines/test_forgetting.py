@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from constructions.engines import indexed
@@ -66,15 +65,15 @@ def test_what_is_dropped_counts_for_the_reach():
 def test_chunks_are_small_only_where_every_head_forgets(monkeypatch):
     monkeypatch.setattr(indexed_engine, "CHUNK", 20)
     forgets, keeps = latest_of(2, 120), in_order(random.Random(206))
-    for case, few in ((forgets, 20), (keeps, None)):
-        tokens = np.array([*case.tokens] * 9)[:120]
-        assert Indexed(case.model, case.arithmetic).chunk(tokens) == (few or len(tokens))
-        assert Indexed(case.model, case.arithmetic).chunk(tokens[:40]) == 40  # too few to try
-    lengths: list[int] = []
+    for case, ends in ((forgets, [20, 40, 60]), (keeps, [20, 60])):
+        tokens = ([*case.tokens] * 9)[:60]
+        for prompt, expected_ends in ((tokens, ends), (tokens[:40], [40])):  # the latter are too few to try
+            lengths: list[int] = []
+            answer = reference_trace(case._replace(tokens=prompt)).next_tokens[-1:]
+            wrong, _ = indexed.first_mismatch(case.model, case.arithmetic, prompt, answer, tick=lengths.append)
+            assert (wrong, lengths) == (None, expected_ends)
     expected = reference_trace(forgets).next_tokens
-    wrong, followed = indexed.first_mismatch(
-        forgets.model, forgets.arithmetic, forgets.tokens[:1], forgets.tokens[1:], tick=lengths.append
-    )
+    wrong, followed = indexed.first_mismatch(forgets.model, forgets.arithmetic, forgets.tokens[:1], forgets.tokens[1:])
     first = next(i for i, token in enumerate(forgets.tokens[1:]) if expected[i] != token)
     assert (wrong, followed.written) == (first, expected[first])
 
@@ -83,7 +82,6 @@ def test_a_run_that_regrets_forgetting_starts_again(monkeypatch):
     monkeypatch.setattr(indexed_engine, "CHUNK", 20)
     case = fickle(60)
     expected = reference_trace(case).next_tokens
-    monkeypatch.setattr(Indexed, "chunk", lambda self, tokens: 20)
     runs = []
     follow = Indexed.follow
 

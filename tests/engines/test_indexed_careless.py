@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from constructions.engines.indexed import head as indexed_head
-from constructions.engines.indexed import nearest
+from constructions.engines.indexed import keys, nearest, squares
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_fraction
 from tests.engines.cases import (
@@ -48,43 +48,34 @@ def _share_without_losers(winners: int, arithmetic: Arithmetic, *, losers: bool)
     return round_fraction(Fraction(1, winners), arithmetic.format, arithmetic.rounding).quanta
 
 
+_winners = nearest.Keys.winners
+
+
 def _seeing(shift: int) -> Callable[..., object]:
-    find = nearest.find_winners
-
-    def careless(registers, coefficients, pool, length, visible, lead, largest):
-        return find(registers, coefficients, pool, length, np.clip(visible + shift, 0, length), lead, largest)
+    def careless(self, coefficients, visible, lead, largest):
+        return _winners(self, coefficients, np.clip(visible + shift, 0, self.length), lead, largest)
 
     return careless
 
 
-def _any_lead() -> Callable[..., object]:
-    find = nearest.find_winners
-
-    def careless(registers, coefficients, pool, length, visible, lead, largest):
-        return find(registers, coefficients, pool, length, visible, Fraction(1, 2**400), largest)
-
-    return careless
+def _any_lead(self, coefficients, visible, lead, largest):
+    return _winners(self, coefficients, visible, Fraction(1, 2**400), largest)
 
 
-_find_runs, _look_up, _split, _special_key = (
-    nearest._nearest_runs,
-    nearest._look_up,
-    nearest.split_special,
-    nearest._special_key,
+_runs, _look_up, _split, _special_key = (
+    keys.Preferred.runs,
+    keys.look_up,
+    squares.split_special,
+    nearest.Keys._special_key,
 )
 _number = nearest.Winners.number
-
-
-def _two_runs(preference, groups):
-    runs = _find_runs(preference, groups)
-    return runs and runs[:2]
 
 
 _is_beneath = nearest._is_beneath
 
 
 def _beneath(**changes: object) -> Callable[..., object]:
-    names = ("highest", "some", "groups", "outside", "centre", "least")
+    names = ("highest", "some", "seen", "outside", "centre", "least")
 
     def careless(*arguments):
         given = dict(zip(names, arguments, strict=True))
@@ -95,37 +86,41 @@ def _beneath(**changes: object) -> Callable[..., object]:
 
 MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "any lead will do": (indexed_head, "vanishing_lead", lambda keys, fraction_bits: Fraction(0)),
-    "scores and logits are not rounded": (indexed_head, "find_winners", _any_lead()),
-    "keys are seen one too early": (indexed_head, "find_winners", _seeing(1)),
-    "keys are seen one too late": (indexed_head, "find_winners", _seeing(-1)),
+    "scores and logits are not rounded": (nearest.Keys, "winners", _any_lead),
+    "keys are seen one too early": (nearest.Keys, "winners", _seeing(1)),
+    "keys are seen one too late": (nearest.Keys, "winners", _seeing(-1)),
     "squares have no defect": (nearest, "_defect_reach", lambda preference: Fraction(0)),
-    "equal keys score equally": (nearest, "_is_function_of", lambda column, rank: True),
-    "other groups are far away": (nearest, "_outside", lambda matching, preference, unit: None),
+    "equal keys score equally": (keys, "is_function_of", lambda column, rank: True),
+    "other groups are far away": (nearest, "_outside", lambda matching, preference, wish, unit: None),
     "wishes are multiples of the granularity": (
-        nearest,
-        "_look_up",
+        keys,
+        "look_up",
         lambda queries, e, values: (_look_up(queries, e, values)[0], np.ones(len(queries), bool)),
     ),
     "one key wins": (nearest.Winners, "number", property(lambda self: np.minimum(_number.fget(self), 1))),
     "no key is special": (
-        nearest,
+        squares,
         "split_special",
         lambda registers, length: (_split(registers, length)[0], np.zeros(0, np.int64)),
     ),
     "special keys never win": (
-        nearest,
+        nearest.Keys,
         "_special_key",
         lambda *arguments: _special_key(*arguments)._replace(present=np.zeros(len(arguments[4]), bool)),
     ),
-    "only the nearest two matter": (nearest, "_nearest_runs", _two_runs),
-    "keys rise with the position": (nearest, "_direction", lambda group, rank: 1),
+    "only the nearest two matter": (keys.Preferred, "runs", lambda *arguments: _runs(*arguments)[:2]),
+    "keys rise with the position": (keys, "direction_of", lambda group, rank: 1),
     "no score saturates": (nearest, "_within_range", lambda total, lead, largest: np.ones(len(total), bool)),
-    "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query, key: True),
-    "all winners have the same key": (indexed_head, "_are_alike", lambda key, winners: np.ones(len(winners.low), bool)),
+    "equal scores are rounded alike": (indexed_head.Head, "_exact_scores", lambda self, query: True),
+    "all winners have the same key": (
+        indexed_head.Head,
+        "_are_alike",
+        lambda self, winners: np.ones(len(winners.low), bool),
+    ),
     "no sum saturates on its way": (
         indexed_head.Head,
         "_stays_within",
-        lambda self, query, ranges, length: np.ones(length, bool),
+        lambda self, query, length: np.ones(length, bool),
     ),
     "keys are never rounded": (indexed_head.Head, "_is_linear", lambda self, *arguments: True),
     "whatever is low saturates": (nearest, "_is_beneath", _beneath(least=lambda given: given["least"] / 2)),

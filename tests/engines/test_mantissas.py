@@ -21,7 +21,7 @@ from constructions.engines.indexed.mantissas import (
     shift_right,
     where,
 )
-from constructions.engines.indexed.ordering import count_below, stable_order, unique
+from constructions.engines.indexed.ordering import Sorted, stable_order, unique
 
 close = st.builds(
     lambda power, step, sign: sign * ((1 << power) + step),
@@ -62,7 +62,7 @@ def test_order_and_place(a: list[int], b: list[int]) -> None:
     assert less(left, b[0]).tolist() == [x < b[0] for x, _ in pairs]
     assert np.asarray(left == right).tolist() == [x == y for x, y in pairs]
     assert integers(where(less(left, right), left, right)).tolist() == [min(pair) for pair in pairs]
-    assert integers(concatenate(left, right)).tolist() == a[: len(pairs)] + b[: len(pairs)]
+    assert integers(concatenate([left, right])).tolist() == a[: len(pairs)] + b[: len(pairs)]
 
 
 @given(numbers, numbers)
@@ -77,8 +77,8 @@ def test_sorting_and_searching(keys: list[int], wishes: list[int]) -> None:
     ordered = sorted(set(keys))
     assert integers(values).tolist() == ordered
     assert [ordered[place] for place in places.tolist()] == keys
-    assert count_below(values, wide(wishes)).tolist() == [sum(x < w for x in ordered) for w in wishes]
-    assert count_below(values, wide(wishes), equal=True).tolist() == [sum(x <= w for x in ordered) for w in wishes]
+    assert Sorted(values).below(wide(wishes)).tolist() == [sum(x < w for x in ordered) for w in wishes]
+    assert Sorted(values).below(wide(wishes), equal=True).tolist() == [sum(x <= w for x in ordered) for w in wishes]
 
 
 @given(st.lists(st.integers(0, 2**62) | st.integers(0, 3), min_size=1))

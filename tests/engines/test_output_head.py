@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from constructions.engines.indexed import output_head
 from constructions.engines.indexed.column import Column, normalised
+from constructions.engines.indexed.nearest import Keys
 from constructions.engines.indexed.output_head import OutputHead
 from precision.format import Format, fixed_point
 from precision.rounding import round_fraction
@@ -118,7 +119,7 @@ _init = OutputHead.__init__
 def _without_most_words(self: OutputHead, rows: Sequence[Column]) -> None:
     _init(self, rows)
     self.parts = [np.arange(25), np.array([len(rows[0]) - 2])]
-    self.keys = [[rows[i].take(part) for i in self.numbers] for part in self.parts]
+    self.keys = [Keys([rows[i].take(part) for i in self.numbers], (), len(part)) for part in self.parts]
 
 
 @pytest.mark.parametrize("mutant", ["parts", "saturation"])

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import EngineFailed, find_engine, indexed
+from constructions.engines.indexed import engine as indexed_engine
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine
 from constructions.measures import LINEAR_RNN, measure
@@ -232,12 +233,12 @@ def test_simulate_agrees_with_the_stacks_at_known_machines() -> None:
         assert end == simulate(machine, "", 1000)
 
 
-def test_a_long_run_is_read_in_pieces() -> None:
+def test_a_long_run_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no head to index the past for, so the time for a token does not grow with the run."""
+    monkeypatch.setattr(indexed_engine, "CHUNK", 1 << 13)
     code, cells = "1RB0RB_0LA1LA", 2
     wired = model(code, cells)
     prompt, behind = (wired.tokens(words) for words in history_of(code, "", 10_000, cells))
-    assert indexed.Indexed(wired.model, wired.arithmetic).chunk(np.array(behind)) < len(behind)
     lengths: list[int] = []
     wrong, run = indexed.first_mismatch(wired.model, wired.arithmetic, prompt, behind, tick=lengths.append)
     assert (wrong, run.columns.dense_logits) == (None, 0)

@@ -2,7 +2,8 @@
 
 A column holds mantissas m and one exponent e, for the values m·2^e. Mantissas are int64 while a bound proves that nothing can
 overflow, and digits of wide numbers otherwise (mantissas.py), so every operation is exact by construction. Factors of two common to
-the whole column move into the exponent: scores scaled by 2^50 cost no digits.
+the whole column move into the exponent: scores scaled by 2^50 cost no digits. Where the bound allows, sums and products take 16 or
+32 bits, and a column that is kept is packed into as few bytes as hold it; who asks for mantissas gets them in 64.
 """
 
 from __future__ import annotations
@@ -26,25 +27,43 @@ from constructions.engines.indexed.mantissas import (
     integers,
     less,
     narrowed,
+    packed,
     shift_right,
     trailing_zeros,
     where,
+    widened,
 )
 from constructions.engines.indexed.ordering import unique
 from precision.format import Arithmetic, Rounding
 from precision.rounding import round_shifted
 
+_ZERO = bytes(8)  # of an integer
+
 
 class Column:
     """Values m·2^e. Shapes: m (positions,). bound: at least every |m|. Columns are never changed in place."""
 
-    __slots__ = ("bound", "e", "m")
+    __slots__ = ("_m", "bound", "e")
 
     def __init__(self, m: Mantissas, e: int, bound: int) -> None:
-        self.m, self.e, self.bound = m, e, bound
+        self._m, self.e, self.bound = m, e, bound
 
     def __len__(self) -> int:
-        return len(self.m)
+        return len(self._m)
+
+    @property
+    def m(self) -> Mantissas:
+        """The mantissas, ready to compute with."""
+        return widened(self._m)
+
+    def as_kind(self, kind: type[np.signedinteger]) -> Array:
+        """The mantissas as integers of this kind, which hold them. Not for digits."""
+        assert not isinstance(self._m, Digits)
+        return self._m.astype(kind, copy=False)
+
+    def packed(self) -> Column:
+        """The same in less memory."""
+        return zeros(len(self)) if self.is_zero else Column(packed(self._m, self.bound), self.e, self.bound)
 
     @property
     def is_zero(self) -> bool:
@@ -55,27 +74,31 @@ class Column:
         """The values at the given places, or where a mask is true."""
         if self.is_zero:
             return zeros(int(np.count_nonzero(index)) if index.dtype == np.bool_ else len(index))
-        return Column(self.m[index], self.e, self.bound)
+        return Column(self._m[index], self.e, self.bound)
+
+    def whole(self) -> Column:
+        """Itself: nothing of it is left out."""
+        return self
 
     def at(self, place: int) -> Fraction:
         """One value."""
-        return Fraction(int(self.m[place])) * Fraction(2) ** self.e
+        return Fraction(int(self._m[place])) * Fraction(2) ** self.e
 
     def scaled_to(self, e: int) -> Mantissas:
         """The mantissas for a smaller exponent e."""
-        shift = self.e - e
+        shift, m = self.e - e, self.m
         if self.is_zero:
-            return self.m
+            return m
         if shift < 0:
             raise ValueError(f"a column of exponent {self.e} has no mantissas for exponent {e}")
         if shift == 0:
-            return self.m
+            return m
         bound = self.bound << shift
-        if bound < SMALL and not isinstance(self.m, Digits):
-            shifted: Array = self.m << shift
+        if bound < SMALL and not isinstance(m, Digits):
+            shifted: Array = m << shift
             return shifted
         total = Total()
-        total.add(self.m, self.bound, 1 << shift)
+        total.add(m, self.bound, 1 << shift)
         return total.result(0, bound, len(self))
 
     def to_quanta(self, quantum_exponent: int) -> list[int]:
@@ -101,15 +124,15 @@ def of_integers(numbers: Sequence[int] | Array, e: int) -> Column:
 
 
 def zeros(length: int) -> Column:
-    """A column of zeros."""
-    return Column(np.zeros(length, np.int64), 0, 0)
+    """A column of zeros, all of them in one place."""
+    return Column(np.ndarray(length, np.int64, _ZERO, strides=(0,)), 0, 0)
 
 
 def constant(value: Fraction, length: int) -> Column:
     """A column that holds `value`, a dyadic rational, everywhere."""
     mantissa, e = dyadic(value)
     if abs(mantissa) < SMALL:
-        return Column(np.full(length, mantissa, np.int64), e, abs(mantissa))
+        return Column(np.broadcast_to(np.int64(mantissa), length), e, abs(mantissa))
     return Column(from_integers(np.array([mantissa], object))[np.zeros(length, np.int64)], e, abs(mantissa))
 
 
@@ -124,23 +147,30 @@ def dyadic(value: Fraction) -> tuple[int, int]:
     return value.numerator >> up, up - down
 
 
-def concatenated(a: Column, b: Column) -> Column:
-    """The values of one column, then those of another."""
-    if a.is_zero and b.is_zero:
-        return zeros(len(a) + len(b))
-    e = min(column.e for column in (a, b) if not column.is_zero)
-    parts = [column.m if column.is_zero else column.scaled_to(e) for column in (a, b)]
-    bound = max(column.bound << (column.e - e) for column in (a, b) if not column.is_zero)
-    return Column(concatenate(*parts), e, bound)
+def concatenated(*columns: Column) -> Column:
+    """The values of one column, then those of the next."""
+    if len(columns) == 1:
+        return columns[0]
+    others = [column for column in columns if not column.is_zero]
+    if not others:
+        return zeros(sum(map(len, columns)))
+    e = min(column.e for column in others)
+    bound = max(column.bound << (column.e - e) for column in others)
+    stored = [np.broadcast_to(np.int8(0), len(c)) if c.is_zero else c._m for c in columns]
+    narrow = [m for m in stored if not isinstance(m, Digits)]
+    if all(column.e == e for column in others) and len(narrow) == len(columns):
+        return Column(np.concatenate(narrow), e, bound)
+    return Column(concatenate([column.scaled_to(e) for column in columns]), e, bound)
 
 
 def classes(columns: Iterable[Column], length: int) -> Array:
     """A number for each place; places where all columns agree have the same one, from 0 on without gaps."""
     found = np.zeros(length, np.int64)
     for column in columns:
-        if len(column) and np.any(column.m != column.m[0]):
-            values, value = unique(column.m)
-            _, found = np.unique(found * len(values) + value, return_inverse=True)
+        m = column.m
+        if len(column) and np.any(m != m[0]):
+            values, value = unique(m)
+            _, found = unique(found * len(values) + value)
     return found
 
 
@@ -166,31 +196,45 @@ def from_floats(values: NDArray[np.float64]) -> Column:
 
 def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: int) -> Column:
     """Σ weight·column + offset, exactly."""
-    parts = [(dyadic(w), column) for w, column in terms if w and not column.is_zero]
-    offset_mantissa, offset_e = dyadic(offset)
-    exponents = [we + column.e for (_, we), column in parts] + ([offset_e] if offset_mantissa else [])
-    if not exponents:
-        return zeros(length)
-    e = min(exponents)
-    total = abs(offset_mantissa) << (offset_e - e) if offset_mantissa else 0
-    for (wm, we), column in parts:
-        total += (abs(wm) * column.bound) << (we + column.e - e)
-    added = offset_mantissa << (offset_e - e) if offset_mantissa else 0
+    return linear([(*dyadic(weight), column) for weight, column in terms], dyadic(offset), length)
+
+
+def linear(terms: Sequence[tuple[int, int, Column]], offset: tuple[int, int], length: int) -> Column:
+    """Σ w·2^e·column + the offset, a mantissa and an exponent as well; exactly."""
+    parts = [(w, e + column.e, column) for w, e, column in terms if w and not column.is_zero]
     if not parts:
-        return constant(offset, length)
-    factors = [wm << (we + column.e - e) for (wm, we), column in parts]
-    if total < SMALL and not any(isinstance(column.m, Digits) for _, column in parts):
-        result: Array | None = None
-        for factor, (_, column) in zip(factors, parts, strict=True):
-            assert not isinstance(column.m, Digits)
-            term = column.m if factor == 1 else column.m * factor
-            result = term if result is None else result + term
-        assert result is not None
-        return normalised(result + added if added else result, e)
+        return constant(offset[0] * Fraction(2) ** offset[1], length)
+    added, offset_e = offset
+    least = min([offset_e if added else parts[0][1], *(e for _, e, _ in parts)])
+    added = added << (offset_e - least) if added else 0
+    scaled = [(w << (e - least), column) for w, e, column in parts]
+    total = abs(added) + sum(abs(factor) * column.bound for factor, column in scaled)
+    if total < SMALL and not any(isinstance(column._m, Digits) for _, column in scaled):
+        kind = _narrowest(total)
+        numbers = [(factor, column.as_kind(kind)) for factor, column in scaled]
+        return normalised(_weighted_sum(numbers, added), least)
     summed = Total()
-    for factor, (_, column) in zip(factors, parts, strict=True):
+    for factor, column in scaled:
         summed.add(column.m, column.bound, factor)
-    return normalised(summed.result(added, total, length), e)
+    return normalised(summed.result(added, total, length), least)
+
+
+def _narrowest(bound: int) -> type[np.signedinteger]:
+    """Integers that hold numbers up to the bound, with room for one addition. The narrower they are, the faster."""
+    return np.int16 if bound < 1 << 14 else np.int32 if bound < 1 << 30 else np.int64
+
+
+def _weighted_sum(terms: Sequence[tuple[int, Array]], added: int) -> Array:
+    """Σ factor·numbers + added, where nothing leaves their kind. It is summed up in place: a new array costs more than a sum."""
+    (factor, numbers), *others = sorted(terms, key=lambda term: abs(term[0]) == 1)  # products first
+    result, own = (numbers, False) if factor == 1 else (numbers * factor, True)
+    for factor, numbers in others:
+        if abs(factor) == 1:
+            result = (np.add if factor > 0 else np.subtract)(result, numbers, out=result if own else None)
+            own = True
+        else:
+            result += numbers * factor
+    return np.add(result, added, out=result if own else None) if added else result
 
 
 def multiply(a: Column, b: Column) -> Column:
@@ -198,8 +242,9 @@ def multiply(a: Column, b: Column) -> Column:
     if a.is_zero or b.is_zero:
         return zeros(len(a))
     bound = a.bound * b.bound
-    if bound < SMALL and not isinstance(a.m, Digits) and not isinstance(b.m, Digits):
-        return normalised(a.m * b.m, a.e + b.e)
+    if bound < SMALL and not isinstance(a._m, Digits) and not isinstance(b._m, Digits):
+        kind = _narrowest(bound)
+        return normalised(a.as_kind(kind) * b.as_kind(kind), a.e + b.e)
     total = Total()
     total.add_product(a.m, a.bound, b.m, b.bound)
     return normalised(total.result(0, bound, len(a)), a.e + b.e)
@@ -215,9 +260,9 @@ def extremes(a: Column, b: Column) -> tuple[Column, Column]:
 
 def positive_part(a: Column) -> Column:
     """ReLU."""
-    if isinstance(a.m, Digits):
+    if isinstance(a._m, Digits):
         return normalised(where(a.m > 0, a.m, 0), a.e)
-    return normalised(np.maximum(a.m, 0), a.e)
+    return a if a.is_zero or a._m.min() >= 0 else normalised(np.maximum(a._m, 0), a.e)
 
 
 def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:
@@ -230,14 +275,18 @@ def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:
     if nearest_even and shift > 0 and (a.bound >> shift) + 1 <= fmt.max_quanta:
         # A half, less the least digit unless the integer part is odd: the integer part of the sum is the nearest, ties to even.
         half = 1 << (shift - 1)
-        odd = bit(a.m, shift)
-        if a.bound + half < SMALL and not isinstance(a.m, Digits):
-            return normalised((a.m + (odd + (half - 1))) >> shift, fmt.quantum_exponent), None
+        if a.bound + half < SMALL and not isinstance(a._m, Digits):
+            m = a.as_kind(_narrowest(a.bound + half))
+            raised = bit(m, shift)
+            raised += half - 1
+            raised += m
+            raised >>= shift
+            return normalised(raised, fmt.quantum_exponent), None
         total = Total()
         total.add(a.m, a.bound, 1)
-        total.add(odd, 1, 1)
-        raised = total.result(half - 1, a.bound + half, len(a))
-        return normalised(shift_right(raised, shift), fmt.quantum_exponent), None
+        total.add(bit(a.m, shift), 1, 1)
+        whole = total.result(half - 1, a.bound + half, len(a))
+        return normalised(shift_right(whole, shift), fmt.quantum_exponent), None
     values = integers(a.m)
     if shift < 0:
         values = values * (1 << -shift)

@@ -20,12 +20,13 @@ import numpy as np
 
 from constructions.engines.indexed.column import Column, combine, from_floats
 from constructions.engines.indexed.feed_forward import changes
-from constructions.engines.indexed.head import Attended, Head, Joined, KeysForgotten, Memory
+from constructions.engines.indexed.head import Attended, Head, KeysForgotten, Memory
 from constructions.engines.indexed.mantissas import Array, integers
 from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.output_head import OutputHead
+from constructions.engines.indexed.pieces import Joined, Shared
 from constructions.engines.indexed.scan import states
-from constructions.engines.weights import ZERO, BlockWeights, StateRow, Weights
+from constructions.engines.weights import ZERO, BlockWeights, HeadWeights, Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Rounding
 
@@ -33,10 +34,10 @@ Observer = Callable[[int, str, Sequence[Column]], None]
 """Called after each sublayer with the block (0: embedding), "embedding", "attention" or "feed-forward", and all registers."""
 HeadObserver = Callable[[int, int, Attended], None]
 """Called after each head with its block and its number there, from 0, and what it did."""
-CHUNK = 1 << 17  # positions; enough that numpy's calls cost nothing beside its loops, few enough to stay in the caches
-HEADLESS_CHUNK = (
-    1 << 14
-)  # where there are no keys to sort anew: a recurrence's integers are wide, and fewer of them fit
+CHUNK = 1 << 17  # positions of a run that forgets: many beside the keys that are sorted anew, little memory
+PART = (
+    1 << 16
+)  # positions at a time: enough that numpy's calls cost little beside its loops, few enough to stay in the caches
 
 
 @dataclass
@@ -135,11 +136,10 @@ def first_mismatch(
     engine = Indexed(model, arithmetic, beyond=beyond)
     model.admit(len(prompt) + len(answer) - 1, beyond=beyond)
     fed = np.concatenate([_in_32_bits(prompt), _in_32_bits(answer)])
-    size = chunk or max(engine.chunk(fed[:-1]), 1)
     try:
-        return engine.follow(fed, len(prompt), size, tick, forget=True)
+        return engine.follow(fed, len(prompt), chunk, tick, forget=True)
     except KeysForgotten:
-        return engine.follow(fed, len(prompt), size, tick, forget=False)
+        return engine.follow(fed, len(prompt), chunk, tick, forget=False)
 
 
 def _in_32_bits(tokens: Sequence[int] | Array) -> Array:
@@ -193,31 +193,23 @@ class Indexed:
             observe or (lambda block, sublayer, registers: None),
             observe_head or (lambda block, head, found: None),
         )
-        chunk = _Chunk(self, state, array, *observers)
-        return chunk.advance(remember, forget)
-
-    def chunk(self, tokens: Array) -> int:
-        """How many positions to read at a time: all, unless the first few show that each head forgets most of its keys.
-
-        Every chunk sorts the keys that are kept, so chunks cost time where all are, and save hardly any memory. Few are enough
-        that sorting the vocabulary costs no more than they do. Without heads, chunks cost nothing.
-        """
-        if not any(block.heads for block in self.model.blocks):
-            return min(max(HEADLESS_CHUNK, len(self.model.words)), len(tokens))
-        few = max(CHUNK, len(self.model.words))
-        if len(tokens) <= 2 * few:
-            return len(tokens)
-        state, _ = self.advance(self.start, tokens[:few], forget=True)
-        kept = max((memory.kept for memories in state.heads for memory in memories), default=0)
-        return few if 2 * kept <= few else len(tokens)
+        size = PART if observe is None and observe_head is None else len(array)  # what is observed is in one part
+        return _Chunk(self, state, array, size, *observers).advance(remember=remember, forget=forget)
 
     def follow(
-        self, fed: Array, known: int, chunk: int, tick: Callable[[int], None], *, forget: bool
+        self, fed: Array, known: int, chunk: int | None, tick: Callable[[int], None], *, forget: bool
     ) -> tuple[int | None, Followed]:
-        """Where the first token of `fed` is, counted from behind the `known` ones, that is not the argmax before it."""
-        state, columns, last = self.start, Columns(), len(fed) - 1
-        for begin in range(0, last, chunk):
-            end = min(begin + chunk, last)
+        """Where the first token of `fed` is, counted from behind the `known` ones, that is not the argmax before it.
+
+        chunk: how many positions to read at a time. If None, a few, until these show that some head keeps most of its keys, then
+        all that are left, as each chunk sorts the keys that are kept. Few are enough that sorting the vocabulary costs no more.
+        """
+        state, columns, last, begin = self.start, Columns(), len(fed) - 1, 0
+        size = chunk or max(CHUNK, len(self.model.words))
+        if chunk is None and last <= 2 * size:
+            size = last
+        while begin < last:
+            end = min(begin + size, last)
             state, found = self.advance(state, fed[begin:end], remember=end < last, forget=forget)
             columns.add(found.columns)
             first = max(known - 1, begin)
@@ -226,6 +218,9 @@ class Indexed:
                 place = first + int(wrong[0])
                 return place + 1 - known, Followed(int(found.next_tokens[place - begin]), columns)
             tick(end)
+            if chunk is None and any(2 * memory.kept > size for memories in state.heads for memory in memories):
+                size = last
+            begin = end
         return None, Followed(None, columns)
 
     @cached_property
@@ -252,113 +247,142 @@ class Indexed:
 
 
 class _Chunk:
-    """One pass over the model."""
+    """One pass over the model, block by block, and through a block part by part: what a part computes stays in the caches.
+
+    size: positions of a part. Only keys and values are gathered over the whole chunk, for as long as a head reads them.
+    """
 
     def __init__(
-        self, engine: Indexed, state: State, tokens: Array, observe: Observer, observe_head: HeadObserver
+        self, engine: Indexed, state: State, tokens: Array, size: int, observe: Observer, observe_head: HeadObserver
     ) -> None:
         self.engine, self.model, self.arithmetic = engine, engine.model, engine.arithmetic
         self.before, self.tokens, self.length = state, tokens, len(tokens)
         self.operators = Operators(engine.arithmetic)
         self.columns = Columns(saturations=self.operators.saturations)
         self.observe, self.observe_head = observe, observe_head
-        self.stream: list[Column] = []
+        self.begins = range(0, len(tokens), size)
+        self.parts = [self._embed(begin, tokens[begin : begin + size]) for begin in self.begins]
 
-    def advance(self, remember: bool, forget: bool) -> tuple[State, IndexedRun]:
-        self._embed()
-        self.observe(0, "embedding", tuple(self.stream))
-        joined: Joined = {}
+    def advance(self, *, remember: bool, forget: bool) -> tuple[State, IndexedRun]:
+        self.observe(0, "embedding", tuple(self.parts[0]))
+        shared: Shared = {}
         heads, recurrences = [], []
         for number, (block, memories, held) in enumerate(
             zip(self.engine.weights.blocks, self.before.heads, self.before.recurrences, strict=True), start=1
         ):
-            heads.append(self._attend(number, block, memories, joined, remember, forget))
-            recurrences.append(self._recur(number, block.recurrence, held))
-            self.observe(number, "attention", tuple(self.stream))
-            self._feed_forward(number, block)
-            self.observe(number, "feed-forward", tuple(self.stream))
+            outputs: list[list[Column]] = [[] for _ in self.parts]
+            after = [
+                self._attend(f"{number}.attn.{index}", head, memory, outputs, shared, remember=remember, forget=forget)
+                for index, (head, memory) in enumerate(zip(block.heads, memories, strict=True))
+            ]
+            if not remember:
+                shared.clear()
+            for part, read in zip(self.parts, outputs, strict=True):
+                packed = list(part)
+                held = self._mix(number, block, part, read, held)
+                self.observe(number, "attention", tuple(part))
+                for register, change in list(changes(self.operators, block, part, len(part[0]), number)):
+                    self._add(part, register, change, f"{number}.residual[{register}]")
+                self.observe(number, "feed-forward", tuple(part))
+                part[:] = [new if new is old else new.packed() for new, old in zip(part, packed, strict=True)]
+            heads.append(tuple(after))
+            recurrences.append(held)
         state = State(self.before.length + self.length, tuple(heads), tuple(recurrences))
-        return state, IndexedRun(self._decode(), self.stream, self.columns)
+        next_tokens = np.concatenate([self._decode(part) for part in self.parts])
+        return state, IndexedRun(next_tokens, tuple(Joined({}, self.parts, {}).values()), self.columns)
 
-    def _add(self, register: int, change: Column, site: str) -> None:
+    def _add(self, part: list[Column], register: int, change: Column, site: str) -> None:
         if not change.is_zero:
-            total = self.operators.sum(self.stream[register], change, self.length)
-            self.stream[register] = self.operators.round(total, site)
+            total = self.operators.sum(part[register], change, len(change))
+            part[register] = self.operators.round(total, site)
 
     # Sublayers
 
-    def _embed(self) -> None:
-        operators, begin, length = self.operators, self.before.length, self.length
+    def _embed(self, begin: int, tokens: Array) -> list[Column]:
+        operators, length, begin = self.operators, len(tokens), self.before.length + begin
         positions = Column(np.arange(begin + 1, begin + length + 1, dtype=np.int64), 0, begin + length)
+        part = []
         for i, of_words in enumerate(self.engine.words):
-            word = of_words.take(self.tokens)
+            word = of_words.take(tokens)
             slope = Fraction(self.engine.weights.position.get(i, 0)) * self.arithmetic.format.quantum
             offset = combine([(slope, positions)], Fraction(0), length)
             if not operators.fused:
                 offset = operators.round(offset, f"embedding[{i}]")
-            self.stream.append(operators.round(operators.sum(word, offset, length), f"embedding[{i}]"))
+            part.append(operators.round(operators.sum(word, offset, length), f"embedding[{i}]").packed())
+        return part
 
     def _attend(
-        self, number: int, block: BlockWeights, memories: Sequence[Memory], joined: Joined, remember: bool, forget: bool
-    ) -> tuple[Memory, ...]:
-        outputs: list[Column] = []
-        after = []
-        for index, (head, memory) in enumerate(zip(block.heads, memories, strict=True)):
-            site = f"{number}.attn.{index}"
-            found = Head(self.operators, head, site).attend(
-                memory, self.stream, joined, remember=remember, forget=forget
-            )
+        self,
+        site: str,
+        weights: HeadWeights,
+        memory: Memory,
+        outputs: Sequence[list[Column]],
+        shared: Shared,
+        *,
+        remember: bool,
+        forget: bool,
+    ) -> Memory:
+        """What a head reads is added to the outputs of each part."""
+        keys = Joined(memory.registers, self.parts, shared)
+        head = Head(self.operators, weights, site, memory, keys, self.length)
+        number, index = (int(name) for name in site.split(".attn."))
+        for begin, part, read in zip(self.begins, self.parts, outputs, strict=True):
+            found = head.attend(part, begin)
             self.observe_head(number, index, found)
-            outputs += found.outputs
-            after.append(found.memory)
+            read += [column.packed() for column in found.outputs]
             certified = int(np.count_nonzero(found.certified))
             self.columns.certified += certified
-            if certified < self.length:
-                self.columns.dense += self.length - certified
-                self.columns.dense_by_head[site] = self.length - certified
-        for register, row in block.out:
-            change = self.operators.row(row, outputs, ZERO, self.length, f"{number}.out[{register}]")
-            self._add(register, change, f"{number}.residual[{register}]")
-        return tuple(after)
+            if dense := len(part[0]) - certified:
+                self.columns.dense += dense
+                self.columns.dense_by_head[site] = self.columns.dense_by_head.get(site, 0) + dense
+        return head.remembered(forget=forget) if remember else Memory()
 
-    def _recur(self, number: int, recurrence: Sequence[StateRow], held: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    def _mix(
+        self,
+        number: int,
+        block: BlockWeights,
+        part: list[Column],
+        read: Sequence[Column],
+        held: Mapping[int, Fraction],
+    ) -> Mapping[int, Fraction]:
+        """Adds what the heads have read, or the recurrence's states; what the recurrence holds then."""
+        length = len(part[0])
+        for register, row in block.out:
+            change = self.operators.row(row, read, ZERO, length, f"{number}.out[{register}]")
+            self._add(part, register, change, f"{number}.residual[{register}]")
         rows, width = {}, self.model.width
-        for register, row in recurrence:
+        for register, row in block.recurrence:
             carry = {j: self.operators.weight(weight) for j, weight in row if j < width}
             feed = {j - width: self.operators.weight(weight) for j, weight in row if j >= width}
             rows[register] = (carry, feed)
-        found, _ = states(rows, self.stream, self.length, self.arithmetic, held)
+        found, _ = states(rows, part, length, self.arithmetic, held)
         for register, state in found.items():
-            self._add(register, state, f"{number}.residual[{register}]")
-        return {register: state.at(self.length - 1) for register, state in found.items()}
-
-    def _feed_forward(self, number: int, block: BlockWeights) -> None:
-        for register, change in list(changes(self.operators, block, self.stream, self.length, number)):
-            self._add(register, change, f"{number}.residual[{register}]")
+            self._add(part, register, state, f"{number}.residual[{register}]")
+        return {register: state.at(length - 1) for register, state in found.items()}
 
     # Output head
 
-    def _decode(self) -> Array:
+    def _decode(self, part: Sequence[Column]) -> Array:
         """The argmax of the logits at each position; the vocabulary's rows are the keys."""
         used, rows = self.engine.vocabulary
-        wishes = [self.stream[i] for i in used]
-        certified, result = self._find_argmax(rows, wishes)
+        wishes = [part[i] for i in used]
+        certified, result = self._find_argmax(rows, wishes, len(part[0]))
         failed = np.flatnonzero(~certified)
-        self.columns.dense_logits = len(failed)
+        self.columns.dense_logits += len(failed)
         if len(failed):
-            e = self.arithmetic.format.quantum_exponent
+            e, unit = self.arithmetic.format.quantum_exponent, self.arithmetic.format.quantum
             size = len(self.model.unembed)
             table = np.array([integers(row.scaled_to(e)) for row in rows], object).reshape(len(rows), size).T
             for k in failed.tolist():
-                wish = [int(column.m[k]) << (column.e - e) for column in wishes]
+                wish = [int(column.at(k) / unit) for column in wishes]
                 logits = [self.operators.dot(zip(wish, row, strict=True)) for row in table]
                 result[k] = logits.index(max(logits))
         return result
 
-    def _find_argmax(self, rows: Sequence[Column], wishes: Sequence[Column]) -> tuple[Array, Array]:
+    def _find_argmax(self, rows: Sequence[Column], wishes: Sequence[Column], length: int) -> tuple[Array, Array]:
         """Where the argmax is certified, and the argmax there. Rounding moves a logit by a quantum for each rounded operation."""
         fmt = self.arithmetic.format
-        none = np.zeros(self.length, bool), np.zeros(self.length, np.int64)
+        none = np.zeros(length, bool), np.zeros(length, np.int64)
         if not fmt.is_fixed_point or not rows:
             return none
         operations = 1 if self.operators.fused else len(rows)

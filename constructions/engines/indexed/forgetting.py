@@ -22,6 +22,7 @@ import numpy as np
 from constructions.engines.indexed.column import Column, classes, combine
 from constructions.engines.indexed.mantissas import Array, Digits, integers
 from constructions.engines.indexed.nearest import at_most
+from constructions.engines.indexed.ordering import stable_order
 
 
 @dataclass(frozen=True)
@@ -52,19 +53,20 @@ def drop(registers: Mapping[int, Column], root: int, square: int) -> tuple[Array
     registers: all that the head's scores read, at its keys in order of position.
     """
     alike = classes([column for i, column in registers.items() if i not in (root, square)], len(registers[root]))
-    order = np.argsort(alike, kind="stable")
+    order = stable_order(alike, len(alike))
     follows = np.flatnonzero(alike[order][1:] == alike[order][:-1])
     earlier, later = order[follows], order[follows + 1]
     x, s = registers[root], registers[square]
     e = min(s.e, 2 * x.e)  # where s = x², the quotients below are exact
     xs, squares = x.m, s.scaled_to(e)
-    if isinstance(xs, Digits) or isinstance(squares, Digits):
-        xs, squares = integers(xs), integers(squares)
     rises = xs[later] > xs[earlier]
     earlier, later = earlier[rises], later[rises]
     if len(earlier) == 0:
         return None
-    run, rise = xs[later] - xs[earlier], squares[later] - squares[earlier]
+    ends = [xs[later], xs[earlier], squares[later], squares[earlier]]
+    if any(isinstance(m, Digits) for m in ends):
+        ends = [integers(m) for m in ends]
+    run, rise = ends[0] - ends[1], ends[2] - ends[3]
     slope = int((-(-rise // run)).max())
     keep = np.ones(len(xs), bool)
     keep[earlier] = False

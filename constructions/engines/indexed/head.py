@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +29,11 @@ from constructions.engines.indexed.column import (
     zeros,
 )
 from constructions.engines.indexed.forgetting import Dropped, drop
-from constructions.engines.indexed.mantissas import Array, concatenate, integers, least_and_most, running_sums
-from constructions.engines.indexed.nearest import Winners, at_most, find_winners
+from constructions.engines.indexed.mantissas import Array, concatenate, integers, running_sums
+from constructions.engines.indexed.nearest import Keys, Winners, at_most
 from constructions.engines.indexed.operators import Operators
-from constructions.engines.indexed.squares import possible_roots
+from constructions.engines.indexed.pieces import Joined
+from constructions.engines.indexed.squares import ends
 from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
 from precision.softmax import softmax
 from precision.winners import vanishing_lead, winners_share
@@ -63,117 +65,112 @@ class Memory:
 
 
 class Attended(NamedTuple):
-    """What a head read, a column for each of its value rows; which of the chunk's softmax columns were certified.
+    """What a head read at some positions, a column for each of its value rows; which of these softmax columns were certified.
 
     winners: who won these, their places counted among the keys that are kept; None if nobody was searched.
     """
 
     outputs: list[Column]
     certified: Array
-    memory: Memory
     winners: Winners | None
 
 
-Joined = dict[tuple[int, int], tuple[Column, Column, Column]]
-"""Columns of kept keys and of a chunk's, by the identity of both: heads that read the same register share it.
-
-An entry is the joined column and its two parts: while these live, no other column can have their identity.
-"""
-
-
 class Head:
-    """One head under one arithmetic. number: its block, for the names of sites."""
+    """One head over all keys so far: those that its memory kept, and those of a chunk, behind them.
 
-    def __init__(self, operators: Operators, head: HeadWeights, site: str) -> None:
-        self.operators, self.head, self.site = operators, head, site
+    keys: its registers at all of these. length: of the chunk. site: the name of the head, for what saturates.
+    """
+
+    def __init__(
+        self, operators: Operators, head: HeadWeights, site: str, memory: Memory, keys: Joined, length: int
+    ) -> None:
+        self.operators, self.head, self.site, self.memory, self.keys = operators, head, site, memory, keys
         self.scored, self.read = coordinates(head.key), coordinates(head.value)
+        self.before, self.number = memory.kept, memory.kept + length
+        self.count = memory.count + length
+        self.key = [self._row(row, f"key[{c}]").packed() for c, row in enumerate(head.key)]
+        self.ranges = tuple(_range(row, memory.ranges[c : c + 1]) for c, row in enumerate(self.key))
+        self.value = [self._row(row, f"value[{j}]").packed() for j, row in enumerate(head.value)]
+        self.lead = vanishing_lead(self.count if operators.fused else 0, operators.fraction_bits)
+        self.lead += 2 * self._rounded_operations * operators.arithmetic.format.quantum
+        self.searched: Keys | None = None
+        if self._is_bilinear():
+            self.searched = Keys([keys[i] for i in self.scored], list(keys.pieces.values()), self.number)
+        self._order: Array | None = None  # of the keys of the last winners
+        self._sums: dict[int, Column] = {}  # up to each key in this order, of a value row, by its number
 
-    def attend(
-        self, memory: Memory, stream: Sequence[Column], joined: Joined, *, remember: bool, forget: bool
-    ) -> Attended:
-        """Reads for a chunk of positions, and what is to be remembered of all keys so far, if anybody will ask.
-
-        stream: the residual stream over the chunk. forget: keys that provably cannot win again are dropped. Raises KeysForgotten.
-        """
-        operators, head, site = self.operators, self.head, self.site
-        length = len(stream[0])
-        keys = _join(memory, stream, joined)
-        kept = memory.kept
-        query = [operators.row(row, stream, ZERO, length, f"{site}.query[{c}]") for c, row in enumerate(head.query)]
-        key = [
-            operators.row(row, keys, ZERO, kept + length, f"{site}.key[{c}]", kept) for c, row in enumerate(head.key)
+    def attend(self, stream: Sequence[Column], begin: int) -> Attended:
+        """Reads for some positions of the chunk, `begin` and the next. stream: the residual stream there. Raises KeysForgotten."""
+        operators, memory, length = self.operators, self.memory, len(stream[0])
+        query = [
+            operators.row(row, stream, ZERO, length, f"{self.site}.query[{c}]") for c, row in enumerate(self.head.query)
         ]
-        value = [
-            operators.row(row, keys, ZERO, kept + length, f"{site}.value[{j}]", kept)
-            for j, row in enumerate(head.value)
-        ]
-        ranges = [_range(row, memory.ranges[c : c + 1]) for c, row in enumerate(key)]
-        visible = np.arange(kept + 1, kept + length + 1)
-        seen = np.arange(memory.count + 1, memory.count + length + 1)
-        lead = vanishing_lead(memory.count + length if operators.fused else 0, operators.fraction_bits)
-        lead += 2 * self._rounded_operations * operators.arithmetic.format.quantum
+        visible = np.arange(begin + 1, begin + length + 1)
+        seen = memory.count + visible
         coefficients = self._coefficients(query, length)
         winners = None
-        if self._is_bilinear(key, keys, lead):
-            scored = [keys[i] for i in self.scored]
+        if self.searched is not None:
             largest = operators.arithmetic.format.max_value
-            winners = find_winners(scored, coefficients, list(keys.values()), kept + length, visible, lead, largest)
+            winners = self.searched.winners(coefficients, self.before + visible, self.lead, largest)
         if winners is None:
-            outputs, certified = [zeros(length) for _ in value], np.zeros(length, bool)
+            outputs, certified = [zeros(length) for _ in self.value], np.zeros(length, bool)
         else:
             certified = winners.certified.copy()
             if memory.dropped is not None:
-                certified &= memory.dropped.is_beaten(dict(zip(self.scored, coefficients, strict=True)), lead)
+                certified &= memory.dropped.is_beaten(dict(zip(self.scored, coefficients, strict=True)), self.lead)
                 certified &= winners.tie == 0  # a dropped key ties with the others
             if not operators.fused:
-                certified &= (winners.number == 1) | self._exact_scores(query, key) | _are_alike(key, winners)
-                certified &= self._stays_within(query, ranges, length)
+                if not self._exact_scores(query):
+                    certified &= (winners.number == 1) | self._are_alike(winners)
+                certified &= self._stays_within(query, length)
             losers = winners.number < seen
-            outputs = [
-                self._read(column, winners, certified, losers, f"{site}.sum[{j}]") for j, column in enumerate(value)
-            ]
+            outputs = [self._read(j, winners, certified, losers) for j in range(len(self.value))]
         failed = np.flatnonzero(~certified)
         if len(failed):
             if memory.dropped is not None:
                 raise KeysForgotten(
-                    f"head {site} at position {seen[failed[0]]} has no certificate without keys that were dropped"
+                    f"head {self.site} at position {seen[failed[0]]} has no certificate without keys that were dropped"
                 )
-            outputs = self._by_definition(certified, kept, query, key, value, outputs)
-        if not remember:
-            return Attended(outputs, certified, Memory(), winners)
-        after = self._memory(memory, length, keys, ranges)
-        if forget and winners is not None and winners.preference is not None:
-            root, square = (self.scored[i] for i in winners.preference)
-            last = {i: c.take(np.array([length - 1])) for i, c in zip(self.scored, coefficients, strict=True)}
-            after = self._forget(after, root, square, last, lead)
-        return Attended(outputs, certified, after, winners)
+            outputs = self._by_definition(failed, self.before + begin, query, outputs)
+        self._last = coefficients, winners
+        return Attended(outputs, certified, winners)
 
     # The keys
 
-    def _memory(
-        self,
-        memory: Memory,
-        length: int,
-        keys: Mapping[int, Column],
-        ranges: Sequence[tuple[Fraction, Fraction]],
-    ) -> Memory:
-        """The memory with all of the chunk's keys in it, and with every register that may be the root of a square."""
-        wanted = {*self.scored, *self.read} or {0}  # one of them tells how many keys there are
-        others = [i for i in keys if i not in wanted]
-        roots = possible_roots([keys[i] for i in self.scored], [keys[i] for i in others])
-        registers = {i: keys[i] for i in sorted({*wanted, *(others[place] for place in roots)})}
-        return Memory(memory.count + length, registers, tuple(ranges), memory.dropped)
+    def remembered(self, *, forget: bool) -> Memory:
+        """What is to be remembered of all keys so far. forget: keys that provably cannot win again are dropped.
 
-    def _forget(self, memory: Memory, root: int, square: int, last: Mapping[int, Column], lead: Fraction) -> Memory:
+        Kept is every register that may be the root of a square.
+        """
+        wanted = {*self.scored, *self.read} or {0}  # one of them tells how many keys there are
+        others = [i for i in self.keys if i not in wanted]
+        searched = self.searched or Keys([self.keys[i] for i in self.scored], (), self.number)
+        roots = searched.structure.possible_roots([self.keys.pieces[i] for i in others])
+        registers = {i: self.keys[i].packed() for i in sorted({*wanted, *(others[place] for place in roots)})}
+        memory = Memory(self.count, registers, self.ranges, self.memory.dropped)
+        coefficients, winners = self._last
+        if not forget or winners is None or winners.preference is None:
+            return memory
+        root, square = (self.scored[i] for i in winners.preference)
+        place = np.array([len(coefficients[0]) - 1])
+        return self._forget(
+            memory, root, square, {i: c.take(place) for i, c in zip(self.scored, coefficients, strict=True)}
+        )
+
+    def _forget(self, memory: Memory, root: int, square: int, last: Mapping[int, Column]) -> Memory:
         """The memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
         found = drop({i: memory.registers[i] for i in self.scored}, root, square)
         if found is None:
             return memory
         keep, new = found
         dropped = new if memory.dropped is None else new.joined(memory.dropped)
-        if dropped is None or not dropped.is_beaten(last, lead).all():
+        if dropped is None or not dropped.is_beaten(last, self.lead).all():
             return memory
         return replace(memory, registers={i: c.take(keep) for i, c in memory.registers.items()}, dropped=dropped)
+
+    def _row(self, row: Row, name: str) -> Column:
+        """A row of the keys' or the values' matrix at all keys; what saturates is counted for those of the chunk."""
+        return self.operators.row(row, self.keys, ZERO, self.number, f"{self.site}.{name}", self.before)
 
     # Certificates
 
@@ -185,25 +182,25 @@ class Head:
         """
         return 1 if self.operators.fused else len(self.head.query)
 
-    def _is_bilinear(self, key: Sequence[Column], keys: Mapping[int, Column], lead: Fraction) -> bool:
+    def _is_bilinear(self) -> bool:
         """Whether the scores Σ_c key_c·query_c are a bilinear form in the registers that the key weights read, then rounded."""
         fmt = self.operators.arithmetic.format
         if not fmt.is_fixed_point:
             return False  # a float format may round scores by much more than a quantum
-        if not self.operators.fused and lead > fmt.max_value:
+        if not self.operators.fused and self.lead > fmt.max_value:
             return (
                 False  # a difference of scores saturates too; at −max_value it must be out of the softmax just the same
             )
         # A rounded key is no longer the linear form that the structure is read from.
-        return all(self._is_linear(self.head.key[c], keys, row) for c, row in enumerate(key))
+        return all(self._is_linear(self.head.key[c], row) for c, row in enumerate(self.key))
 
-    def _stays_within(self, query: Sequence[Column], ranges: Sequence[tuple[Fraction, Fraction]], length: int) -> Array:
+    def _stays_within(self, query: Sequence[Column], length: int) -> Array:
         """At which queries no product key_c·query_c and no sum of the first of them saturates, whichever the key."""
         fmt = self.operators.arithmetic.format
         largest = fmt.max_value - self._rounded_operations * fmt.quantum
         low, high, within = zeros(length), zeros(length), np.ones(length, bool)
-        for column, ends in zip(query, ranges, strict=True):
-            least, most = extremes(*(combine([(end, column)], Fraction(0), length) for end in ends))
+        for column, (first, last) in zip(query, self.ranges, strict=True):
+            least, most = extremes(*(combine([(end, column)], Fraction(0), length) for end in (first, last)))
             low, high = (self.operators.sum(a, b, length) for a, b in ((low, least), (high, most)))
             for bound in (least, low):
                 within &= ~at_most(bound, -largest)
@@ -211,9 +208,9 @@ class Head:
                 within &= at_most(bound, largest)
         return within
 
-    def _is_linear(self, weights: Row, keys: Mapping[int, Column], row: Column) -> bool:
+    def _is_linear(self, weights: Row, row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""
-        exact = combine([(self.operators.weight(w), keys[i]) for i, w in weights], Fraction(0), len(row))
+        exact = combine([(self.operators.weight(w), self.keys[i]) for i, w in weights], Fraction(0), len(row))
         return exact.e == row.e and bool(np.all(exact.m == row.m))
 
     def _coefficients(self, query: Sequence[Column], length: int) -> list[Column]:
@@ -224,18 +221,32 @@ class Head:
                 terms[i].append((self.operators.weight(weight), column))
         return [combine(of_register, Fraction(0), length) for of_register in terms.values()]
 
-    def _exact_scores(self, query: Sequence[Column], key: Sequence[Column]) -> bool:
+    def _exact_scores(self, query: Sequence[Column]) -> bool:
         """Whether no product of a score needs rounding."""
         bits = self.operators.fraction_bits
-        return all(q.is_zero or k.is_zero or q.e + k.e >= -bits for q, k in zip(query, key, strict=True))
+        return all(q.is_zero or k.is_zero or q.e + k.e >= -bits for q, k in zip(query, self.key, strict=True))
+
+    def _are_alike(self, winners: Winners) -> Array:
+        """At which queries all winners are ordinary keys, each row of which is the same at all of them."""
+        low, high, order = winners.low, winners.high, winners.order
+        changes = np.zeros(len(order), bool)  # from the key before
+        for row in self.key:
+            ordered = row.take(order).m
+            changes[1:] |= ordered[1:] != ordered[:-1]
+        kind = np.cumsum(changes)
+        first = np.minimum(low, len(order) - 1)
+        alike = (high > low) & (kind[first] == kind[np.maximum(high - 1, first)])
+        alike &= ~winners.special_wins.any(axis=0) & (winners.tie == 0)
+        return np.asarray(alike)
 
     # Reading
 
-    def _read(self, value: Column, winners: Winners, certified: Array, losers: Array, site: str) -> Column:
+    def _read(self, j: int, winners: Winners, certified: Array, losers: Array) -> Column:
         """The attention-weighted sum of one value row; `certified` loses the queries for which several terms get rounded.
 
         losers: at which queries other keys are there that vanish.
         """
+        value = self.value[j]
         if value.is_zero:
             return zeros(len(certified))
         operators, arithmetic = self.operators, self.operators.arithmetic
@@ -247,52 +258,51 @@ class Head:
         )
         if len(mixed) == 0:
             return result
-        total = _sums(value, winners, mixed)
+        total = self._summed(j, value, winners, mixed)
         if not operators.fused:  # each product is rounded
-            terms = _sums(Column((value.m != 0).astype(np.int64), 0, 1), winners, mixed)
+            terms = self._summed(~j, Column((value.m != 0).astype(np.int64), 0, 1), winners, mixed)
             certified[mixed[~at_most(terms, Fraction(1))]] = False
         kinds, kind = np.unique(np.where(total.m != 0, 2 * number[mixed] + losers[mixed], 2), return_inverse=True)
         shares = winners_shares(kinds // 2, kinds % 2 == 1, arithmetic)
         products = multiply(total, of_integers(shares, -operators.fraction_bits).take(kind))
-        return _placed(operators.round(products, site), mixed, result)
+        return _placed(operators.round(products, f"{self.site}.sum[{j}]"), mixed, result)
+
+    def _summed(self, name: int, value: Column, winners: Winners, queries: Array) -> Column:
+        """The sum of the winners' values. name: of the value, by which its running sums are known once they are made."""
+        one = Fraction(1)
+        if winners.order is not self._order:
+            self._order, self._sums = winners.order, {}
+        if name not in self._sums:
+            self._sums[name] = _running_sums(value.take(winners.order))
+        sums = self._sums[name]
+        parts = [(one, sums.take(winners.high[queries])), (-one, sums.take(winners.low[queries]))]
+        for wins, place in zip(winners.special_wins[:, queries], winners.special.tolist(), strict=True):
+            parts.append((value.at(place), Column(wins.astype(np.int64), 0, 1)))
+        if np.any(tie := winners.tie[queries]):
+            parts.append((one, _running_sums(value).take(tie)))
+        return combine(parts, Fraction(0), len(queries))
 
     def _by_definition(
-        self,
-        certified: Array,
-        kept: int,
-        query: Sequence[Column],
-        key: Sequence[Column],
-        value: Sequence[Column],
-        outputs: Sequence[Column],
+        self, failed: Array, begin: int, query: Sequence[Column], outputs: Sequence[Column]
     ) -> list[Column]:
-        """`outputs` with the softmax columns of the queries that have no certificate computed by definition."""
+        """`outputs` with some columns by definition. failed: their queries. begin: how many keys stand before the first query."""
         e = self.operators.arithmetic.format.quantum_exponent
-        failed = np.flatnonzero(~certified)
-        keys = np.array([integers(column.scaled_to(e)) for column in key], object)
-        keys = keys.reshape(len(key), kept + len(certified))
-        values = [integers(column.scaled_to(e)) for column in value]
-        results = np.zeros((len(value), len(failed)), object)
+        keys, values = self._quanta
+        results = np.zeros((len(values), len(failed)), object)
         for i, k in enumerate(failed.tolist()):
             wish = [int(column.m[k]) << (column.e - e) for column in query]
-            scores = [self.operators.dot(zip(wish, column, strict=True)) for column in keys[:, : kept + k + 1].T]
+            scores = [self.operators.dot(zip(wish, column, strict=True)) for column in keys[:, : begin + k + 1].T]
             weights = [(h, w) for h, w in enumerate(softmax(scores, self.operators.arithmetic).weights) if w]
             for j, row in enumerate(values):
                 results[j, i] = self.operators.dot((w, row[h]) for h, w in weights)
         return [_placed(of_integers(row, e), failed, output) for row, output in zip(results, outputs, strict=True)]
 
-
-def _are_alike(key: Sequence[Column], winners: Winners) -> Array:
-    """At which queries all winners are ordinary keys, each row of which is the same at all of them."""
-    low, high, order = winners.low, winners.high, winners.order
-    changes = np.zeros(len(order), bool)  # from the key before
-    for row in key:
-        ordered = row.m[order]
-        changes[1:] |= ordered[1:] != ordered[:-1]
-    kind = np.cumsum(changes)
-    first = np.minimum(low, len(order) - 1)
-    alike = (high > low) & (kind[first] == kind[np.maximum(high - 1, first)])
-    alike &= ~winners.special_wins.any(axis=0) & (winners.tie == 0)
-    return np.asarray(alike)
+    @cached_property
+    def _quanta(self) -> tuple[Array, list[Array]]:
+        """The rows of keys, (row, key), and those of values, as Python integers in quanta."""
+        e = self.operators.arithmetic.format.quantum_exponent
+        keys = np.array([integers(column.scaled_to(e)) for column in self.key], object)
+        return keys.reshape(len(self.key), self.number), [integers(column.scaled_to(e)) for column in self.value]
 
 
 def _placed(some: Column, places: Array, among: Column) -> Column:
@@ -305,39 +315,13 @@ def _placed(some: Column, places: Array, among: Column) -> Column:
 
 def _range(column: Column, before: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
     """The least and the largest number of a column and of what stood before it."""
-    unit = Fraction(2) ** column.e
-    low, high = (unit * end for end in least_and_most(column.m))
+    low, high = ends(column)
     for least, most in before:
         low, high = min(low, least), max(high, most)
     return low, high
 
 
-def _join(memory: Memory, stream: Sequence[Column], joined: Joined) -> dict[int, Column]:
-    """The registers at all keys: those that are kept, then the chunk's."""
-    if not memory.count:
-        return dict(enumerate(stream))
-    found = {}
-    for i, column in memory.registers.items():
-        both = (id(column), id(stream[i]))
-        if both not in joined:
-            joined[both] = concatenated(column, stream[i]), column, stream[i]
-        found[i], *_ = joined[both]
-    return found
-
-
-def _sums(value: Column, winners: Winners, queries: Array) -> Column:
-    """The sum of the winners' values."""
-    one = Fraction(1)
-    parts = [(one, _range_sums(value.take(winners.order), winners.low[queries], winners.high[queries]))]
-    for wins, place in zip(winners.special_wins[:, queries], winners.special.tolist(), strict=True):
-        parts.append((value.at(place), Column(wins.astype(np.int64), 0, 1)))
-    if np.any(tie := winners.tie[queries]):
-        parts.append((one, _range_sums(value, np.zeros_like(tie), tie)))
-    return combine(parts, Fraction(0), len(queries))
-
-
-def _range_sums(values: Column, low: Array, high: Array) -> Column:
-    """Σ values[low:high] for each range."""
-    sums = concatenate(np.zeros(1, np.int64), running_sums(values.m, values.bound))
-    cumulative = Column(sums, values.e, values.bound * len(values))
-    return combine([(Fraction(1), cumulative.take(high)), (Fraction(-1), cumulative.take(low))], Fraction(0), len(low))
+def _running_sums(values: Column) -> Column:
+    """The sum of the values before each place, and of all."""
+    sums = concatenate([np.zeros(1, np.int64), running_sums(values.m, values.bound)])
+    return Column(sums, values.e, values.bound * len(values))

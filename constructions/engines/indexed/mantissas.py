@@ -17,6 +17,7 @@ SMALL = 1 << 62  # below this, numbers are int64, with room for one addition
 DIGIT_BITS = 30
 _BASE, _MASK = 1 << DIGIT_BITS, (1 << DIGIT_BITS) - 1
 _LAST = 1 << 61  # the last digit is below this
+_KINDS = (np.int8, np.int16, np.int32, np.int64)
 
 
 class Digits:
@@ -71,6 +72,25 @@ class Digits:
 
 Mantissas: TypeAlias = Array | Digits
 """int64 numbers, or digits."""
+
+
+def packed(m: Mantissas, bound: int) -> Mantissas:
+    """The same numbers in as few bytes as hold them; `widened` gives them back. bound: at least every magnitude."""
+    if isinstance(m, Digits):
+        return Digits([*(row.astype(np.int32) for row in m.rows[:-1]), _fitting(m.rows[-1], bound_of(m.rows[-1]))])
+    return _fitting(m, bound)
+
+
+def widened(m: Mantissas) -> Mantissas:
+    """In 64 bits, as all operations here want them."""
+    if isinstance(m, Digits):
+        return m if all(row.dtype == np.int64 for row in m.rows) else Digits([row.astype(np.int64) for row in m.rows])
+    return m if m.dtype == np.int64 else m.astype(np.int64)
+
+
+def _fitting(row: Array, bound: int) -> Array:
+    kind = next(kind for kind in _KINDS if bound <= np.iinfo(kind).max)
+    return row.astype(kind, copy=False)
 
 
 def integers(m: Mantissas) -> Array:
@@ -176,9 +196,10 @@ def where(condition: Array, a: Mantissas | int, b: Mantissas | int) -> Mantissas
     return Digits(rows) if len(rows) > 1 else rows[0]
 
 
-def concatenate(a: Mantissas, b: Mantissas) -> Mantissas:
-    """The numbers of a, then those of b."""
-    rows = [np.concatenate([x, y]) for x, y in zip(*_aligned(a, b), strict=True)]
+def concatenate(parts: Sequence[Mantissas]) -> Mantissas:
+    """The numbers of the first, then those of the second, and so on."""
+    count = max(map(_count, parts))
+    rows = [np.concatenate(row) for row in zip(*(_digits(part, count) for part in parts), strict=True)]
     return Digits(rows) if len(rows) > 1 else rows[0]
 
 

@@ -18,7 +18,7 @@ Nothing here knows what a head is for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
@@ -27,22 +27,14 @@ from typing import NamedTuple
 import numpy as np
 
 from constructions.engines.indexed.column import Column, combine, dyadic, multiply, normalised, zeros
-from constructions.engines.indexed.mantissas import (
-    Array,
-    Mantissas,
-    bound_of,
-    divisible,
-    less,
-    shift_right,
-    where,
-)
-from constructions.engines.indexed.ordering import count_below, stable_order, unique
+from constructions.engines.indexed.keys import Grouped, Preferred, Seen, preferred
+from constructions.engines.indexed.mantissas import Array, Digits, less, where
 from constructions.engines.indexed.squares import (
     MOST_SPECIAL,
     Dimension,
+    Register,
+    Structure,
     choose_preference,
-    complete_squares,
-    split_special,
 )
 
 
@@ -80,23 +72,6 @@ class Winners:
         return np.where(self.tie > 0, 0, key)
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """The ordinary keys by the values of all matching dimensions.
-
-    order: the keys, sorted by group, then by position; group: of each of them. wanted: the group that a query matches, −1 if no key
-    does. start, stop: order[start:stop] are the keys of that group that the query sees. representable: whether the query is a
-    multiple of the granularity in each dimension, so that mismatches can be bounded.
-    """
-
-    order: Array
-    group: Array
-    wanted: Array
-    start: Array
-    stop: Array
-    representable: Array
-
-
 class _Candidates(NamedTuple):
     """One candidate for the win at each query, a set of keys of equal score. score: unit·(score − c(query)). present: or none."""
 
@@ -104,214 +79,123 @@ class _Candidates(NamedTuple):
     present: Array
 
 
-def find_winners(
-    registers: Sequence[Column],
-    coefficients: Sequence[Column],
-    pool: Sequence[Column],
-    length: int,
-    visible: Array,
-    lead: Fraction,
-    largest: Fraction,
-) -> Winners | None:
-    """The winners of every query, or None if the scores do not have the structure.
+class _Order(NamedTuple):
+    """Keys that are ready to be searched. unit: makes unit·score dyadic, in spite of the 4S in a square's completion."""
 
-    registers: the key registers. coefficients: Q_i of each, over the queries. pool: registers in which roots of squares are looked
-    for. length: the number of keys. visible: each query sees the keys below visible[query]. lead: what winners must lead by, not 0.
-    largest: scores beyond ±largest saturate.
-    """
-    flat, special = split_special(registers, length)
-    if len(special) > MOST_SPECIAL or len(special) == length:
-        return None
-    ordinary = np.delete(np.arange(length), special)
-    dimensions = complete_squares(registers, coefficients, flat, pool, ordinary, len(visible))
-    if dimensions is None:
-        return None
-    preference = choose_preference(dimensions, ordinary)
-    matching = [d for d in dimensions if d is not preference]
-    if any(not d.defect.is_zero for d in matching):
-        return None
-    unit = lcm(*(abs(dyadic(d.scale)[0]) for d in dimensions))  # makes unit·score dyadic, in spite of the 4S below
-    centre = _centre(registers, coefficients, flat, dimensions, int(ordinary[0]), unit, len(visible))
-    groups = _group(matching, ordinary, length, visible)
-    ranges = [(groups.start, groups.stop)] if preference is None else _nearest_runs(preference, groups)
-    if ranges is None:
-        return None
-    candidates = [_run(preference, groups.order, low, high, unit) for low, high in ranges]
-    candidates += [_special_key(registers, coefficients, centre, int(key), visible, unit) for key in special]
-    outside = _outside(matching, preference, unit)
-    certified, wins, best = _decide(candidates, unit * (lead + 2 * _defect_reach(preference)), outside)
-    total = combine([(Fraction(1), best), (Fraction(1), centre)], Fraction(0), len(visible))
-    certified &= groups.representable & _within_range(total, unit * lead, unit * largest)
-    certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
-    highest = combine([(Fraction(1), total)], 2 * unit * _defect_reach(preference), len(visible))
-    some = np.asarray(wins.any(axis=0), bool)
-    beneath = _is_beneath(highest, some, groups, outside, centre, -unit * largest)
-    low, high = (np.where(beneath, 0, end) for end in _join(ranges, wins))
-    searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
-    return Winners(
-        certified | beneath,
-        groups.order,
-        low,
-        high,
-        special,
-        wins[len(ranges) :] & ~beneath,
-        np.where(beneath, visible, 0),
-        searched,
-    )
+    matching: Sequence[Dimension]
+    preference: Dimension | None
+    grouped: Grouped
+    preferred: Preferred | None
+    unit: int
 
 
-def _group(matching: Sequence[Dimension], ordinary: Array, length: int, visible: Array) -> _Groups:
-    """Sorts the ordinary keys into groups, and finds what each query sees of the group that it matches."""
-    groups = np.zeros(len(ordinary), np.int64)
-    wanted = np.zeros(len(visible), np.int64)
-    representable = np.ones(len(visible), bool)
-    for d in matching:
-        keys = d.keys.take(ordinary)
-        values, inverse = unique(keys.m)
-        number, multiple = _look_up(d.queries, keys.e, values)
-        representable &= multiple
-        groups = groups * len(values) + inverse
-        wanted = np.where((wanted >= 0) & (number >= 0), wanted * len(values) + number, -1)
-        present, groups = unique(groups)  # renumbered: below the number of keys
-        place = np.minimum(count_below(present, wanted), len(present) - 1)
-        wanted = np.where((wanted >= 0) & (present[place] == wanted), place, -1)
-    by_group = stable_order(groups, len(ordinary))
-    order, group = ordinary[by_group], groups[by_group]
-    starts = np.append(_beginnings(group), len(group))
-    start = starts[wanted]
-    # Positions rise within a group, so what a query sees of it is a prefix.
-    stop = count_below(group * (length + 1) + order, wanted * (length + 1) + visible)
-    found = wanted >= 0
-    start, stop = np.where(found, start, 0), np.where(found, stop, 0)
-    return _Groups(order, group, wanted, start, stop, representable)
+class Keys:
+    """All keys of a head. registers: those that scores read. pool: registers in which roots of squares are looked for."""
+
+    def __init__(self, registers: Sequence[Column], pool: Sequence[Register], length: int) -> None:
+        self.length = length
+        self.structure = Structure(registers, pool, length)
+        self._orders: dict[tuple[tuple[int, Fraction], ...], _Order | None] = {}
+
+    def winners(
+        self, coefficients: Sequence[Column], visible: Array, lead: Fraction, largest: Fraction
+    ) -> Winners | None:
+        """The winners of some queries, or None if the scores do not have the structure.
+
+        coefficients: Q_i of each register, over these queries. visible: each query sees the keys below visible[query]. lead: what
+        winners must lead by, not 0. largest: scores beyond ±largest saturate.
+        """
+        special = self.structure.special
+        if len(special) > MOST_SPECIAL or len(special) == self.length:
+            return None
+        dimensions = self.structure.dimensions(coefficients)
+        order = None if dimensions is None else self._order(dimensions)
+        if dimensions is None or order is None:
+            return None
+        matching, preference, grouped, best_first, unit = order
+        wishes = {d.square: coefficients[d.root] if d.root >= 0 else zeros(len(visible)) for d in dimensions}
+        seen = grouped.seen([wishes[d.square] for d in matching], visible)
+        wish = zeros(len(visible)) if preference is None else wishes[preference.square]
+        ranges = [(seen.start, seen.stop)] if best_first is None else best_first.runs(wish, seen)
+        centre = self._centre(coefficients, dimensions, wishes, unit, len(visible))
+        candidates = [_run(best_first, wish, low, high, unit) for low, high in ranges]
+        candidates += [self._special_key(coefficients, centre, key, visible, unit) for key in special.tolist()]
+        outside = _outside(matching, preference, wish, unit)
+        certified, wins, best = _decide(candidates, unit * (lead + 2 * _defect_reach(preference)), outside)
+        total = combine([(Fraction(1), best), (Fraction(1), centre)], Fraction(0), len(visible))
+        certified &= seen.representable & _within_range(total, unit * lead, unit * largest)
+        certified &= ~wins[2 : len(ranges)].any(axis=0)  # what lies behind a run of the second rank was not looked at
+        highest = combine([(Fraction(1), total)], 2 * unit * _defect_reach(preference), len(visible))
+        some = np.asarray(wins.any(axis=0), bool)
+        beneath = _is_beneath(highest, some, seen, outside, centre, -unit * largest)
+        low, high = (np.where(beneath, 0, end) for end in _join(ranges, wins))
+        searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
+        return Winners(
+            certified | beneath,
+            grouped.order,
+            low,
+            high,
+            special,
+            wins[len(ranges) :] & ~beneath,
+            np.where(beneath, visible, 0),
+            searched,
+        )
+
+    def _order(self, dimensions: Sequence[Dimension]) -> _Order | None:
+        """The keys sorted for these dimensions; None if they cannot be searched so. It is made once."""
+        which = tuple((d.square, d.scale) for d in dimensions)
+        if which not in self._orders:
+            self._orders[which] = self._sorted(dimensions)
+        return self._orders[which]
+
+    def _sorted(self, dimensions: Sequence[Dimension]) -> _Order | None:
+        ordinary = self.structure.ordinary
+        preference = choose_preference(dimensions, ordinary)
+        matching = [d for d in dimensions if d is not preference]
+        if any(not d.defect.is_zero for d in matching):
+            return None
+        grouped = Grouped(matching, ordinary, self.length)
+        best_first = None if preference is None else preferred(preference, grouped)
+        if preference is not None and best_first is None:
+            return None
+        unit = lcm(*(abs(dyadic(d.scale)[0]) for d in dimensions))
+        return _Order(matching, preference, grouped, best_first, unit)
+
+    def _centre(
+        self,
+        coefficients: Sequence[Column],
+        dimensions: Sequence[Dimension],
+        wishes: Mapping[int, Column],
+        unit: int,
+        queries: int,
+    ) -> Column:
+        """unit·c(query): what the score of an ordinary key is without the distances, namely Σ_flat Q_i·x_i + Σ_j Q_j²/(4S_j)."""
+        constants = [(unit * value, coefficients[i]) for i, value in self.structure.flat.items()]
+        completions = [(unit / (4 * d.scale), multiply(wishes[d.square], wishes[d.square])) for d in dimensions]
+        return combine(constants + completions, Fraction(0), queries)
+
+    def _special_key(
+        self, coefficients: Sequence[Column], centre: Column, key: int, visible: Array, unit: int
+    ) -> _Candidates:
+        """A special key, scored by the bilinear form itself."""
+        terms = [
+            (unit * register.at(key), c) for register, c in zip(self.structure.registers, coefficients, strict=True)
+        ]
+        return _Candidates(combine([*terms, (Fraction(-1), centre)], Fraction(0), len(visible)), visible > key)
 
 
-def _look_up(queries: Column, e: int, values: Mantissas) -> tuple[Array, Array]:
-    """The place of each query in the sorted `values` of exponent e, −1 if absent; and whether it is a multiple of 2^e."""
-    fits = np.ones(len(queries), bool)
-    if queries.is_zero or queries.e >= e:
-        wanted = queries.scaled_to(e)
-    else:
-        wanted = shift_right(queries.m, e - queries.e)
-        fits = divisible(queries.m, e - queries.e)
-    place = np.minimum(count_below(values, wanted), len(values) - 1)
-    return np.where(fits & np.asarray(values[place] == wanted, bool), place, -1), fits
-
-
-def _nearest_runs(preference: Dimension, groups: _Groups) -> list[tuple[Array, Array]] | None:
-    """Runs of equal keys next to each query's wish, within its group and prefix: below, above, and the ones behind these.
-
-    Ranges into the order, empty where there is none. The first two touch. None if keys do not rise, or fall, with the position in
-    every group, or if keys are equal and score differently.
-    """
-    group, wanted, start, stop = groups.group, groups.wanted, groups.start, groups.stop
-    keys = preference.keys.take(groups.order)
-    values, rank = unique(keys.m)
-    if not _is_function_of(preference.defect.take(groups.order), rank):
-        return None
-    below = _count_at_most(values, keys.e, preference.queries)
-    direction = _direction(group, rank)
-    if direction == 0:
-        return None
-    if direction > 0:
-        goal = below  # the first rank above the wish
-    else:
-        rank, goal = len(values) - 1 - rank, len(values) - below
-    width = len(values) + 1
-    composite = group * width + rank
-    middle = np.minimum(np.maximum(count_below(composite, wanted * width + goal), start), stop)
-    beginnings = _beginnings(composite)
-    sizes = np.diff(beginnings, append=len(composite))
-    begins = np.repeat(beginnings, sizes)  # of the run that each place is in
-    ends = np.repeat(beginnings + sizes, sizes)
-
-    def run_below(end: Array) -> tuple[Array, Array]:
-        exists = end > start
-        begin = np.maximum(begins[end - 1], start)  # at −1, of the last place, which is not used
-        return begin * exists, end * exists
-
-    def run_above(begin: Array) -> tuple[Array, Array]:
-        exists = begin < stop
-        end = np.minimum(ends[begin * exists], stop)
-        return begin * exists, end * exists
-
-    lower, upper = run_below(middle), run_above(middle)
-    lower_2 = run_below(np.where(lower[1] > lower[0], lower[0], start))
-    upper_2 = run_above(np.where(upper[1] > upper[0], upper[1], stop))
-    return [lower, upper, lower_2, upper_2]
-
-
-def _beginnings(ordered: Array) -> Array:
-    """Where each run of equal numbers begins, the first one included."""
-    return np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
-
-
-def _direction(group: Array, rank: Array) -> int:
-    """1 if ranks never fall within a group, −1 if they never rise, otherwise 0."""
-    steps = np.where(group[1:] == group[:-1], rank[1:] - rank[:-1], 0)
-    if np.all(steps >= 0):
-        return 1
-    return -1 if np.all(steps <= 0) else 0
-
-
-def _is_function_of(column: Column, rank: Array) -> bool:
-    """Whether places of equal rank hold equal values."""
-    if column.is_zero:
-        return True
-    by_rank = np.argsort(rank, kind="stable")
-    ranks, values = rank[by_rank], column.m[by_rank]
-    return not np.any((ranks[1:] == ranks[:-1]) & (values[1:] != values[:-1]))
-
-
-def _count_at_most(values: Mantissas, e: int, queries: Column) -> Array:
-    """How many of the sorted `values` of exponent e are at most each query."""
-    low = min(e, queries.e)
-    scaled = Column(values, e, bound_of(values)).scaled_to(low)
-    return count_below(scaled, queries.scaled_to(low), equal=True)
-
-
-def _centre(
-    registers: Sequence[Column],
-    coefficients: Sequence[Column],
-    flat: Sequence[int],
-    dimensions: Sequence[Dimension],
-    ordinary_key: int,
-    unit: int,
-    queries: int,
-) -> Column:
-    """unit·c(query): what the score of an ordinary key is without the distances, namely Σ_flat Q_i·x_i + Σ_j Q_j²/(4S_j)."""
-    constants = [(unit * registers[i].at(ordinary_key), coefficients[i]) for i in flat]
-    completions = [(unit / (4 * d.scale), multiply(d.queries, d.queries)) for d in dimensions]
-    return combine(constants + completions, Fraction(0), queries)
-
-
-def _run(preference: Dimension | None, order: Array, low: Array, high: Array, unit: int) -> _Candidates:
+def _run(best_first: Preferred | None, wish: Column, low: Array, high: Array, unit: int) -> _Candidates:
     """A run of equal keys of the group: order[low:high]."""
     present = high > low
-    if preference is None:
+    if best_first is None:
         return _Candidates(zeros(len(low)), present)
-    key = order[np.where(present, low, 0)]
-    distance = combine(
-        [(Fraction(1), preference.keys.take(key)), (Fraction(-1), preference.queries)], Fraction(0), len(low)
-    )
+    place, preference = np.minimum(low, len(best_first.keys) - 1), best_first.dimension
+    distance = combine([(Fraction(1), best_first.keys.take(place)), (Fraction(-1), wish)], Fraction(0), len(low))
     cost = [
         (-unit / (4 * preference.scale), multiply(distance, distance)),
-        (-unit * preference.scale, preference.defect.take(key)),
+        (-unit * preference.scale, best_first.defect.take(place)),
     ]
     return _Candidates(combine(cost, Fraction(0), len(low)), present)
-
-
-def _special_key(
-    registers: Sequence[Column],
-    coefficients: Sequence[Column],
-    centre: Column,
-    key: int,
-    visible: Array,
-    unit: int,
-) -> _Candidates:
-    """A special key, scored by the bilinear form itself."""
-    terms = [(unit * register.at(key), c) for register, c in zip(registers, coefficients, strict=True)]
-    return _Candidates(combine([*terms, (Fraction(-1), centre)], Fraction(0), len(visible)), visible > key)
 
 
 def _defect_reach(preference: Dimension | None) -> Fraction:
@@ -321,12 +205,12 @@ def _defect_reach(preference: Dimension | None) -> Fraction:
     return preference.scale * preference.defect.bound * Fraction(2) ** preference.defect.e
 
 
-def _outside(matching: Sequence[Dimension], preference: Dimension | None, unit: int) -> Fraction | None:
+def _outside(matching: Sequence[Dimension], preference: Dimension | None, wish: Column, unit: int) -> Fraction | None:
     """What unit·(score − c(query)) is at most for an ordinary key of another group; None if there is just one group by design."""
     if not matching:
         return None
     least_mismatch = min(d.granularity**2 / (4 * d.scale) for d in matching)
-    best = Fraction(0) if preference is None else -preference.least_cost
+    best = Fraction(0) if preference is None else -preference.least_cost(wish)
     return unit * (_defect_reach(preference) + best - least_mismatch)
 
 
@@ -363,7 +247,7 @@ def _within_range(total: Column, lead: Fraction, largest: Fraction) -> Array:
 
 
 def _is_beneath(
-    highest: Column, some: Array, groups: _Groups, outside: Fraction | None, centre: Column, least: Fraction
+    highest: Column, some: Array, seen: Seen, outside: Fraction | None, centre: Column, least: Fraction
 ) -> Array:
     """Where every score is at most `least`, so that all of them round to it.
 
@@ -374,7 +258,7 @@ def _is_beneath(
     if outside is None:
         return beneath & some
     of_others = combine([(Fraction(1), centre)], outside, len(centre))
-    return (beneath | ~some) & groups.representable & at_most(of_others, least)
+    return (beneath | ~some) & seen.representable & at_most(of_others, least)
 
 
 def _join(ranges: Sequence[tuple[Array, Array]], wins: Array) -> tuple[Array, Array]:
@@ -394,4 +278,5 @@ def at_most(a: Column, limit: Fraction) -> Array:
         return np.ones(len(a), bool)
     if floor < -a.bound:
         return np.zeros(len(a), bool)
-    return ~less(floor, a.m)
+    m = a.m
+    return ~less(floor, m) if isinstance(m, Digits) else np.less_equal(m, floor)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from constructions.engines.indexed.column import Column, combine, rounded, zeros
+from constructions.engines.indexed.column import Column, linear, rounded, zeros
 from constructions.engines.indexed.mantissas import Array
 from constructions.engines.weights import Row, Weight
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_shifted
+
+NONE = (0, 0)  # to be added
 
 
 class Operators:
@@ -52,22 +54,23 @@ class Operators:
         since: int = 0,
     ) -> Column:
         """One row of an affine map under the discipline."""
-        terms = [(self.weight(weight), columns[j]) for j, weight in weights]
-        offset = self.weight(bias)
+        unit = -self.fraction_bits
+        terms = [(mantissa, exponent + unit, columns[j]) for j, (mantissa, exponent) in weights]
+        offset = bias.mantissa, bias.exponent + unit
         if self.fused:
-            return self.round(combine(terms, offset, length), site, since)
+            return self.round(linear(terms, offset, length), site, since)
         result = zeros(length)
-        for weight, column in terms:
-            product = self.round(combine([(weight, column)], Fraction(0), length), site, since)
+        for term in terms:
+            product = self.round(linear([term], NONE, length), site, since)
             result = self.round(self.sum(result, product, length), site, since)
-        return self.round(combine([(Fraction(1), result)], offset, length), site, since) if offset else result
+        return self.round(linear([(1, 0, result)], offset, length), site, since) if bias.mantissa else result
 
     @staticmethod
     def sum(a: Column, b: Column, length: int) -> Column:
         """The exact sum of two columns."""
         if a.is_zero or b.is_zero:
             return b if a.is_zero else a
-        return combine([(Fraction(1), a), (Fraction(1), b)], Fraction(0), length)
+        return linear([(1, 0, a), (1, 0, b)], NONE, length)
 
     def weight(self, weight: Weight) -> Fraction:
         """Its value."""

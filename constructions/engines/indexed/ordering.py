@@ -22,38 +22,63 @@ from constructions.engines.indexed.mantissas import (
 )
 
 TABLE = 4  # times as many entries as numbers: looking up is dearer in a larger table than sorting
+SMALL_TABLE = 1 << 12  # is always worth it
 
 
 def unique(m: Mantissas) -> tuple[Mantissas, Array]:
     """The different numbers in order, and the place of each number among them."""
-    if not isinstance(m, Digits):
-        table = _table(m, len(m))
-        if table is None:
-            return np.unique(m, return_inverse=True)
-        least, span = table
-        offsets = m - least
-        present = np.zeros(span, np.int64)
-        present[offsets] = 1
-        return np.flatnonzero(present) + least, (np.cumsum(present) - 1)[offsets]
-    order = _order(m)
+    if isinstance(m, Digits):
+        order = _order(m)
+    elif len(m) == 0:
+        return m, np.zeros(0, np.int64)
+    else:
+        least = int(m.min())
+        offsets, span = m - least, int(m.max()) - least + 1
+        if span <= max(TABLE * len(m), SMALL_TABLE):
+            present = np.zeros(span, np.int64)
+            present[offsets] = 1
+            return np.flatnonzero(present) + least, (np.cumsum(present) - 1)[offsets]
+        packed = _packed_order(offsets, span - 1)
+        order = np.argsort(m) if packed is None else packed
     ordered = m[order]
-    new = np.concatenate([np.ones(1, bool), ordered[1:] != ordered[:-1]])
+    new = np.ones(len(m), bool)
+    new[1:] = ordered[1:] != ordered[:-1]
     inverse = np.empty(len(m), np.int64)
     inverse[order] = np.cumsum(new) - 1
     return ordered[new], inverse
 
 
-def count_below(values: Mantissas, wishes: Mantissas, *, equal: bool = False) -> Array:
-    """How many of the sorted values are less than each wish, or equal to it."""
-    if not isinstance(values, Digits) and not isinstance(wishes, Digits):
-        table = _table(values, len(values) + len(wishes))
-        if table is None:
+class Sorted:
+    """Sorted numbers, to be searched many times."""
+
+    def __init__(self, values: Mantissas) -> None:
+        self.values = values
+        self._below: Array | None = None  # how many values are less than least, least + 1, …
+        if not isinstance(values, Digits) and len(values):
+            self._least, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
+            if span <= max(TABLE * len(values), SMALL_TABLE):
+                self._below = np.zeros(span + 1, np.int64)
+                np.cumsum(np.bincount(values - self._least, minlength=span), out=self._below[1:])
+
+    def below(self, wishes: Mantissas, *, equal: bool = False) -> Array:
+        """How many of the values are less than each wish, or equal to it."""
+        values = self.values
+        if isinstance(values, Digits) or isinstance(wishes, Digits):
+            return _wide_below(values, wishes, equal=equal)
+        if self._below is None:
             return _places(values, wishes, "right" if equal else "left")
-        least, span = table
-        below = np.zeros(span + 1, np.int64)  # how many values are less than least, least + 1, …
-        np.cumsum(np.bincount(values - least, minlength=span), out=below[1:])
-        below_wish: Array = below[np.clip(wishes - least + (1 if equal else 0), 0, span)]
-        return below_wish
+        offsets = wishes - (self._least - equal)
+        np.minimum(np.maximum(offsets, 0, out=offsets), len(self._below) - 1, out=offsets)
+        counts: Array = self._below[offsets]
+        return counts
+
+    def find(self, wishes: Mantissas) -> Array:
+        """A place of each wish among the values, −1 if it is none of them."""
+        place = np.minimum(self.below(wishes), len(self.values) - 1)
+        return np.where(np.asarray(self.values[place] == wishes, bool), place, -1)
+
+
+def _wide_below(values: Mantissas, wishes: Mantissas, *, equal: bool) -> Array:
     shift = max(0, max(bound_of(values), bound_of(wishes)).bit_length() - 61)
     leads, wanted = (_lead(m, shift) for m in (values, wishes))
     low, high = np.searchsorted(leads, wanted, "left"), np.searchsorted(leads, wanted, "right")
@@ -68,36 +93,36 @@ def count_below(values: Mantissas, wishes: Mantissas, *, equal: bool = False) ->
 
 def stable_order(numbers: Array, most: int) -> Array:
     """The places in the order of numbers from 0 to `most`, equal ones as they stand."""
-    bits = len(numbers).bit_length()
+    packed = _packed_order(numbers, most)
+    return np.argsort(numbers, kind="stable") if packed is None else packed
+
+
+def _packed_order(numbers: Array, most: int) -> Array | None:
+    """The same, where a number and its place fit into 64 bits: numbers are sorted some times as fast as their places."""
+    bits = max(len(numbers) - 1, 0).bit_length()
     if (most + 1) << bits >= SMALL:
-        return np.argsort(numbers, kind="stable")
-    packed = numbers << bits
+        return None
+    packed: Array = numbers << bits
     packed |= np.arange(len(numbers))
-    packed.sort()  # some times as fast as to sort places
+    packed.sort()
     packed &= (1 << bits) - 1
     return packed
 
 
-def _table(values: Array, places: int) -> tuple[int, int] | None:
-    """The least value and how many integers there are from it to the largest, if a table of these is worth it."""
-    if not len(values):
-        return None
-    least = int(values.min())
-    span = int(values.max()) - least + 1
-    return (least, span) if span <= TABLE * places else None
-
-
 def _places(values: Array, wishes: Array, side: Literal["left", "right"]) -> Array:
     """As `np.searchsorted`, which is some times as fast if the wishes are sorted."""
-    bits = len(wishes).bit_length()
+    bits = max(len(wishes) - 1, 0).bit_length()
     bound = max(int(wishes.max()), -int(wishes.min())) if len(wishes) else 0
-    if (bound + 1) << bits >= SMALL:
-        return np.searchsorted(values, wishes, side)
-    packed = wishes << bits
-    packed |= np.arange(len(wishes))
-    packed.sort()
+    if (bound + 1) << bits < SMALL:
+        packed = wishes << bits
+        packed |= np.arange(len(wishes))
+        packed.sort()
+        order, ordered = packed & ((1 << bits) - 1), packed >> bits
+    else:
+        order = np.argsort(wishes)
+        ordered = wishes[order]
     result = np.empty(len(wishes), np.int64)
-    result[packed & ((1 << bits) - 1)] = np.searchsorted(values, packed >> bits, side)
+    result[order] = np.searchsorted(values, ordered, side)
     return result
 
 
@@ -109,7 +134,7 @@ def _lead(m: Mantissas, shift: int) -> Array:
 
 def _order(m: Digits) -> Array:
     """The places in the order of their numbers."""
-    order = np.argsort(_lead(m, max(0, bound_of(m).bit_length() - 61)), kind="stable")
+    order = np.argsort(_lead(m, max(0, bound_of(m).bit_length() - 61)))
     ordered = m[order]
     if np.any(less(ordered[1:], ordered[:-1])):
         return np.lexsort(m.rows)

@@ -17,7 +17,7 @@ import numpy as np
 
 from constructions.engines.indexed.column import Column, classes, combine, multiply
 from constructions.engines.indexed.mantissas import Array, difference, less, where
-from constructions.engines.indexed.nearest import at_most, find_winners
+from constructions.engines.indexed.nearest import Keys, at_most
 from constructions.engines.indexed.ordering import unique
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart
@@ -34,7 +34,7 @@ class OutputHead:
         self.numbers = [i for i, row in enumerate(rows) if not any(row is kind for kind in kinds)]
         few = len(part) and part.max() < MOST_PARTS
         self.parts = [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)] if few else []
-        self.keys = [[rows[i].take(tokens) for i in self.numbers] for tokens in self.parts]
+        self.keys = [Keys([rows[i].take(tokens) for i in self.numbers], (), len(tokens)) for tokens in self.parts]
 
     def argmax(self, wishes: Sequence[Column], lead: Fraction, largest: Fraction) -> tuple[Array, Array]:
         """Which positions are certified, and their argmax; the other entries of it mean nothing.
@@ -53,7 +53,7 @@ class OutputHead:
                 terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, self.rows, strict=True)]
             else:
                 visible = np.full(positions, len(part))
-                found = find_winners(keys, [wishes[i] for i in self.numbers], (), len(part), visible, lead, largest)
+                found = keys.winners([wishes[i] for i in self.numbers], visible, lead, largest)
                 if found is None:
                     return none
                 certified &= found.certified

@@ -121,7 +121,7 @@ def _delayed(column: Column, before: Fraction) -> Column:
     if not len(column):
         return column
     first, m, bound, e = _aligned(before, column)
-    return Column(concatenate(from_integers(np.array([first], object)), m[:-1]), e, max(abs(first), bound))
+    return Column(concatenate([from_integers(np.array([first], object)), m[:-1]]), e, max(abs(first), bound))
 
 
 def _aligned(before: Fraction, column: Column) -> tuple[int, Mantissas, int, int]:

@@ -7,23 +7,35 @@ Registers that are constant but for a few keys are *flat*, and these keys *speci
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from constructions.engines.indexed.column import Column, combine, multiply, normalised, zeros
+from constructions.engines.indexed.column import Column, combine, multiply, normalised
 from constructions.engines.indexed.mantissas import Array, Mantissas, least_and_most, where
 
 MOST_SPECIAL = 16  # special keys are scored one by one; more of them means that the keys have another structure
 MOST_EXCEPTIONS = MOST_SPECIAL // 2  # of one register
 
 
+class Register(Protocol):
+    """A column, or one that is joined of its parts only if all of it is asked for."""
+
+    @property
+    def e(self) -> int: ...
+    def take(self, index: Array, /) -> Column: ...
+    def whole(self) -> Column: ...
+
+
 @dataclass(frozen=True)
 class Dimension:
-    """Keys at 2S·x, queries at Q: the distance costs (2S·x − Q)²/(4S). defect: x_s − x², 0 where x_s is the exact square.
+    """Keys at 2S·x, a query at Q: the distance costs (2S·x − Q)²/(4S). defect: x_s − x², 0 where x_s is the exact square.
 
     root, square: which of the registers x and x_s are; −1 for a root that is none of them.
     """
@@ -32,7 +44,6 @@ class Dimension:
     square: int
     scale: Fraction
     keys: Column
-    queries: Column
     defect: Column
 
     @property
@@ -40,13 +51,21 @@ class Dimension:
         """Keys 2S·x are multiples of this; so a mismatch of a query that is one, too, costs at least granularity²/(4S)."""
         return Fraction(2) ** self.keys.e
 
-    @property
-    def least_cost(self) -> Fraction:
-        """What any key's distance from any query costs at least: all keys may lie on one side of the queries."""
-        (low, high), (first, last) = (
-            [end * Fraction(2) ** c.e for end in least_and_most(c.m)] for c in (self.keys, self.queries)
-        )
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the largest key."""
+        return ends(self.keys)
+
+    def least_cost(self, queries: Column) -> Fraction:
+        """What any key's distance from any of these queries costs at least: all keys may lie on one side of them."""
+        (low, high), (first, last) = self.ends, ends(queries)
         return max(low - last, first - high, Fraction(0)) ** 2 / (4 * self.scale)
+
+
+def ends(column: Column) -> tuple[Fraction, Fraction]:
+    """The least and the largest value."""
+    low, high = (end * Fraction(2) ** column.e for end in least_and_most(column.m))
+    return low, high
 
 
 def split_special(registers: Sequence[Column], length: int) -> tuple[list[int], Array]:
@@ -68,57 +87,103 @@ def _common(values: Mantissas) -> int:
     return int(value)
 
 
-def complete_squares(
-    registers: Sequence[Column],
-    coefficients: Sequence[Column],
-    flat: Sequence[int],
-    pool: Sequence[Column],
-    ordinary: Array,
-    queries: int,
-) -> list[Dimension] | None:
-    """The dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is neither."""
-    varying = [i for i in range(len(registers)) if i not in flat]
-    # square → root, defect, scale, and which of the registers the root is, −1 if none
-    roots: dict[int, tuple[Column, Column, Fraction, int]] = {}
-    for s in varying:
-        coefficient = coefficients[s]
-        if any(j == s for *_, j in roots.values()):
-            continue  # 0 and 1 are squares of each other
-        if not np.all(coefficient.m == coefficient.m[0]) or coefficient.m[0] >= 0:
-            continue
-        candidates = [(registers[j], j) for j in varying if j != s] + [(column, -1) for column in pool]
-        for root, j in candidates:
-            defect = _square_defect(root, registers[s], ordinary)
-            if defect is not None:
-                roots[s] = (root, defect, -coefficient.at(0), j)
-                break
-    linear = [i for i in varying if i not in roots]
-    dimensions = []
-    used: set[int] = set()
-    for s, (root, defect, scale, j) in roots.items():
-        if j in used or j in roots:
+class Structure:
+    """What the registers of a head's keys are to one another. pool: further registers in which roots of squares are looked for.
+
+    flat: the registers that are constant but for a few keys, each with its value at the others. special: these few keys, in order.
+    ordinary: the others. length: of all keys.
+    """
+
+    def __init__(self, registers: Sequence[Column], pool: Sequence[Register], length: int) -> None:
+        self.registers, self.pool = registers, pool
+        flat, self.special = split_special(registers, length)
+        self.ordinary = np.delete(np.arange(length), self.special)
+        self.flat = {i: registers[i].at(int(self.ordinary[0])) if len(self.ordinary) else Fraction(0) for i in flat}
+        self.varying = [i for i in range(len(registers)) if i not in self.flat]
+        self._roots: dict[int, tuple[int, Column, Column] | None] = {}
+        self._dimensions: dict[tuple[tuple[int, Fraction], ...], list[Dimension] | None] = {}
+
+    def dimensions(self, coefficients: Sequence[Column]) -> list[Dimension] | None:
+        """The dimensions x_j with their squares x_s, together all registers that are not flat; None if some register is neither.
+
+        coefficients: Q_i of each register, over some queries. Equal dimensions are the same objects.
+        """
+        scales: dict[int, Fraction] = {}
+        for s in self.varying:
+            if any(found is not None and found[0] == s for found in map(self._roots.get, scales)):
+                continue  # 0 and 1 are squares of each other
+            m = coefficients[s].m
+            if m[0] < 0 and np.all(m == m[0]) and self._root(s) is not None:
+                scales[s] = -coefficients[s].at(0)
+        found = tuple(scales.items())
+        if found not in self._dimensions:
+            self._dimensions[found] = self._complete(scales)
+        dimensions = self._dimensions[found]
+        if dimensions is None:
             return None
-        if j >= 0:
-            used.add(j)
-        keys = combine([(2 * scale, root)], Fraction(0), len(root))
-        dimensions.append(Dimension(j, s, scale, keys, coefficients[j] if j >= 0 else zeros(queries), defect))
-    if any(i not in used and not coefficients[i].is_zero for i in linear):
-        return None
-    return dimensions
+        covered = {*scales, *(d.root for d in dimensions)}
+        if any(i not in covered and not coefficients[i].is_zero for i in self.varying):
+            return None
+        return dimensions
+
+    def _root(self, s: int) -> tuple[int, Column, Column] | None:
+        """Of which register a register is the square, −1 if it is one of the pool; its values, and the defect."""
+        if s not in self._roots:
+            others = ((-1, *found) for found in self._among(self.pool, s))
+            self._roots[s] = next(itertools.chain(self._own_roots(s), others), None)
+        return self._roots[s]
+
+    def _own_roots(self, s: int) -> Iterator[tuple[int, Column, Column]]:
+        known = self._roots.get(s)
+        if known is not None and known[0] >= 0:
+            yield known
+            return
+        for j in self.varying:
+            if j != s:
+                yield from ((j, *found) for found in self._among([self.registers[j]], s))
+
+    def _among(self, roots: Iterable[Register], s: int) -> Iterator[tuple[Column, Column]]:
+        for root in roots:
+            defect = square_defect(root, self.registers[s], self.ordinary)
+            if defect is not None:
+                yield root.whole(), defect
+
+    def possible_roots(self, others: Sequence[Register]) -> list[int]:
+        """Which of these may be the root of a register that has none among the registers, as far as these keys tell."""
+        if not self.registers or len(self.registers[0]) <= MOST_SPECIAL:
+            return list(range(len(others)))  # so few keys do not tell
+        rootless = [self.registers[s] for s in self.varying if next(self._own_roots(s), None) is None]
+        return [
+            place
+            for place, root in enumerate(others)
+            if any(square_defect(root, square, self.ordinary) is not None for square in rootless)
+        ]
+
+    def _complete(self, scales: Mapping[int, Fraction]) -> list[Dimension] | None:
+        dimensions: list[Dimension] = []
+        for s, scale in scales.items():
+            found = self._root(s)
+            assert found is not None
+            j, root, defect = found
+            if j >= 0 and (j in scales or any(d.root == j for d in dimensions)):
+                return None
+            keys = combine([(2 * scale, root)], Fraction(0), len(root))
+            dimensions.append(Dimension(j, s, scale, keys, defect))
+        return dimensions
 
 
-def _square_defect(root: Column, square: Column, ordinary: Array) -> Column | None:
+def square_defect(root: Register, square: Column, ordinary: Array) -> Column | None:
     """square − root² if it is zero, or as small as a rounding, at all ordinary keys; otherwise None."""
     probe = ordinary[:: max(1, len(ordinary) // 8)]
     for places in (probe, None):
         if places is None:
-            chosen_root, chosen_square = root, square
+            chosen_root, chosen_square = root.whole(), square
         else:
             chosen_root, chosen_square = root.take(places), square.take(places)
         exact = multiply(chosen_root, chosen_root)
         defect = combine([(Fraction(1), chosen_square), (Fraction(-1), exact)], Fraction(0), len(chosen_square))
         if places is None:
-            rest = np.zeros(len(root), bool)
+            rest = np.zeros(len(square), bool)
             rest[ordinary] = True
             defect = normalised(where(rest, defect.m, 0), defect.e)
         if not defect.is_zero and (
@@ -139,19 +204,3 @@ def choose_preference(dimensions: Sequence[Dimension], ordinary: Array) -> Dimen
 
 def _rises(values: Mantissas) -> bool:
     return len(values) > 1 and bool(np.all(values[1:] > values[:-1]))
-
-
-def possible_roots(registers: Sequence[Column], pool: Sequence[Column]) -> list[int]:
-    """Which columns of the pool may be the root of a register that has none among the registers, as far as these keys tell."""
-    length = len(registers[0]) if registers else 0
-    if length <= MOST_SPECIAL:
-        return list(range(len(pool)))  # so few keys do not tell
-    flat, special = split_special(registers, length)
-    ordinary = np.delete(np.arange(length), special)
-
-    def has_root(square: Column, roots: Sequence[Column]) -> bool:
-        return any(root is not square and _square_defect(root, square, ordinary) is not None for root in roots)
-
-    varying = [register for i, register in enumerate(registers) if i not in flat]
-    rootless = [register for register in varying if not has_root(register, varying)]
-    return [place for place, root in enumerate(pool) if any(has_root(square, [root]) for square in rootless)]

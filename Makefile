@@ -10,7 +10,7 @@ verify: .venv/ready
 test: .venv/ready
 	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports"
 
-# Exports in the runtimes of others, 200 inputs each: an hour or more.
+# Exports in the runtimes of others, 200 inputs each, which takes long.
 export-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
 	$(BIN)/python -m pytest tests/exports -q

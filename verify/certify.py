@@ -49,7 +49,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --model hybrid            a recurrence in place of a head; rag: and a search
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too
+covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too; turing as rag and as hybrid
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -75,6 +75,8 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
+    add("--machine", metavar="MACHINE", help="turing: as 1RB1LB_1LA1RZ, or a name (default: bb2); N is its steps")
+    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--all-n", action="store_true", help=f"every n from N to 2^{ALL_BITS}, an interval at a time")
     add(
@@ -112,6 +114,12 @@ def _command(argv: Sequence[str]) -> int:
     subject = Subject(
         args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model
     )
+    if args.what == "turing":
+        if args.all_n or args.mutants is not None:
+            raise cli.CommandError("--all-n and --mutants are not for turing")
+        subject = _of_machine(subject, args.machine or "bb2", args.tape)
+    elif args.machine or args.tape:
+        raise cli.CommandError("--machine and --tape are for turing")
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:
@@ -119,6 +127,21 @@ def _command(argv: Sequence[str]) -> int:
             return _show(_every_n(subject), args.json)
     with cli.usage_errors():
         return _show(certificate(subject), args.json)
+
+
+def _of_machine(subject: Subject, text: str, tape: str | None) -> Subject:
+    """The subject for a machine and its word."""
+    from constructions.turing.door import is_named, named_machine, require_machine
+    from constructions.turing.pasted import read_machine
+
+    with cli.usage_errors():
+        if is_named(text):
+            machine, word = named_machine(text, tape)
+        else:
+            require_machine(text)
+            machine, word = read_machine(text).machine, tape or ""
+        machine.word(word)
+    return replace(subject, machine=str(machine), tape=word)
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:

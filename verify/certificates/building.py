@@ -11,13 +11,18 @@ from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
+from constructions.turing import hybrid, rag
+from constructions.turing.machine import parse_standard
+from constructions.turing.models import MODELS as TURING
+from constructions.turing.models import TuringModel
+from constructions.turing.tape_models import Task
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates import language
+from verify.certificates import language, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Listed, Model, planned
+from verify.certificates.model import Listed, Model, described, planned
 from verify.certificates.symbolic import symbol
 
 LEAST = 4
@@ -30,14 +35,20 @@ MODELS: dict[tuple[str, str], Retriever] = {
     for module in (index, recall, ngram, counting)
     for retriever in module.RETRIEVERS
 }
-COVERED = (*RETRIEVERS, "istree")
+OTHERS = {
+    ("istree", "transformer"): transformer.FINDINGS,
+    ("turing", "rag"): rag.FINDINGS,
+    ("turing", "hybrid"): hybrid.FINDINGS,
+}
+COVERED = (*RETRIEVERS, "istree", "turing")
 
 
 @dataclass(frozen=True)
 class Subject:
     """Which model, and which inputs. length: the most tokens of a sequence, by default n.
 
-    precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.
+    n: steps, of a Turing machine; machine: in the standard text format. precision_bits: by default the least.
+    layout: of a graph's tokens. lean: the variant of istree.
     """
 
     construction: str
@@ -50,6 +61,18 @@ class Subject:
     layout: Layout = "paper"
     lean: bool = False
     model: str = "transformer"
+    machine: str = ""
+    tape: str = ""
+
+    @property
+    def turing(self) -> TuringModel:
+        """The builder of a Turing machine's model."""
+        return replace(TURING[self.model], machine=parse_standard(self.machine), tape=self.tape)
+
+    @property
+    def task(self) -> Task:
+        """What that is wired for."""
+        return Task(parse_standard(self.machine), self.n, self.tape)
 
     @property
     def retriever(self) -> Retriever:
@@ -59,16 +82,18 @@ class Subject:
 
 def is_covered(construction: str, model: str) -> bool:
     """Whether the checker knows the inputs of this model."""
-    return (construction, model) in MODELS or (construction, model) == ("istree", "transformer")
+    return (construction, model) in MODELS or (construction, model) in OTHERS
 
 
 def findings_of(construction: str, model: str = "transformer") -> Sequence[Finding]:
     """What a construction can put back to print."""
-    return transformer.FINDINGS if construction == "istree" else MODELS[construction, model].findings
+    return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
 
 
 def families_of(subject: Subject, wired: int) -> list[Listed]:
     """The numbers of a model's vocabulary, of which so many are wired, at least."""
+    if subject.construction == "turing":
+        return [Listed(f.name, f.low, f.high, len(f)) for f in tapes.families(subject.task, subject.model)]
     if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
         return [Listed("", 1, subject.n, wired)]
     retriever = subject.retriever
@@ -85,6 +110,10 @@ def precision_of(subject: Subject) -> int:
         return printed_precision(subject.n)
     if subject.lean:
         return lean.least_precision(subject.n, subject.discipline, layout=subject.layout)
+    if subject.construction == "turing":
+        return subject.turing.least_precision(
+            subject.task.machine, steps=subject.n, tape=subject.tape, discipline=subject.discipline
+        )
     if subject.construction == "istree":
         return transformer.least_precision(subject.n, subject.discipline)
     retriever = subject.retriever
@@ -93,7 +122,7 @@ def precision_of(subject: Subject) -> int:
 
 def build(subject: Subject) -> tuple[Model, Language]:
     """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules."""
-    if subject.n < LEAST or (subject.length or LEAST) < LEAST:
+    if (subject.construction != "turing" and subject.n < LEAST) or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
             f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position",
@@ -104,6 +133,8 @@ def build(subject: Subject) -> tuple[Model, Language]:
 def language_of(subject: Subject) -> Language:
     """The inputs."""
     n = subject.n
+    if subject.construction == "turing":
+        return tapes.turing(subject.task, subject.model, rag.tape_search(frozenset(subject.printed)))
     if subject.construction == "istree":
         return language.istree(n, n, subject.layout)
     retriever = subject.retriever
@@ -119,6 +150,11 @@ def model_of(subject: Subject) -> Model:
     """The model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
+    if subject.construction == "turing":
+        wired = subject.turing.build(
+            n, fmt.significand_bits + 1, printed=subject.printed, discipline=subject.discipline
+        )
+        return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
     elif subject.construction == "istree":

@@ -110,6 +110,7 @@ def about(subject: Subject) -> Json:
         "layout": subject.layout,
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
+        **({"machine": subject.machine, "tape": subject.tape} if subject.construction == "turing" else {}),
     }
 
 
@@ -161,6 +162,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
         discipline, layout = Discipline(document["discipline"]), document["layout"]
         lean, model = document["variant"] == "lean", str(document["model"])
+        machine, tape = (str(document.get(key, "")) for key in ("machine", "tape"))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
     if not is_covered(name, model) or not set(printed) <= {finding.id for finding in findings_of(name, model)}:
@@ -177,7 +179,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         or not all(0 < x < MOST for x in numbers if x)
     ):
         raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
-    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean, model)
+    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean, model, machine, tape)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -31,6 +31,7 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     of_numbers = set(logits)
     for word, row in model.specials.items():
         logits[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
+    _representable(kind, logits, fused)
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if of_numbers.intersection(inexact):
         raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
@@ -48,8 +49,23 @@ def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Polynomial:
             _exact(kind, term)
             _exact(kind, result + term)
         result = result + term
-    _exact(kind, result)
     return result
+
+
+def _representable(kind: Kind, logits: dict[str, Polynomial], fused: bool) -> None:
+    """Raises Refused or Undecided unless every logit is as it is, or so low that it is cut off below one that is surely larger."""
+    largest, low = kind.space.largest, []
+    for logit in logits.values():
+        least, most = kind.bounds(logit)
+        cut = fused and least < -largest and most <= largest and kind.on_grid(logit) and not _is_inexact(kind, logit)
+        if cut:
+            low.append(logit)
+        else:
+            _exact(kind, logit)
+    if low and all(
+        logit in low or _is_inexact(kind, logit) or kind.bounds(logit)[0] <= -largest for logit in logits.values()
+    ):
+        _exact(kind, low[0])
 
 
 def _exact(kind: Kind, value: Polynomial) -> None:

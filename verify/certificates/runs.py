@@ -38,7 +38,12 @@ class Exhausted:
 
 def is_small(subject: Subject) -> bool:
     """Whether all inputs of the model can be run: below the least n that the rules cover."""
-    return subject.n < LEAST and (subject.length or 1) <= subject.n and not subject.printed
+    return (
+        subject.construction != "turing"
+        and subject.n < LEAST
+        and (subject.length or 1) <= subject.n
+        and not subject.printed
+    )
 
 
 def exhaust(subject: Subject) -> Exhausted:
@@ -97,7 +102,7 @@ def _compare(wired: Wired, model: IdealModel, one: HardInput, found: Exhausted) 
 
 def refute(subject: Subject) -> None:
     """Raises Refused if a hard input is answered wrongly: where the first tie of different values is, and that input."""
-    if not LEAST <= subject.n <= LARGEST_RUN or subject.length is not None:
+    if subject.construction == "turing" or not LEAST <= subject.n <= LARGEST_RUN or subject.length is not None:
         return
     wired = wired_of(subject)
     inputs = hard_inputs(subject, wired, HARD, 0)

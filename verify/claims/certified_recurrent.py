@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from verify.certificates.building import LEAST, MODELS, Subject
+from dataclasses import replace
+
+from constructions.turing.library import find
+from verify.certificates.building import LEAST, MODELS, Subject, precision_of
 from verify.claims.certified import BEYOND, WHAT, certify
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claims
@@ -33,3 +36,37 @@ def test_retrieval(check: Check, key: tuple[str, str]) -> None:
     sizes = (*check.sizes(LEAST, ratio=10**9)[:1], *([] if check.n_max < 10**4 else [BEYOND]))
     text = f"every sequence of up to n tokens, every query; n = {', '.join(f'{n:,}' for n in sizes)}"
     certify(check, [Subject(name, n, model=model) for n in sizes], text)
+
+
+STEPS, MOST_STEPS = 10, 1000
+
+
+@claims(
+    "model",
+    [
+        (
+            Claim.about(
+                theorem,
+                "turing",
+                "rounding",
+                f"Theorem {theorem}",
+                f"Turing machines, {model}: {WHAT} For every text in the form of a run, whatever it says; discipline fused.",
+            ),
+            model,
+        )
+        for theorem, model in (("5.4", "rag"), ("5.8", "hybrid"))
+    ],
+)
+def test_turing(check: Check, model: str) -> None:
+    def subject(n: int, name: str = "palindrome", tape: str = "1221") -> Subject:
+        machine = str(find(name).machine)
+        return Subject("turing", n, precision_bits=check.p_bits, model=model, machine=machine, tape=tape)
+
+    sizes = check.sizes(STEPS, cap=MOST_STEPS, ratio=MOST_STEPS // STEPS)
+    kept = check.certified_sizes(sizes, lambda n: precision_of(replace(subject(n), precision_bits=None)))
+    subjects = [subject(kept[0]), *(subject(n, "bb2", "") for n in kept[-1:])]
+    check.certified(
+        subjects,
+        range=f"every text of up to n steps of palindrome on 1221, n = {kept[0]}, of bb2 on a blank tape, n = {kept[-1]:,}; fused",
+        precision=check.precision_text("p = the least that is certified for n"),
+    )

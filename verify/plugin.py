@@ -229,9 +229,7 @@ def check(request: pytest.FixtureRequest) -> Check:
         until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
     checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), until=until)
     session = config.pluginmanager.get_plugin("verify-session")
-    if session is not None:
-        checked.tick = session.tick(claim.id)
-    return checked
+    return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 
 
 @pytest.hookimpl(trylast=True)

@@ -13,7 +13,7 @@ from constructions.exports.tried import float_formats
 from constructions.exports.weights import head_width
 from constructions.models.construction import Construction, Derived, Example
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from constructions.show.forward import forward_rule
+from constructions.show.forward import SCHEMA, forward_rule
 from constructions.wiring.affine import Affine, Number, show_number
 from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
 from constructions.wiring.wired import Wired
@@ -263,7 +263,7 @@ def dump_document(
     fmt = wired.arithmetic.format
     words = wired.vocabulary
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "construction": wired.construction,
         "source": wired.source,
         "variant": wired.variant,

@@ -40,6 +40,8 @@ _RULE: Mapping[str, str] = {
     "next token": "the row of the largest logit, the first one of equals",
 }
 
+SCHEMA = 1  # of the sidecar of exported weights
+
 
 def forward_rule(wired: Wired) -> dict[str, str]:
     """Step → formula, in the order in which they are carried out; where and how numbers are rounded comes first."""

@@ -74,6 +74,8 @@ def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> N
             "TypeError: a predicate returns None or *",
         ),
         ("assert False", "AssertionError: *"),
+        ("check.witness = 100", "FrozenInstanceError: cannot assign to field 'witness'"),
+        ("check.replay = 100", "FrozenInstanceError: cannot assign to field 'replay'"),
         (
             'check.proved([(SQUARES[0], LEAF)], by="luck", range="all x")',
             "the proof does not go through: luck: for all real x: *",

@@ -10,7 +10,8 @@ import numpy as np
 
 from constructions.istree.graphs import EOS
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
-from precision.format import Arithmetic, Discipline, fixed_point
+from constructions.show.forward import SCHEMA
+from precision.format import Arithmetic, Discipline, Rounding, fixed_point
 from verify.certificates.building import Subject, build, families_of, is_covered
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
@@ -27,11 +28,19 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
 
     try:
         tensors = load(path.read_bytes())
+        if odd := [name for name, tensor in tensors.items() if not np.isfinite(tensor).all()]:
+            raise ValueError(f"{path}: {odd[0]} holds what is no number")
         sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         name, n = str(sidecar["construction"]), int(sidecar["n"])
         discipline, bits = Discipline(sidecar["discipline"]), int(sidecar["p"])
         vocabulary = [str(word) for word in sidecar["vocabulary"]]
         model = _transformer(tensors)
+        if tensors:
+            raise ValueError(f"{path}: {min(tensors)} belongs to no block")
+        if sidecar["schema"] != SCHEMA:
+            raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
+        if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
+            raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
     except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not an exported model: {error}") from error
     built_as = str(sidecar.get("model", "transformer"))
@@ -46,8 +55,11 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     own, language = build(subject)
     families = families_of(subject, n)
     wired = sum(family.wired for family in families)
-    if len(own.registers) != model.width or len(vocabulary) != len(model.words) or len(vocabulary) <= wired:
+    if len(own.registers) != model.width:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(own.registers)}")
+    if len(vocabulary) != len(model.words) or len(vocabulary) <= wired:
+        held = f"{len(vocabulary)} words for {len(model.words)} rows"
+        raise Undecided("the vocabulary", f"the file has {held}, the construction more than {wired}")
     try:
         found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, families)
     except ValueError as error:
@@ -65,16 +77,18 @@ def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> Attentio
 
 
 def _transformer(tensors: dict[str, Matrix]) -> Transformer:
+    """The model, whose matrices are taken out of these tensors."""
+    take = tensors.pop
     blocks: list[Block] = []
     while (at := f"blocks.{len(blocks)}") and f"{at}.ffn.W_gate" in tensors:
         heads: list[AttentionHead] = []
         while (h := f"{at}.attn.{len(heads)}") and f"{h}.W_Q" in tensors:
-            heads.append(_trimmed(*(tensors[f"{h}.{name}"] for name in ("W_Q", "W_K", "W_V", "W_O"))))
-        ffn = FeedForward(*(tensors[f"{at}.ffn.{x}"] for x in ("W_gate", "b_gate", "W_up", "b_up", "W_down", "b_down")))
+            heads.append(_trimmed(*(take(f"{h}.{name}") for name in ("W_Q", "W_K", "W_V", "W_O"))))
+        ffn = FeedForward(*(take(f"{at}.ffn.{x}") for x in ("W_gate", "b_gate", "W_up", "b_up", "W_down", "b_down")))
         recurrence = None
         if f"{at}.recurrence.A" in tensors:
-            recurrence = Recurrence(tensors[f"{at}.recurrence.A"], tensors[f"{at}.recurrence.B"])
+            recurrence = Recurrence(take(f"{at}.recurrence.A"), take(f"{at}.recurrence.B"))
         blocks.append(Block(tuple(heads), ffn, recurrence))
-    words, unembed = tensors["embed.words"], tensors["unembed"]
+    words, unembed = take("embed.words"), take("unembed")
     same = np.array_equal(words, unembed)
-    return Transformer(words, tensors["embed.position"], tuple(blocks), words if same else unembed)
+    return Transformer(words, take("embed.position"), tuple(blocks), words if same else unembed)

@@ -45,9 +45,9 @@ LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for 
 T = TypeVar("T")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Check:
-    """Given to the test of one claim. Whatever it does not record here, it has not shown.
+    """Given to the test of one claim. Whatever it does not record here, it has not shown. A test sets nothing of it by hand.
 
     replay: look at this case alone, in the part of the test that found it.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
@@ -60,16 +60,21 @@ class Check:
     replay: Witness | None = None
     until: float | None = None
     tick: Callable[[int], None] = lambda cases: None
-    witness: Witness | None = None
     notes: list[str] = field(default_factory=list)
     proofs: dict[str, list[Json]] = field(default_factory=dict)
     _evidence: list[Evidence] = field(default_factory=list)
+    _witnesses: list[Witness] = field(default_factory=list)
     _parts: set[str] = field(default_factory=set)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What was recorded so far."""
         return tuple(self._evidence)
+
+    @property
+    def witness(self) -> Witness | None:
+        """What refutes the claim, if anything did."""
+        return self._witnesses[0] if self._witnesses else None
 
     @property
     def n_max(self) -> int:
@@ -325,7 +330,9 @@ class Check:
         options = self.options
         stored = store(case, predicate)
         self._evidence.append(evidence)
-        self.witness = Witness(stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed)
+        self._witnesses.append(
+            Witness(stored, shows, evidence.range, options.n_max, options.p_bits, self.engine, options.seed)
+        )
         raise Refuted
 
     def _note(self, text: str) -> None:

@@ -107,6 +107,36 @@ def test_a_file_with_one_weight_changed(weight: str, place: tuple[int, int], tmp
     assert main([str(path)]) in (1, 3)
 
 
+@pytest.mark.parametrize(
+    ("sidecar", "tensor", "code", "says"),
+    [
+        ({"schema": 2}, {}, 2, "schema 2 is not 1, the one that is read here"),
+        ({"rounding": "toward-zero"}, {}, 2, "about rounding to nearest even, not toward-zero"),
+        ({}, {"blocks.1.attn.7.W_Q": 0.0}, 2, "blocks.1.attn.7.W_Q belongs to no block"),
+        ({}, {"embed.position": np.nan}, 2, "embed.position holds what is no number"),
+        ({"n": 60}, {}, 3, "the vocabulary: the file has 15 words for 15 rows, the construction more than 60"),
+        ({"construction": "counting"}, {}, 3, "the registers: the file has 16, the construction"),
+        ({"p": 99}, {}, 1, "block 1, head 0: scores"),
+    ],
+)
+def test_a_file_that_says_what_it_is_not(
+    sidecar: dict[str, object],
+    tensor: dict[str, float],
+    code: int,
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    path = exported("recall", tmp_path / "model.safetensors")
+    beside = path.with_suffix(".json")
+    beside.write_text(json.dumps(json.loads(beside.read_text()) | sidecar))
+    save_file(load_file(path) | {name: np.array([value]) for name, value in tensor.items()}, path)
+    assert main([str(path)]) == code
+    assert says in "".join(capsys.readouterr())
+
+
 def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "recall.json"
     document = certificate(Subject("recall", 16))

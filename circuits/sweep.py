@@ -95,8 +95,7 @@ class _Sweep:
             return (self.inputs if kind is Kind.INPUT else self.states)[left]
         a, b = self.bits[left], self.bits[right]
         bit = a & b if kind is Kind.AND else a ^ b
-        base, negated = self.builder.positive(bit)
-        return self.merged.get(base.id, base) ^ self.builder.constant(negated)
+        return self.merged.get(bit.id, bit)
 
     def _swept(self, number: int, bit: Bit) -> Bit:
         """An earlier gate that always equals this one, or else itself."""
@@ -110,9 +109,10 @@ class _Sweep:
                 return bit
             else:
                 other = self.builder.constant(negated)
-            if other == bit or self._equal(bit, other):
-                base, negated = self.builder.positive(bit)
-                self.merged[base.id] = other ^ self.builder.constant(negated)
+            if other == bit:
+                return bit
+            if self._equal(bit, other):
+                self.merged[bit.id] = other  # no gate has read it, so that no negation of it is about
                 return other
 
     def _equal(self, bit: Bit, other: Bit) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
+from circuits.sums import all_of
 from circuits.sweep import SPARSE, Case, first_difference
 
 LEAVES = 4
@@ -49,3 +51,17 @@ def test_gates_are_equal_if_they_are_in_every_case(recipe: Recipe, blind: bool) 
         if found is not None:
             pair, case = found
             assert (pair, values[case][x] != values[case][y]) == (len(equal), True)
+
+
+@pytest.mark.parametrize("sparse", [(), SPARSE])
+@pytest.mark.parametrize("above", [False, True])
+def test_gates_that_differ_in_one_case_of_a_million(above: bool, sparse: tuple[int, ...]) -> None:
+    """One of the two implies the other; which one, and what was run first, makes no difference."""
+    b = Builder()
+    bits = [b.input(f"x{i}") for i in range(20)]
+    every = all_of(bits, b.one)
+    first = bits[0] ^ bits[1] if above else bits[0] & bits[1]
+    second = first | every if above else first & ~every
+    made = b.circuit({"first": first, "second": second})
+    found = first_difference(made, [(made.outputs[0], made.outputs[1])], sparse)
+    assert found == (0, Case((1,) * 20, ()))

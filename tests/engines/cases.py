@@ -316,6 +316,14 @@ def close_to_the_least_score() -> Case:
     return searching(Arithmetic(fixed_point(9)), rows, [(reg("high"), 4)], [0, 0, 1, 0, 0, 0, 0], "payload")
 
 
+def sums_that_saturate_on_their_way() -> Case:
+    """200 + 60 and 200 + 100 both saturate at less than 256, before 200 is taken away again; no product comes close to that."""
+    rows: list[Mapping[str, Number]] = [{"x": 60, "payload": 0}, {"x": 100, "payload": 1}]
+    components = [(1, 200), (reg("x"), 1), (1, -200)]
+    arithmetic = Arithmetic(fixed_point(17), Discipline.SEQUENTIAL)
+    return searching(arithmetic, rows, components, [*[0] * 6, 1, *[0] * 6], "payload")
+
+
 CRAFTED: Mapping[str, Callable[[], Case]] = {
     case.__name__: case
     for case in (
@@ -325,6 +333,7 @@ CRAFTED: Mapping[str, Callable[[], Case]] = {
         tie_before_rounding_only,
         keys_that_agree_only_after_rounding,
         close_to_the_least_score,
+        sums_that_saturate_on_their_way,
     )
 }
 

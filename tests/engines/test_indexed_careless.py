@@ -122,6 +122,11 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
         "_stays_within",
         lambda self, query, length: np.ones(length, bool),
     ),
+    "no sum saturates if no product does": (
+        indexed_head,
+        "sums_stay_within",
+        lambda queries, keys, largest: np.ones(len(queries[0]), bool),
+    ),
     "keys are never rounded": (indexed_head.Head, "_is_linear", lambda self, *arguments: True),
     "whatever is low saturates": (nearest, "_is_beneath", _beneath(least=lambda given: given["least"] / 2)),
     "all saturate if the best of a group does": (nearest, "_is_beneath", _beneath(outside=lambda given: None)),

@@ -33,6 +33,7 @@ from constructions.engines.indexed.mantissas import Array, concatenate, integers
 from constructions.engines.indexed.nearest import Keys, Winners, at_most
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.pieces import Joined
+from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
 from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
 from precision.softmax import softmax
@@ -198,7 +199,7 @@ class Head:
         """At which queries no product key_c·query_c and no sum of the first of them saturates, whichever the key."""
         fmt = self.operators.arithmetic.format
         largest = fmt.max_value - self._rounded_operations * fmt.quantum
-        low, high, within = zeros(length), zeros(length), np.ones(length, bool)
+        low, high, within, alone = zeros(length), zeros(length), np.ones(length, bool), np.ones(length, bool)
         for column, (first, last) in zip(query, self.ranges, strict=True):
             least, most = extremes(*(combine([(end, column)], Fraction(0), length) for end in (first, last)))
             low, high = (self.operators.sum(a, b, length) for a, b in ((low, least), (high, most)))
@@ -206,7 +207,17 @@ class Head:
                 within &= ~at_most(bound, -largest)
             for bound in (most, high):
                 within &= at_most(bound, largest)
+            alone &= ~at_most(least, -largest) & at_most(most, largest)
+        doubtful = np.flatnonzero(alone & ~within)
+        if len(doubtful) and self.memory.dropped is None:  # else what dropped keys come to is not known
+            within[doubtful] = sums_stay_within(
+                [column.take(doubtful) for column in query], self._distinct_keys, largest
+            )
         return within
+
+    @cached_property
+    def _distinct_keys(self) -> Array:
+        return distinct(self.key)
 
     def _is_linear(self, weights: Row, row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""

@@ -36,6 +36,7 @@ TRANSFORMER = "transformer"
 LARGEST_N = 10**18
 LARGEST_MUTANT = 64
 HARD_INPUTS = 1000
+FLOAT64_DIGITS = 53
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
 model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
@@ -152,6 +153,10 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: b
 
     with cli.usage_errors():
         surveyor = slack.Surveyor(subject)
+        if (digits := surveyor.wired.arithmetic.format.significand_bits) > FLOAT64_DIGITS:
+            raise ValueError(
+                f"--mutants takes weights of up to {FLOAT64_DIGITS} digits, as float64 has; n = {subject.n} has {digits}"
+            )
         with cli.progress(f"{count} changes of one weight"):
             survey = surveyor.survey(count, seed, HARD_INPUTS)
     if as_json:

@@ -49,7 +49,7 @@ def walk(language: Language, wired: Wired, rng: random.Random) -> list[int]:
         place = rng.choice(following)
 
 
-@each
+@pytest.mark.parametrize("subject", SUBJECTS[::3], ids=lambda s: s.model)
 def test_runs_are_as_certified(subject: Subject) -> None:
     """The machine's own run, and texts in which every number is any."""
     wired, report, language = subject.turing.build(subject.n), check(*build(subject)), language_of(subject)
@@ -76,7 +76,7 @@ def test_the_machine_s_run_is_a_text_of_the_language(subject: Subject) -> None:
         assert now, (position, word)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS[::2], ids=lambda s: s.model)
+@pytest.mark.parametrize("subject", SUBJECTS[:1], ids=lambda s: s.model)
 def test_single_changes(subject: Subject) -> None:
     """What is still certified runs as certified."""
     wired, language, rng = subject.turing.build(subject.n), language_of(subject), random.Random(0)

@@ -35,7 +35,7 @@ from tests.engines.cases import (
 )
 from tests.engines.test_streaming import a_run
 
-SIZES = (1, 3, 7, 20)
+SIZES = (1, 7)
 
 
 def agrees(case: Case, expected: Trace, size: int, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -53,7 +53,7 @@ def test_crafted_cases_agree(name, monkeypatch):
     assert all(agrees(case, reference_trace(case), size, monkeypatch) for size in SIZES)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_match_like_models_agree(seed, monkeypatch):
     case = match_like(random.Random(seed))
     expected = reference_trace(case)
@@ -62,7 +62,7 @@ def test_match_like_models_agree(seed, monkeypatch):
 
 @pytest.mark.parametrize("discipline", Discipline)
 def test_models_without_structure_agree(discipline, monkeypatch):
-    for seed in range(10):
+    for seed in range(4):
         rng = random.Random(seed)
         fmt, rounding = rng.choice((*FIXED, *NARROW)), rng.choice(ROUNDINGS)
         case = unstructured(rng, fmt=fmt, rounding=rounding, discipline=discipline)

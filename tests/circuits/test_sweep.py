@@ -65,3 +65,20 @@ def test_gates_that_differ_in_one_case_of_a_million(above: bool, sparse: tuple[i
     made = b.circuit({"first": first, "second": second})
     found = first_difference(made, [(made.outputs[0], made.outputs[1])], sparse)
     assert found == (0, Case((1,) * 20, ()))
+
+
+@pytest.mark.parametrize("bound", [0x55555, 0x2AAAA])
+@pytest.mark.parametrize("less", [0, 1])
+def test_thresholds_that_differ_at_one_number(less: int, bound: int) -> None:
+    """No gate of a comparison is rarely 1, and of two bounds one implies the other: each direction has to be asked about."""
+    b = Builder()
+    bits = [b.input(f"x{i}") for i in range(20)]
+    at_least = {}
+    for limit in (bound + less, bound + 1 - less):
+        carry = b.one
+        for i, x in enumerate(bits):  # the carry of the number plus what is missing to 2^20
+            carry = x & carry if limit >> i & 1 else ~(~x & ~carry)
+        at_least[limit] = carry
+    made = b.circuit({str(limit): bit for limit, bit in at_least.items()})
+    found = first_difference(made, [(made.outputs[0], made.outputs[1])])
+    assert found == (0, Case(tuple(bound >> i & 1 for i in range(20)), ()))

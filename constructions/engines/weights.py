@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constructions.layers import AttentionHead, Block, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic
@@ -87,22 +88,46 @@ class Weights:
     def __init__(self, model: Transformer, arithmetic: Arithmetic) -> None:
         self.model, self.arithmetic = model, arithmetic
         self._known: dict[float, Weight] = {0.0: ZERO}  # models hold few different numbers
+        self._fraction_bits = -arithmetic.format.quantum_exponent
+        self._equally_spaced = arithmetic.format.is_fixed_point and self._fraction_bits >= 0
 
     def weight(self, weight: float) -> Weight:
         """One weight as the format holds it."""
         if weight not in self._known:
-            rounded = round_fraction(Fraction(weight), self.arithmetic.format, self.arithmetic.rounding)
-            self._known[weight] = weight_of(rounded.quanta)
+            self._known[weight] = weight_of(self._quanta(weight))
         return self._known[weight]
+
+    def distinct(self, weights: Matrix) -> tuple[list[int], NDArray[np.int64]]:
+        """The different numbers of an array, ascending, in quanta as the format holds them; and which one stands where."""
+        numbers, places = np.unique(weights, return_inverse=True)
+        if not self._equally_spaced:
+            return [self._quanta(number) for number in numbers.tolist()], places.reshape(weights.shape)
+        # Most are multiples of some 2^−bits, which many numbers are quickly asked for at once.
+        bits = min(self._fraction_bits, 30)
+        whole = np.ldexp(numbers, bits)
+        easy = (whole == np.rint(whole)) & (np.abs(whole) < 2.0**62)
+        left, most = self._fraction_bits - bits, self.arithmetic.format.max_quanta
+        quanta = [integer << left for integer in np.where(easy, whole, 0).astype(np.int64).tolist()]
+        hard = {*np.flatnonzero(~easy).tolist(), *(i for i, number in enumerate(quanta) if not -most <= number <= most)}
+        for i in hard:
+            quanta[i] = self._quanta(float(numbers[i]))
+        return quanta, places.reshape(weights.shape)
+
+    def _quanta(self, weight: float) -> int:
+        if self._equally_spaced:
+            numerator, denominator = weight.as_integer_ratio()
+            quanta, rest = divmod(numerator << self._fraction_bits, denominator)
+            if not rest and abs(quanta) <= self.arithmetic.format.max_quanta:  # an element: most are
+                return quanta
+        return round_fraction(Fraction(weight), self.arithmetic.format, self.arithmetic.rounding).quanta
 
     @cached_property
     def words(self) -> dict[int, list[int]]:
         """Register → the embedding of each word there, in quanta; without the registers that are 0 in all."""
         words = self.model.words
-        return {
-            register: [self.weight(word).quanta for word in words[:, register].tolist()]
-            for register in np.flatnonzero(words.any(axis=0)).tolist()
-        }
+        used = np.flatnonzero(words.any(axis=0)).tolist()
+        quanta, places = self.distinct(words[:, used])
+        return {register: [quanta[p] for p in places[:, i].tolist()] for i, register in enumerate(used)}
 
     @cached_property
     def position(self) -> dict[int, int]:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 MODULES = (
     "limbs",
+    "reals",
     "program",
-    "index",
     "sums",
+    "index",
     "certificate",
+    "screen",
     "vocabulary",
     "kernel",
     "entries",
@@ -39,8 +41,10 @@ class Careless(NamedTuple):
     new: str
 
 
-def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None) -> type[CompiledMachine]:
-    """The decoder from its source, changed by the mutant, and not compiled."""
+def interpreted(
+    monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None, *, screen: bool = True
+) -> type[CompiledMachine]:
+    """The decoder from its source, changed by the mutant, and not compiled. screen: whether floats may decide."""
 
     def leave(*arguments: object, **options: object) -> Callable[[object], object]:
         return lambda function: function
@@ -53,6 +57,8 @@ def interpreted(monkeypatch: pytest.MonkeyPatch, mutant: Careless | None = None)
         if mutant is not None and mutant.module == module:
             assert text.count(mutant.old) == 1, "the mutant no longer fits the source"
             text = text.replace(mutant.old, mutant.new)
+        if module == "kernel" and not screen:
+            text = text.replace("certain = screened(", "certain = False and screened(")
         loaded = ModuleType(name)
         loaded.__file__ = str(path)
         monkeypatch.setitem(sys.modules, name, loaded)

@@ -79,20 +79,20 @@ MUTANTS: Mapping[str, Careless] = {
     "the least preference is the first": Careless(
         "a smaller preference outweighs",
         "index",
-        "if head[LEAST] < 0 or compare(ix, h, at, key_at(ix, h, head[LEAST])) < 0:",
-        "if head[LEAST] < 0:",
+        "if least < 0 or order_of(ix, h, preferred, at, ix.reals[reals + LEAST_REAL], key_at(ix, h, least)) < 0:",
+        "if least < 0:",
     ),
     "the greatest preference is the first": Careless(
         "a larger preference outweighs",
         "index",
-        "if head[GREATEST] < 0 or compare(ix, h, at, key_at(ix, h, head[GREATEST])) > 0:",
-        "if head[GREATEST] < 0:",
+        "if greatest < 0 or order_of(ix, h, preferred, at, ix.reals[reals + GREATEST_REAL], key_at(ix, h, greatest)) > 0:",
+        "if greatest < 0:",
     ),
     "runs sum their first value": Careless(
         "wish_between_the_keys",
         "index",
-        "            add_values(ix, h, key, run)\n            return",
-        "            return",
+        "            add_values(ix, h, key, ix.arena[start + middle])\n",
+        "            ix.runs[(head[RUNS_AT] + ix.arena[start + middle]) * RUN_FIELDS + RUN_KEYS] += 1\n",
     ),
     "equal roots are equal keys": Careless(
         "equal_keys_with_unequal_squares",
@@ -248,8 +248,8 @@ MUTANTS: Mapping[str, Careless] = {
     "valleys have one end": Careless(
         "valleys",
         "vocabulary",
-        "gap, left_out = low + SIDE, high - low + 1 - 2 * SIDE",
-        "end = low + SIDE - 1",
+        "start, end, gap, left_out = low, high, low + SIDE, high - low + 1 - 2 * SIDE",
+        "start, end = low, low + SIDE - 1",
     ),
     "the lower outermost token needs no lead": Careless(
         "logits_that_rounding_makes_equal", "vocabulary", "low < entry == start or ", ""
@@ -321,7 +321,7 @@ MUTANTS: Mapping[str, Careless] = {
         "a wish before all keys", "certificate", "    return (scale * behind * distance", "    return (0.0 * distance"
     ),
     "all keys lie before every wish": Careless(
-        "a_wish_among_the_keys", "index", "if preferred_by(ix, h, greatest) < wish:", "if True:"
+        "a_wish_among_the_keys", "certificate", "if preferred_by(ix, h, greatest) < wish:", "if True:"
     ),
     "the centre lies further from the wish than any key": Careless(
         "a_special_key_behind_those_next_to_the_wish",
@@ -354,10 +354,12 @@ def agrees(machine: type[CompiledMachine], case: Case) -> bool:
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_careless_decoders_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not agrees(interpreted(monkeypatch, MUTANTS[name]), CASES[MUTANTS[name].killer]())
+    """Floats may not decide: what they decide hides how the exact certificate would."""
+    machine = interpreted(monkeypatch, MUTANTS[name], screen=False)
+    assert not agrees(machine, CASES[MUTANTS[name].killer]())
 
 
 def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = interpreted(monkeypatch)
+    machine = interpreted(monkeypatch, screen=False)
     for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
         assert agrees(machine, CASES[name]()), name

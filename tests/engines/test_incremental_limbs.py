@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import random
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -44,6 +46,7 @@ def operations(limbs: int) -> Callable[..., Any]:
         rounded,
         shifted_left,
         shifted_right,
+        significant_bits,
         store,
         to_float,
         trailing_zeros,
@@ -63,7 +66,7 @@ def operations(limbs: int) -> Callable[..., Any]:
         store(out[6], 0, resized(a - b, shape.element) + -a, shape.element)
         rest = remainder(-small if is_negative(a) else small, divisor)
         truths = exact, a < b, a == b, a != b, is_zero(a), is_negative(a)
-        return truths, rest, low_limb(ab), trailing_zeros(ab), to_float(ab)
+        return truths, rest, low_limb(ab), trailing_zeros(ab), significant_bits(ab), to_float(ab)
 
     return njit(**OPTIONS)(all_of_them)
 
@@ -102,15 +105,42 @@ def test_wide_integers(limbs: int) -> None:
         )
         places = rng.randrange(64 * limbs)
         found = compiled(words(a, limbs), words(b, limbs), words(largest, limbs), factor, divisor, places, shape, out)
-        truths, rest, low, zeros, real = found
+        truths, rest, low, zeros, significant, real = found
         rounded, is_exact = nearest(a * b, places, MODES[case % 3], largest)
         expected = [a * b, a * factor, rounded, a << places, (a * b) >> places, abs(a) // divisor, -b]
         assert [integer(array) for array in out] == expected, (a, b, largest, factor, divisor, places)
         assert truths == (is_exact, a < b, a == b, a != b, a == 0, a < 0)
         assert (rest, low % 2**64) == (abs(a) % divisor, a * b % 2**64)
         assert zeros == module.ZEROS_OF_ZERO if a * b == 0 else (a * b) % 2**zeros == 0 and (a * b >> zeros) % 2 == 1
+        assert significant == (abs(a * b).bit_length() - zeros if a * b else 0) == module.significant_bits(a * b)
         assert abs(real - a * b) <= abs(a * b) * 2.0**-49
         defined = [module.product(a, b, shape.exact), module.shifted_right(a * b, places), module.low_limb(a * b)]
         assert defined == [a * b, a * b >> places, low]
         assert (module.quotient(abs(a), divisor), module.remainder(abs(a), divisor)) == divmod(abs(a), divisor)
         assert module.trailing_zeros(a * b) == zeros
+
+
+def test_floats_tell_their_lowest_bit_and_exact_quotients() -> None:
+    from numba import njit
+
+    module = importlib.import_module("constructions.engines.incremental.reals")
+    lowest_bit, divides, float_of, bits_of = module.lowest_bit, module.divides, module.float_of, module.bits_of
+
+    def all_of_them(x, s, r):  # type: ignore[no-untyped-def]
+        return lowest_bit(x), divides(x, s, r), float_of(bits_of(x))
+
+    compiled, rng, exact = njit(all_of_them), random.Random(0), 0
+    for case in range(600):
+        x, s = (
+            rng.choice((1, -1)) * rng.randint(1, 2 ** rng.randint(1, 53)) * 2.0 ** rng.randint(-99, 99) for _ in "xs"
+        )
+        r = x * s if case % 3 else math.nextafter(x * s, math.inf)
+        bit, divided, same = compiled(x, s, r)
+        assert same == x == module.float_of(module.bits_of(x))
+        assert bit == module.lowest_bit(x)
+        assert (Fraction(x) / Fraction(bit)).denominator == 1
+        assert (Fraction(x) / Fraction(bit)).numerator % 2 == 1
+        assert divided == module.divides(x, s, r)
+        assert not divided or Fraction(x) * Fraction(s) == Fraction(r)
+        exact += divided
+    assert 100 < exact < 400

@@ -33,5 +33,5 @@ def test_growing_takes_hardly_more_memory_than_what_is_kept() -> None:
     kept = sum(array.nbytes for array in machine.index if isinstance(array, np.ndarray))
     assert machine.length == len(tokens) > 7000
     assert peak < 1.1 * kept
-    row = sum(len(plan.used) + plan.score_width + plan.value_width for plan in machine.plans) * machine.limbs * 8
+    row = sum(len(plan.used) + plan.value_width for plan in machine.plans) * machine.limbs * 8
     assert machine.length * row <= machine.index.store.nbytes < 1.1 * machine.length * row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from constructions.istree.hybrid import build as build_hybrid
 from constructions.istree.transformer import build
 from constructions.layers import Transformer
 from precision.format import FP8_E4M3, Arithmetic, Discipline, Rounding, fixed_point
+from precision.rounding import round_fraction
 from tests.engines.cases import FIXED, NARROW, ROUNDINGS, match_like, unstructured
 
 SMALL = (fixed_point(9), fixed_point(21), FP8_E4M3)  # which many weights of a construction do not fit
@@ -94,7 +96,20 @@ def test_equal_weights_are_rounded_once(monkeypatch):
     model = unstructured(
         random.Random(0), fmt=fixed_point(17), rounding=Rounding.NEAREST_EVEN, discipline=Discipline.FUSED
     ).model
-    read = Weights(model, Arithmetic(fixed_point(17)))
+    read = Weights(model, Arithmetic(fixed_point(5)))
     assert read.blocks is read.blocks
     assert read.unembed
     assert len(calls) == len(set(calls)) > 0
+
+
+@pytest.mark.parametrize("fmt", [fixed_point(5), fixed_point(63), fixed_point(131), *NARROW], ids=lambda fmt: fmt.name)
+def test_an_array_is_rounded_as_its_numbers_are(fmt):
+    rng = random.Random(0)
+    sizes = (rng.randint(-(2 ** rng.randint(0, 53)), 2 ** rng.randint(0, 53)) for _ in range(300))
+    numbers = np.array(
+        [[size * 2.0 ** rng.randint(-90, 20), rng.choice((0.0, -0.0, 1.0, 2.0**61, -(2.0**63)))] for size in sizes]
+    )
+    quanta, places = Weights(build(2).model, Arithmetic(fmt)).distinct(numbers)
+    assert len(quanta) == len(np.unique(numbers))
+    for number, place in zip(numbers.ravel().tolist(), places.ravel().tolist(), strict=True):
+        assert quanta[place] == round_fraction(Fraction(number), fmt, Rounding.NEAREST_EVEN).quanta

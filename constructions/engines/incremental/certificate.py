@@ -30,13 +30,15 @@ from constructions.engines.incremental.index import (
     OUTPUT,
     PREFERENCE,
     QUADRATIC,
+    REALS_AT,
     ROOT,
     ROOTS,
     RUN_FIELDS,
+    RUN_KEYS,
+    RUN_SUMS,
     RUN_WINNERS,
     RUNS_AT,
     RUNS_LOOKED_AT,
-    SCORE,
     SLACK,
     SPECIAL_KEYS,
     SPECIAL_WINNERS,
@@ -49,16 +51,13 @@ from constructions.engines.incremental.index import (
     WINNERS,
     WINNING_RUNS,
     WINNING_SPECIALS,
+    WISH_REALS,
     ZEROS,
     Index,
-    apart,
     find_group,
     key_at,
     list_at,
-    most_wished,
-    power,
     preferred_by,
-    real,
     register_at,
     run_key,
     score,
@@ -68,6 +67,7 @@ from constructions.engines.incremental.limbs import (
     SHARES,
     Number,
     Words,
+    compiled,
     inlined,
     is_negative,
     load,
@@ -85,13 +85,14 @@ from constructions.engines.incremental.limbs import (
     trailing_zeros,
     widths,
 )
+from constructions.engines.incremental.reals import power, real
 from constructions.engines.incremental.sums import evaluate
 
 EXACT, FLOORED, BEYOND, UNSUITABLE = range(4)
 RUN_CANDIDATES = 4  # first and second run below the wish, first and second above it
 
 
-@inlined
+@compiled
 def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> None:
     """Q_i of each used register, in squared quanta."""
     at, exact = ix.heads[h, COEFFICIENTS], ix.shape.exact
@@ -136,6 +137,23 @@ def find_wish(ix: Index, q: Number, s: Number) -> tuple[Number, int]:
     if is_negative(q):
         wish = -wish - number(1, element) if lost else -wish
     return wish, BEYOND if beyond else FLOORED if lost else EXACT
+
+
+@inlined
+def most_wished(ix: Index, h: int, wish: Number) -> int:
+    """The ordinary key next to the wish, if all of them lie on one side of it; else ABSENT."""
+    least, greatest = ix.heads[h, LEAST], ix.heads[h, GREATEST]
+    if wish < preferred_by(ix, h, least):
+        return least  # type: ignore[no-any-return]
+    if preferred_by(ix, h, greatest) < wish:
+        return greatest  # type: ignore[no-any-return]
+    return ABSENT
+
+
+@inlined
+def apart(ix: Index, a: Number, b: Number) -> float:
+    """How far an element is from another."""
+    return abs(real(resized(a, ix.shape.long) - resized(b, ix.shape.long), -ix.shape.numbers[FRACTION_BITS]))
 
 
 @inlined
@@ -201,8 +219,8 @@ def centre(ix: Index, h: int, wishes: int, wish: Number, wish_kind: int, t: Word
     return total + terms * (SLACK - 1.0)
 
 
-@inlined
-def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -> bool:
+@compiled
+def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words, t: Words) -> bool:
     """Whether the winners at `length` keys are certain; then they are in ix.found.
 
     Needs the coefficients. lead: without roundings.
@@ -224,6 +242,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
         if kind != EXACT:
             return False
         store(t, wishes + d * limbs, v, ix.shape.element)
+        ix.reals[head[REALS_AT] + WISH_REALS + d] = real(v, -q)
         # What keys and wish are multiples of
         granularity = power(min(lists[zeros + d], trailing_zeros(v)) - q)
         mismatch = min(mismatch, -real(s, -2 * q) * granularity * granularity / SLACK)
@@ -240,7 +259,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             needed += 2.0 * -real(s, -2 * q) * quantum * SLACK
     # Runs of the group, by rank: 0 and 1 may win, 2 and 3 stand for those behind
     found = ix.found
-    group, _ = find_group(ix, h, wishes, t)
+    group, _ = find_group(ix, h, wishes, t, False)
     runs_here = 0
     places = (-1, -1, -1, -1)
     if group >= 0:
@@ -268,14 +287,14 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             start = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
             run = ix.arena[head[ARENA_AT] + start + places[rank]]
             found[RUNS_LOOKED_AT + rank] = run
-            here = score(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS], vec)
+            here = score(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS], code, vec, t)
             store(t, scores + rank * size, here, exact)
             if nobody or best < here:
                 best, best_run, nobody = here, rank, False
     run_best = best
     specials = list_at(ix, h, SPECIAL_KEYS)
     for i in range(head[SPECIALS]):
-        here = score(ix, h, lists[specials + i], vec)
+        here = score(ix, h, lists[specials + i], code, vec, t)
         store(t, scores + (RUN_CANDIDATES + i) * size, here, exact)
         if nobody or best < here:
             best, nobody = here, False
@@ -303,7 +322,7 @@ def certify(ix: Index, h: int, length: int, lead: float, vec: Words, t: Words) -
             key = ix.runs[r]
             found[RUN_WINNERS + runs_won] = found[RUNS_LOOKED_AT + slot]
             runs_won += 1
-            winners += ix.runs[r + 1]
+            winners += ix.runs[r + RUN_KEYS]
     found[WINNERS], found[ONE_WINNER] = winners, key
     found[WINNING_RUNS], found[WINNING_SPECIALS] = runs_won, specials_won
     if not alone and real(best - behind, -2 * q) < needed * SLACK * SLACK:
@@ -334,7 +353,7 @@ def read(ix: Index, h: int, length: int, vec: Words, t: Words) -> bool:
         return False
     share = load(ix.shares, (2 * winners + (1 if length > winners else 0)) * limbs, element)
     whole = winners == 1 and share == shifted_left(number(1, element), q)
-    offset = (head[USED] + head[SCORE]) * limbs
+    offset = head[USED] * limbs
     for j in range(head[VALUE]):
         into = (head[OUTPUT] + j) * limbs
         if whole:
@@ -342,7 +361,12 @@ def read(ix: Index, h: int, length: int, vec: Words, t: Words) -> bool:
             continue
         total = number(0, long)
         for w in range(found[WINNING_RUNS]):
-            total += load(ix.sums, head[SUMS_AT] + (found[RUN_WINNERS + w] * head[VALUE] + j) * (limbs + 1), long)
+            run = (head[RUNS_AT] + found[RUN_WINNERS + w]) * RUN_FIELDS
+            if ix.runs[run + RUN_KEYS] == 1:
+                total += resized(register_at(ix, key_at(ix, h, ix.runs[run]) + offset, j), long)
+            else:
+                place = head[SUMS_AT] + (ix.runs[run + RUN_SUMS] * head[VALUE] + j) * (limbs + 1)
+                total += load(ix.sums, place, long)
         for w in range(found[WINNING_SPECIALS]):
             total += resized(register_at(ix, key_at(ix, h, found[SPECIAL_WINNERS + w]) + offset, j), long)
         mean, _ = rounded(product(total, share, ix.shape.exact), q, load(t, LARGEST, element), ix.shape)

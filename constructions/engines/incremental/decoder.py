@@ -34,6 +34,9 @@ class Machine(Protocol):
     def registers(self) -> list[int]:
         """The residual stream of the latest token after the last block, in quanta."""
 
+    def expect(self, tokens: int) -> None:
+        """About so many tokens will go in, at most."""
+
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """Takes tokens in, at least one; returns the argmax at the last.
 
@@ -68,6 +71,9 @@ class PlainMachine:
     def registers(self) -> list[int]:
         """See Machine."""
         return self._registers
+
+    def expect(self, tokens: int) -> None:
+        """See Machine."""
 
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""
@@ -151,6 +157,7 @@ class IncrementalDecoder:
         self._check(prompt)
         self._admit(len(prompt))
         sequence, fed, longest = list(prompt), 0, len(prompt) + limit
+        self._machine.expect(self.length + longest)
         while True:
             piece = sequence[fed : fed + PIECE]
             room = self._admit(len(piece))

@@ -35,7 +35,7 @@ class Entries(NamedTuple):
     advance: Callable[..., int]
     rebuild: Callable[[Index, int, int, Words], bool]
     squares_fit: Callable[[Index, int, int, int, int], int]
-    dense_scores: Callable[[Index, int, int, Words, Words, Words], None]
+    dense_scores: Callable[[Index, int, int, Words, Words, Words, Words], None]
 
 
 @cache
@@ -66,9 +66,9 @@ def load(limbs: int) -> Entries:
     def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
         return index.squares_fit(ix, h, keys, root, square) if digest != 0 else 0
 
-    def dense_scores(ix: Index, h: int, keys: int, vec: Words, t: Words, scores: Words) -> None:
+    def dense_scores(ix: Index, h: int, keys: int, code: Words, vec: Words, t: Words, scores: Words) -> None:
         if digest != 0:
-            index.dense_scores(ix, h, keys, vec, t, scores)
+            index.dense_scores(ix, h, keys, code, vec, t, scores)
 
     types: Any = numba_types
     number, numbers, wide = types.int64, types.int64[::1], types.uint64[::1]
@@ -76,17 +76,21 @@ def load(limbs: int) -> Entries:
     tuples = (types.UniTuple(types.Tuple(()), length) for length in lengths(limbs))
     shape = types.NamedTuple([*tuples, numbers], Shape)
     memory = types.NamedTuple(
-        [types.int64[:, ::1], numbers, wide, numbers, numbers, wide, narrow, narrow, wide, numbers, shape, reals],
+        [
+            types.int64[:, ::1],
+            *(numbers, wide, narrow, narrow, wide, narrow, narrow, reals, reals),
+            *(wide, numbers, shape, reals),
+        ],
         Index,
     )
-    vocabulary = types.NamedUniTuple(numbers, len(Vocabulary._fields), Vocabulary)
+    vocabulary = types.NamedTuple([*[numbers] * (len(Vocabulary._fields) - 1), reals], Vocabulary)
     words = types.Tuple((numbers, numbers, wide))
     with announced(limbs), alone(limbs):
         return Entries(
             _cached(advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number),
             _cached(rebuild, limbs, memory, number, number, wide),
             _cached(squares_fit, limbs, memory, number, number, number, number),
-            _cached(dense_scores, limbs, memory, number, number, wide, wide, wide),
+            _cached(dense_scores, limbs, memory, number, number, numbers, wide, wide, wide),
         )
 
 

@@ -6,11 +6,9 @@ from constructions.engines.incremental.certificate import certify, find_coeffici
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
-    KEYS,
     LARGEST,
     MOST_SPECIAL,
     NEXT_TRY,
-    SCORE,
     SLOTS,
     SPECIAL_KEYS,
     STRUCTURED,
@@ -39,12 +37,14 @@ from constructions.engines.incremental.limbs import (
     widths,
 )
 from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
+from constructions.engines.incremental.screen import screened
 from constructions.engines.incremental.sums import weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
 
 # The state between returns
-PLACE, LENGTH, TAKEN, GIVEN, OBSERVED, ROUNDED_KEY, RESUMED, COUNT_CERTIFIED, COUNT_DENSE_LOGITS, HEAD, NEXT = range(11)
-STATE_FIELDS = 11
+PLACE, LENGTH, TAKEN, GIVEN, OBSERVED, ROUNDED_KEY, RESUMED, HEAD, NEXT = range(9)
+COUNT_CERTIFIED, COUNT_SCREENED, COUNT_DENSE_LOGITS = range(9, 12)
+STATE_FIELDS = 12
 FRESH, QUERY, ANSWERED = range(3)  # RESUMED, within an ATTEND
 FINISHED, SEARCH_STRUCTURE, DENSE_COLUMN, MORE_SHARES, SUBLAYER = range(5)  # why the kernel returns
 
@@ -60,17 +60,16 @@ def add_cut(vec: Words, into: int, change: Number, largest: Number, shape: Shape
 
 
 @inlined
-def store_key(ix: Index, h: int, key: int, code: Words, slots: int, vec: Words) -> None:
-    """Keeps the used registers, the key and the value of the latest token."""
+def store_key(ix: Index, h: int, key: int, slots: int, vec: Words) -> None:
+    """Keeps the used registers and the value of the latest token."""
     head, element, (limbs, _) = ix.heads[h], ix.shape.element, widths(ix.shape)
     at = key_at(ix, h, key)
     for i in range(head[USED]):
         store(ix.store, at, load(vec, ix.lists[slots + i] * limbs, element), element)
         at += limbs
-    for first, count in ((head[KEYS], head[SCORE]), (head[VALUES], head[VALUE])):
-        for i in range(first * limbs, (first + count) * limbs):
-            ix.store[at] = vec[i]
-            at += 1
+    for i in range(head[VALUE]):
+        store(ix.store, at, load(vec, (head[VALUES] + i) * limbs, element), element)
+        at += limbs
 
 
 @compiled
@@ -88,7 +87,7 @@ def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words
     head, length = ix.heads[h], state[LENGTH]
     key = length - 1
     if state[RESUMED] == FRESH:
-        store_key(ix, h, key, code, list_at(ix, h, SLOTS), vec)
+        store_key(ix, h, key, list_at(ix, h, SLOTS), vec)
         if state[ROUNDED_KEY] == 1:
             state[ROUNDED_KEY] = 0
             if head[INEXACT] == MOST_SPECIAL:
@@ -96,15 +95,21 @@ def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words
             else:
                 ix.lists[list_at(ix, h, SPECIAL_KEYS) + MOST_SPECIAL + head[INEXACT]] = key
                 head[INEXACT] += 1
-        find_coefficients(ix, h, code, vec, t)
         if head[STRUCTURED] == 1 and not insert(ix, h, key, t):
             head[STRUCTURED] = 0
         if head[STRUCTURED] == 0 and head[HOPELESS] == 0 and length >= head[NEXT_TRY]:
+            find_coefficients(ix, h, code, vec, t)
             state[RESUMED] = QUERY
             return SEARCH_STRUCTURE
     if state[RESUMED] != ANSWERED:
-        if head[STRUCTURED] == 0 or not certify(ix, h, length, lead, vec, t):
+        if head[STRUCTURED] == 0:
             return DENSE_COLUMN
+        certain = screened(ix, h, code, length, lead, vec, t)
+        state[COUNT_SCREENED] += certain
+        if not certain:
+            find_coefficients(ix, h, code, vec, t)
+            if not certify(ix, h, code, length, lead, vec, t):
+                return DENSE_COLUMN
         if not read(ix, h, length, vec, t):
             state[RESUMED] = QUERY
             return MORE_SHARES

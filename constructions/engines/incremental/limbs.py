@@ -307,6 +307,21 @@ def _trailing_zeros(builder: Any, integer: Any, arguments: Any) -> Any:
     return builder.select(_is_zero(builder, None, arguments), ir.Constant(LIMB, ZEROS_OF_ZERO), zeros)
 
 
+def significant_bits(a: Number) -> int:
+    """How many bits the number takes without its trailing zeros."""
+    return int(abs(a)).bit_length() - trailing_zeros(a) if a else 0
+
+
+@generates(significant_bits, lambda a: types.int64)
+def _significant_bits(builder: Any, integer: Any, arguments: Any) -> Any:
+    (a,), undefined = arguments, ir.Constant(ir.IntType(1), 1)
+    zero = _is_zero(builder, None, arguments)
+    magnitude = builder.select(_is_negative(builder, None, arguments), builder.neg(a), a)
+    beside = builder.add(builder.ctlz(magnitude, undefined), builder.cttz(magnitude, undefined))
+    bits = builder.sub(ir.Constant(a.type, a.type.width), beside)
+    return builder.select(zero, ir.Constant(LIMB, 0), _resized(builder, bits, 64))
+
+
 def to_float(a: Number) -> float:
     """The number, with a relative error below 2^−49."""
     return float(a)

@@ -37,6 +37,7 @@ MODES = {
 }
 FIRST_CAPACITY = 256
 GROWTH = 4  # times as many tokens: indexing anew is dearer than memory that is never touched
+MOST_EXPECTED = 1 << 17  # tokens that there is room for before they come
 STORE_GROWTH = 16  # by one part in so many: new room is touched at once
 FIRST_SEARCH = 3  # keys
 FREE_SEARCHES = 24  # of one head; after these, one each time the sequence has grown by an eighth
@@ -61,15 +62,12 @@ class CompiledMachine:
         self.vec[self.width * self.limbs : (self.width + 1) * self.limbs] = self._words([1 << self.fraction_bits])
         self.state = np.zeros(kernel.STATE_FIELDS, np.int64)
         self.state[kernel.OBSERVED] = observe is not None
-        entries: list[list[tuple[int, int]]] = [[] for _ in model.words]
-        for register, words in weights.words.items():
-            for entry, word in zip(entries, words, strict=True):
-                if word:
-                    entry.append((register, word))
+        words, registers = np.nonzero(model.words)
+        quanta, places = weights.distinct(model.words[words, registers])
         self.words = (
-            np.cumsum([0, *map(len, entries)]).astype(np.int64),
-            np.array([slot for row in entries for slot, _ in row], np.int64),
-            self._words([quanta for row in entries for _, quanta in row]),
+            np.searchsorted(words, np.arange(len(model.words) + 1)),
+            np.ascontiguousarray(registers),
+            self._words(quanta).reshape(-1, self.limbs)[places].reshape(-1),
         )
         self.vocabulary, self.capacity = arrange(weights), 0
         self.index = self._empty_index()
@@ -83,6 +81,11 @@ class CompiledMachine:
     def registers(self) -> list[int]:
         """The residual stream."""
         return self._numbers(self.vec[: self.width * self.limbs])
+
+    def expect(self, tokens: int) -> None:
+        """See Machine."""
+        if self.capacity < min(tokens, MOST_EXPECTED):
+            self._index_anew(min(tokens, MOST_EXPECTED))
 
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""
@@ -109,6 +112,7 @@ class CompiledMachine:
                 break
             self._help(why, int(self.state[kernel.HEAD]))
         self.columns.certified = int(self.state[kernel.COUNT_CERTIFIED])
+        self.columns.screened = int(self.state[kernel.COUNT_SCREENED])
         self.columns.dense_logits = int(self.state[kernel.COUNT_DENSE_LOGITS])
         return [*buffer[len(tokens) : self.state[kernel.GIVEN]].tolist(), int(self.state[kernel.NEXT])]
 
@@ -140,18 +144,18 @@ class CompiledMachine:
         heads = np.zeros((len(self.plans), FIELDS), np.int64)
         lists, row = list[int](), 0
         for h, plan in enumerate(self.plans):
-            heads[h, fields.USED : fields.COEFFICIENTS + 1] = (
+            heads[h, fields.USED : fields.ROWS + 1] = (
                 len(plan.used),
                 plan.score_width,
                 plan.value_width,
                 plan.query,
-                plan.key,
                 plan.value,
                 plan.output,
                 plan.coefficients,
+                plan.rows,
             )
             heads[h, fields.STORE_AT] = row
-            row += (len(plan.used) + plan.score_width + plan.value_width) * limbs
+            row += (len(plan.used) + plan.value_width) * limbs
             heads[h, fields.LISTS_AT] = len(lists)
             heads[h, fields.NEXT_TRY] = FIRST_SEARCH
             lists += [*plan.used, *[0] * (5 * len(plan.used) + 2 * MOST_SPECIAL)]
@@ -161,11 +165,13 @@ class CompiledMachine:
             heads=heads,
             lists=np.array(lists, np.int64),
             store=np.zeros(0, np.uint64),
-            groups=np.zeros(0, np.int64),
-            runs=np.zeros(0, np.int64),
+            groups=np.zeros(0, np.int32),
+            runs=np.zeros(0, np.int32),
             sums=np.zeros(0, np.uint64),
             table=np.zeros(0, np.int32),
             arena=np.zeros(0, np.int32),
+            reals=np.zeros(0),
+            arena_reals=np.zeros(0),
             shares=np.zeros(0, np.uint64),
             found=np.zeros(fields.FOUND_FIELDS, np.int64),
             shape=shape_of(limbs, self.fraction_bits, mode),
@@ -184,22 +190,28 @@ class CompiledMachine:
     def _index_anew(self, capacity: int) -> None:
         """All structured heads, with room for so many tokens."""
         heads, self.capacity = self.index.heads, capacity
-        groups = runs = sums = table = arena = 0
+        groups = runs = sums = table = arena = reals = 0
         for h, plan in enumerate(self.plans):
             slots = 1 << (2 * capacity - 1).bit_length()  # at most half full
             heads[h, fields.TABLE_MASK] = slots - 1
             heads[h, fields.GROUPS_AT], heads[h, fields.RUNS_AT] = groups, runs
             heads[h, fields.SUMS_AT], heads[h, fields.TABLE_AT], heads[h, fields.ARENA_AT] = sums, table, arena
+            heads[h, fields.REALS_AT], heads[h, fields.ARENA_REALS_AT] = reals, arena
             groups, runs, table, arena = groups + capacity, runs + capacity, table + slots, arena + 4 * capacity + 4
-            sums += capacity * plan.value_width * (self.limbs + 1)
+            sums += capacity // 2 * plan.value_width * (self.limbs + 1)  # of runs of several keys
+            reals += fields.WISH_REALS + 2 * len(plan.used) + capacity * (len(plan.used) // 2)
         # The old arrays go before the new ones come.
-        self.index = self.index._replace(groups=None, runs=None, sums=None, table=None, arena=None)
         self.index = self.index._replace(
-            groups=np.zeros(groups * GROUP_FIELDS, np.int64),
-            runs=np.zeros(runs * RUN_FIELDS, np.int64),
+            groups=None, runs=None, sums=None, table=None, arena=None, reals=None, arena_reals=None
+        )
+        self.index = self.index._replace(
+            groups=np.zeros(groups * GROUP_FIELDS, np.int32),
+            runs=np.zeros(runs * RUN_FIELDS, np.int32),
             sums=np.zeros(sums, np.uint64),
             table=np.zeros(table, np.int32),
             arena=np.zeros(arena, np.int32),
+            reals=np.zeros(reals),
+            arena_reals=np.zeros(arena),
         )
         for h in range(len(self.plans)):
             if heads[h, fields.STRUCTURED] and not self.entries.rebuild(self.index, h, self.length, self.t):
@@ -224,6 +236,7 @@ class CompiledMachine:
         structure = search(Keys(registers.reshape(keys, used, self.limbs), coefficients, inexact, fits))
         if structure is not None:
             self._adopt(h, structure)
+            index.table[head[fields.TABLE_AT] :][: head[fields.TABLE_MASK] + 1] = 0
             head[fields.STRUCTURED] = self.entries.rebuild(index, h, keys, self.t)
         # Searching again at the very next key is right where a new phase begins, and ruinous where there is no structure.
         often = head[fields.TRIES] > FREE_SEARCHES
@@ -261,10 +274,10 @@ class CompiledMachine:
         if self.length >= FIRST_SEARCH:
             self.columns.uncertified[plan.name] = self.columns.uncertified.get(plan.name, 0) + 1
         scores = np.zeros(length * limbs, np.uint64)
-        self.entries.dense_scores(self.index, h, length, self.vec, self.t, scores)
+        self.entries.dense_scores(self.index, h, length, self.code, self.vec, self.t, scores)
         weights = [(key, w) for key, w in enumerate(softmax(self._numbers(scores), self.arithmetic).weights) if w]
         outputs = [0] * plan.value_width
-        start = int(head[fields.STORE_AT]) + (len(plan.used) + plan.score_width) * limbs
+        start = int(head[fields.STORE_AT]) + len(plan.used) * limbs
         for key, weight in weights if outputs else ():
             at = start + key * int(head[fields.STRIDE])
             for j, value in enumerate(self._numbers(self.index.store[at : at + plan.value_width * limbs])):

@@ -14,11 +14,13 @@ registers in quanta."""
 class Columns:
     """How softmax columns were decided: by certificate, or densely.
 
+    screened: of the certified ones, those by floats alone.
     dense_by_head: those of each head that has any; uncertified: of these, those behind the first keys, too few to have a structure.
     dense_logits: tokens whose argmax took all logits, for want of a certificate. searches: how often a structure was looked for.
     """
 
     certified: int = 0
+    screened: int = 0
     dense: int = 0
     dense_by_head: dict[str, int] = field(default_factory=dict)
     uncertified: dict[str, int] = field(default_factory=dict)

@@ -34,7 +34,8 @@ class HeadPlan:
     """Where a head finds its numbers.
 
     used: the registers that its keys read. query, key, value, output: the first of its slots, one for each row. coefficients: where
-    the code holds, one after the other for each used register, the sum that is its coefficient in a score.
+    the code holds, one after the other for each used register, the sum that is its coefficient in a score. rows: where it
+    holds the key's rows over the used registers, for a key that is kept as these.
     """
 
     name: str
@@ -46,6 +47,7 @@ class HeadPlan:
     value: int
     output: int
     coefficients: int = 0
+    rows: int = 0
 
 
 @dataclass
@@ -81,7 +83,7 @@ class Program:
             return
         if how == ADD and not weighted:
             return
-        self.code += [ROW, into, how, *sum_code(weighted)]
+        self.code += [ROW, into, how, *sum_code(weighted, self.unit)]
 
 
 def limbs_needed(arithmetic: Arithmetic) -> int:
@@ -91,18 +93,22 @@ def limbs_needed(arithmetic: Arithmetic) -> int:
     return next((limbs for limbs in COMPILED_LIMBS if limbs >= least), least)
 
 
-def sum_code(weighted: Weighted) -> list[int]:
+def sum_code(weighted: Weighted, unit: int) -> list[int]:
     """A sum. One part is enough for most: weights come from float64, and those of one row are seldom far apart.
 
+    unit: the weight 1 in quanta. Integers are its multiples, if short enough, as their sums need no rounding.
     A weight that saturated may be longer than a mantissa; it is cut into several, and where does not matter.
     """
+    places = unit.bit_length() - 1
     pieces: list[tuple[int, int, int]] = []  # (shift, mantissa, slot)
     for slot, weight in weighted:
         rest, sign, shift = abs(weight), 1 if weight > 0 else -1, 0
         while rest:
             zeros = (rest & -rest).bit_length() - 1
             rest, shift = rest >> zeros, shift + zeros
-            pieces.append((shift, sign * (rest & ((1 << PIECE_BITS) - 1)), slot))
+            mantissa, over = rest & ((1 << PIECE_BITS) - 1), max(0, shift - places)
+            over = over if (mantissa << over).bit_length() <= PIECE_BITS else 0
+            pieces.append((shift - over, sign * (mantissa << over), slot))
             rest, shift = rest >> PIECE_BITS, shift + PIECE_BITS
     found: list[list[int]] = []
     room = 0
@@ -127,33 +133,39 @@ def compile_model(weights: Weights) -> Program:
     for i, slope in weights.position.items():
         program.row(i, STORE, [(i, program.unit), (position, slope)])
     program.code += [MARK, 0]
-    coefficients: list[list[int]] = []  # of each head
+    coefficients: list[list[int]] = []  # of each head, and its key's rows
+    rows: list[list[int]] = []
     for number, block in enumerate(weights.blocks, start=1):
-        _attention(program, number, block, coefficients)
+        _attention(program, number, block, coefficients, rows)
         _recurrence(program, block.recurrence)
         program.code += [MARK, 2 * number - 1]
         _feed_forward(program, block, one)
         program.code += [MARK, 2 * number]
     program.code += [LOGITS, END]
-    for index, flat in enumerate(coefficients):
-        program.heads[index] = replace(program.heads[index], coefficients=len(program.code))
-        program.code += flat
+    for index, (sums, keys) in enumerate(zip(coefficients, rows, strict=True)):
+        at = len(program.code)
+        program.heads[index] = replace(program.heads[index], coefficients=at, rows=at + len(sums))
+        program.code += sums + keys
     return program
 
 
-def _attention(program: Program, number: int, block: BlockWeights, coefficients: list[list[int]]) -> None:
+def _attention(
+    program: Program, number: int, block: BlockWeights, coefficients: list[list[int]], rows: list[list[int]]
+) -> None:
     outputs = list[int]()
     for index, head in enumerate(block.heads):
         query, key, value, output = (program.reserve(len(m)) for m in (head.query, head.key, head.value, head.value))
-        for first, rows, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
-            for c, row in enumerate(rows):
+        for first, matrix, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
+            for c, row in enumerate(matrix):
                 program.row(first + c, how, _weighted(row))
         used = tuple(coordinates(head.key))
         columns: dict[int, list[tuple[int, int]]] = {i: [] for i in used}
         for c, row in enumerate(head.key):
             for i, weight in row:
                 columns[i].append((query + c, weight.quanta))
-        coefficients.append([n for column in columns.values() for n in sum_code(column)])
+        coefficients.append([n for column in columns.values() for n in sum_code(column, program.unit)])
+        local = [[(used.index(i), weight.quanta) for i, weight in row] for row in head.key]
+        rows.append([n for row in local for n in sum_code(row, program.unit)])
         program.code += [ATTEND, len(program.heads)]
         name = f"{number}.attn.{index}"
         program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, key, value, output))
@@ -179,7 +191,7 @@ def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
     hidden = program.reserve(len(block.gate))
     for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
         both = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
-        sums = [number for row in both for number in sum_code(row)]
+        sums = [number for row in both for number in sum_code(row, program.unit)]
         program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
     for register, row, bias in block.down:
         program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])

@@ -1,0 +1,124 @@
+"""Careless screens: one line of what decides by floats is another one, and the named case tells."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+
+import pytest
+
+from tests.engines.interpreted import Careless, interpreted
+from tests.engines.test_incremental_careless import agrees
+from tests.engines.test_incremental_cases import CASES
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+
+MUTANTS: Mapping[str, Careless] = {
+    "who is beside the winner is far behind": Careless(
+        "a_wish_among_the_keys",
+        "screen",
+        "if not preferred_lead(own, ix.arena_reals[first + beside], wish, scale, slope) - defect >= needed:",
+        "if False:",
+    ),
+    "special keys never win": Careless(
+        "a special key loses to others by their x",
+        "screen",
+        "    for i in range(head[SPECIALS]):\n        at, here",
+        "    for i in range(0):\n        at, here",
+    ),
+    "special keys need no lead": Careless(
+        "a special key loses to others by their x",
+        "screen",
+        "if not best - blur - behind >= needed:",
+        "if not best >= behind:",
+    ),
+    "other groups are far away": Careless(
+        "a larger preference outweighs",
+        "screen",
+        "if not mismatch - short >= needed:",
+        "if False:",
+    ),
+    "without a group, any special key wins": Careless(
+        "a special key loses to others by their x",
+        "screen",
+        "if not best - blur - (limit",
+        "if False and (limit",
+    ),
+    "high scores do not saturate": Careless(
+        "rising keys 11",
+        "screen",
+        "if not (best + blur <= ix.largest[0] / SLACK and",
+        "if not (",
+    ),
+    "low scores do not saturate": Careless(
+        "structured 2",
+        "screen",
+        " and needed - best + blur <= ix.largest[0] / SLACK",
+        "",
+    ),
+    "granularity is the keys'": Careless(
+        "wish_between_the_keys",
+        "screen",
+        "            grain = min(grain, lowest_bit(v))\n",
+        "            pass\n",
+    ),
+    "keys are never rounded": Careless(
+        "keys_that_agree_only_after_rounding",
+        "screen",
+        " or head[INEXACT] > 0",
+        "",
+    ),
+    "squares have no defect": Careless(
+        "squares_a_quantum_off",
+        "screen",
+        "2.0 * scale * quantum * head[LOOSE] * SLACK",
+        "0.0",
+    ),
+    "the least is preferred": Careless(
+        "a larger preference outweighs",
+        "screen",
+        "wished = greatest if slope > 0.0 else least",
+        "wished = least if slope > 0.0 else greatest",
+    ),
+    "nobody is nearer to the wish": Careless(
+        "a wish before all keys",
+        "screen",
+        "wished = min(max(wish, least), greatest)",
+        "wished = own",
+    ),
+    "matching keys attract": Careless(
+        "matches_that_repel",
+        "screen",
+        "if not s > 0.0 or exact",
+        "if exact",
+    ),
+    "flat registers count for nothing": Careless(
+        "a special key loses to others by what they share",
+        "screen",
+        "shared, sizes = shared + term, sizes + abs(term)",
+        "sizes += abs(term)",
+    ),
+    "preferences cost nothing": Careless(
+        "a larger preference outweighs",
+        "screen",
+        "short = (scale * apart * further + abs(slope) * apart) * SLACK + defect",
+        "short = 0.0",
+    ),
+    "nobody's preference is met": Careless(
+        "a special key loses to others by their x",
+        "screen",
+        "limit = shared + scale * wished * (2.0 * wish - wished) + slope * wished - mismatch",
+        "limit = shared - mismatch",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_careless_screens_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not agrees(interpreted(monkeypatch, MUTANTS[name]), CASES[MUTANTS[name].killer]())
+
+
+def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = interpreted(monkeypatch)
+    for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
+        assert agrees(machine, CASES[name]()), name

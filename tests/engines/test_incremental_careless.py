@@ -46,7 +46,10 @@ MUTANTS: Mapping[str, Careless] = {
         "if code[at + 1] <= places:",
     ),
     "parts of sums are not shifted": Careless(
-        "wish_between_the_keys", "sums", "shifted_left(resized(part, shape.exact), shift)", "resized(part, shape.exact)"
+        "a_weight_beyond_the_largest",
+        "sums",
+        "shifted_left(resized(part, shape.exact), shift)",
+        "resized(part, shape.exact)",
     ),
     "a gate of any size is 1": Careless("adversarial 5", "kernel", "if gate != one:", "if False:"),
     "any square fits loosely": Careless(

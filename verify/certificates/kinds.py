@@ -79,10 +79,12 @@ class Kind(Bounded):
     # Splitting
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
-        """As `parts`. Raises Undecided if none of them knows more."""
+        """As `parts`. Raises Undecided if one of them knows no more than the whole."""
         found = self.parts(polynomial)
         low, high = self.bounds(polynomial)
-        if not found or (len(found) == 1 and found[0].bounds(polynomial) == (low, high)):
+        # A part in which an atom stands for no number any more knows more.
+        same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in found)
+        if not found or any(same):
             what = f"the sign of {polynomial} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
             raise Undecided(where, what)
         return found

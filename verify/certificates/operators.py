@@ -63,12 +63,14 @@ def feed_forward(
         at = f"{where}, unit {number}"
         if fused:  # a gate that stays shut stays so rounded or saturated
             gate = total([*(kind.register(i) * w for i, w in unit.gate), as_polynomial(unit.gate_bias)])
+            gate = kind.fixed(gate)  # a part may have one n left, whose forms do not speak of it any more
             if kind.sign(gate) < 0:
                 shut.add(number)
                 continue
             kind, gate = kind.settle(gate, f"{at}, gate")
         else:
             kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
+            gate = kind.fixed(gate)
         sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):

@@ -191,6 +191,13 @@ def test_istree_for_every_size_of_an_interval() -> None:
     assert judge(model, inputs).verdict == CERTIFIED
 
 
+def test_an_interval_of_which_a_part_has_one_size() -> None:
+    """n = 26 alone is left of 26 and 27 behind a gate: forms do not speak of n there, and later gates still do."""
+    model, inputs, high = sized(Subject("istree", 26, lean=True), 1 << 64)
+    assert high == 27
+    assert judge(model, inputs).verdict == CERTIFIED
+
+
 def test_beyond_what_float64_can_hold() -> None:
     """1 − 2^−(bits + 1) of Counting and 3 − 5n − 4L of IsTree need more than 53 digits: no file holds them, the check does."""
     for name, n in (("counting", 2**52 - 1), ("istree", 27_397_079)):

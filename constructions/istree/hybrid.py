@@ -33,7 +33,6 @@ Size: 2 blocks, 3 heads, 32 numbers of state, a width that does not depend on n,
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
@@ -244,7 +243,10 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     The heads match keys up to n, in one case two of them, over a sequence of O(n²) tokens, which takes 8·bits(n) + O(log log n);
     the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
     """
-    length, largest = sequence_length(n), math.isqrt(2 * n * n - 1) + 1  # one key as large as two together
+    length = sequence_length(n)
+    largest = 1  # of as many digits as one key that is as large as two together
+    while largest * largest < 2 * n * n:
+        largest = 2 * largest + 1
     own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
     fused = max(own, position_square_precision(n, length), match_precision(largest, length))
     if discipline is Discipline.FUSED:

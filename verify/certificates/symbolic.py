@@ -9,6 +9,7 @@ wants an int or a float of it raises TypeError.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -242,6 +243,20 @@ def _is_whole(polynomial: Polynomial) -> bool:
 def symbol(low: int, high: int) -> Any:
     """n itself, from low to high; where an int is asked for it is taken."""
     return Size(atom(SIZE), Sizes(low, high))
+
+
+def values(formula: Callable[[int], int], low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Where a formula's value may change between low and high, and what it is from there on to the next such place.
+
+    Raises TypeError for a formula that is not one number within such an interval.
+    """
+    while low <= high:
+        n = symbol(low, high)
+        value = formula(n)
+        if not isinstance(value, int):
+            raise TypeError(f"from n = {low} on the formula is {value}")
+        yield low, value
+        low = n.sizes.high + 1
 
 
 def as_weight(value: Number) -> Number | Polynomial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from constructions.engines import find_engine
 from constructions.istree import hybrid
@@ -23,6 +23,7 @@ from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
@@ -30,8 +31,7 @@ from verify.runs.istree_walks import (
     Large,
     every_hard_graph,
     large_graphs,
-    logarithmic,
-    logarithmic_ladder,
+    logarithmic_bound,
     random_graphs,
     shapes_at,
 )
@@ -323,5 +323,14 @@ def test_constant_size(check: Check) -> None:
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    within = logarithmic(hybrid.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
-    check.chosen(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
+
+    def within(bits: int) -> Counterexample | None:
+        for discipline, (slope, rest) in bounds.items():
+            least = partial(hybrid.least_precision, discipline=discipline)
+            bound = partial(logarithmic_bound, slope, rest)
+            if (found := first_above(least, bound, bits)) is not None:
+                return found
+        return None
+
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)

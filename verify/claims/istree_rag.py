@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from constructions.engines import decode_with_guess, find_engine
 from constructions.istree import rag
@@ -25,6 +24,7 @@ from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
@@ -318,9 +318,6 @@ def test_constant_size(check: Check) -> None:
     check.chosen(LADDER, as_small, range="matrices at n = 10, 100, 1000", size=lambda n: n, precision=PRECISION)
 
 
-MOST_SIZES = 10_000  # whose least precision is looked at one by one
-
-
 @claim(
     theorem="5.3",
     task="istree",
@@ -329,15 +326,11 @@ MOST_SIZES = 10_000  # whose least precision is looked at one by one
     statement="O(log n) bits suffice: least_precision(n) ≤ 4·log2 n + 11, fused or sequential.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    def within(n: int) -> Counterexample | None:
-        bound = 4 * math.log2(n) + 11
+    def within(bits: int) -> Counterexample | None:
         for discipline in Discipline:
-            least = rag.least_precision(n, discipline)
-            if least > bound + 1e-9:
-                return Counterexample(discipline=discipline, least=least, bound=bound)
+            least = partial(rag.least_precision, discipline=discipline)
+            if (found := first_above(least, lambda log2: 4 * log2 + 11, bits)) is not None:
+                return found
         return None
 
-    top = min(check.n_max, MOST_SIZES)
-    check.exhaustive(range(1, top + 1), within, count=top, range="every n", size=lambda n: n)
-    powers = sorted({2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6})
-    check.chosen(powers, within, range="n = 2^e and 2^e ± 1, up to 10^6", size=lambda n: n)
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)

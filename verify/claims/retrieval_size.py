@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from constructions.layers import block_arrays
@@ -12,6 +11,7 @@ from verify.certificates.building import Subject
 from verify.claims.retrieval import PRECISION, RETRIEVERS, model
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 
 LADDER = (10, 100, 1000)
 
@@ -109,20 +109,27 @@ def test_constant_size(check: Check, row: Row) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Octave:
+    """One model at every n of one bit length."""
+
+    stem: str
+    bits: int
+
+
 @claims("row", [(row.claim("precision", "O(log n) bits suffice for each of the four models."), row) for row in ROWS])
 def test_logarithmic_precision(check: Check, row: Row) -> None:
-    def within(size: Size) -> Counterexample | None:
-        slope, rest = row.bits[row.stems.index(size.stem)]
-        least, bound = RETRIEVERS[size.stem].least_precision(size.n), slope * (1 + math.log2(size.n)) + rest
-        return None if least <= bound + 1e-9 else Counterexample(least=least, bound=bound)
+    def within(octave: Octave) -> Counterexample | None:
+        slope, rest = row.bits[row.stems.index(octave.stem)]
+        return first_above(RETRIEVERS[octave.stem].least_precision, lambda log2: slope * (1 + log2) + rest, octave.bits)
 
     slopes = " and ".join(dict.fromkeys(f"{slope}·(1 + log2 n) + {rest}" for slope, rest in row.bits))
-    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)} | {10**6}
-    check.chosen(
-        [Size(stem, n) for stem in row.stems for n in sorted(powers)],
+    check.exhaustive(
+        [Octave(stem, bits) for stem in row.stems for bits in BIT_LENGTHS],
         within,
-        range=f"at most {slopes}; n = 2^e and 2^e ± 1, up to 10^6",
-        size=lambda size: size.n,
+        count=len(row.stems) * ALL_NUMBERS,
+        inputs=lambda octave: numbers_of(octave.bits),
+        range=f"at most {slopes}; {EVERY_N}",
         precision=PRECISION,
     )
     if row.of_class == TRANSFORMER and check.p_bits is None:

@@ -80,16 +80,20 @@ def shapes_at(n: int, first: int, engine: str = "indexed") -> str:
     return f"{', '.join(SHAPES) if n == first else 'the same'} at n = {n:,}{by}"
 
 
+def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
+    """slope·log2 n + 2·log2(1 + log2 n) + rest."""
+    return slope * log2 + 2 * math.log2(1 + log2) + rest
+
+
 def logarithmic(
     least_precision: Callable[[int, Discipline], int], bounds: dict[Discipline, tuple[int, int]]
 ) -> Predicate[int]:
     """Whether least_precision(n) ≤ a·log2 n + 2·log2(1 + log2 n) + b under each discipline. bounds: its (a, b)."""
 
     def within(n: int) -> Counterexample | None:
-        bits = math.log2(n)
         for discipline, (slope, rest) in bounds.items():
             least = least_precision(n, discipline)
-            bound = slope * bits + 2 * math.log2(1 + bits) + rest
+            bound = logarithmic_bound(slope, rest, math.log2(n))
             if least > bound + 1e-9:
                 return Counterexample(discipline=discipline, least=least, bound=bound)
         return None

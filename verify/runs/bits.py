@@ -1,0 +1,31 @@
+"""Least precisions held against bounds in log2 n, for every n of one bit length at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from verify.certificates.symbolic import values
+from verify.framework.claim import Counterexample
+
+MOST_BITS = 64
+BIT_LENGTHS = range(1, MOST_BITS + 1)
+EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
+
+
+def numbers_of(bits: int) -> int:
+    """How many n ≥ 1 have this bit length."""
+    return 1 << (bits - 1)
+
+
+ALL_NUMBERS = (1 << MOST_BITS) - 1  # n ≥ 1 below 2^MOST_BITS
+
+
+def first_above(
+    least_precision: Callable[[int], int], bound: Callable[[float], float], bits: int
+) -> Counterexample | None:
+    """The first n of this bit length whose least precision is above the bound, which grows with log2 n."""
+    for n, least in values(least_precision, 1 << (bits - 1), (1 << bits) - 1):
+        if least > (most := bound(math.log2(n))) + 1e-9:
+            return Counterexample(n=n, least=least, bound=most)
+    return None

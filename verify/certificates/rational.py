@@ -55,9 +55,9 @@ def unit(shift: int) -> Ratio:
 
 
 def evaluate(polynomial: Sequence[Fraction], m: int) -> Fraction:
-    """By Horner's rule."""
-    value = Fraction(0)
-    for c in reversed(polynomial):
+    """Its value at m, by Horner's rule; an int if all coefficients are."""
+    value = polynomial[-1]
+    for c in polynomial[-2::-1]:
         value = value * m + c
     return value
 
@@ -88,7 +88,7 @@ def _bernstein(polynomial: Coefficients, low: int, high: int) -> list[Fraction]:
     """Coefficients over the Bernstein basis of [low, high]; the polynomial lies between the least and the largest of them."""
     degree = len(polynomial) - 1
     shifted = [
-        sum((polynomial[j] * math.comb(j, i) * Fraction(low) ** (j - i) for j in range(i, degree + 1)), Fraction(0))
+        sum((polynomial[j] * math.comb(j, i) * low ** (j - i) for j in range(i, degree + 1)), Fraction(0))
         * (high - low) ** i
         for i in range(degree + 1)
     ]

@@ -57,7 +57,7 @@ def test_retrieval(check: Check, name: str) -> None:
     statement=f"IsTree: {WHAT} Given the invariant of {INVARIANT}, for every graph and any vertices as chain of thought.",
 )
 def test_istree(check: Check) -> None:
-    sizes = check.sizes(LEAST, ratio=100)
+    sizes = check.sizes(LEAST, ratio=10**4)
     subjects = [*(Subject("istree", n) for n in sizes), Subject("istree", sizes[-1], layout="eos")]
     text = f"every simple graph, any chain of thought; n = {_listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)

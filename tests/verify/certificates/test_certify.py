@@ -178,9 +178,9 @@ def test_intervals_leave_no_gap(name: str) -> None:
 def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What is certified is said as it goes; at the end, what was compared."""
     monkeypatch.setattr(certify, "ALL_BITS", 6)
-    assert main(["istree", "--variant", "lean", "--all-n", "--n", "61"]) == 0
+    assert main(["index", "--all-n", "--n", "61"]) == 0
     said = capsys.readouterr()
-    assert said.err.splitlines() == ["n = 61 … 63: p = 29, certified", "n = 64 … 64: p = 29, certified"]
+    assert said.err.splitlines() == ["n = 61 … 63: p = 37, certified", "n = 64 … 64: p = 37, certified"]
     assert "n = 61 … 64, in 2 intervals" in said.out
 
 
@@ -200,8 +200,7 @@ def test_an_interval_of_which_a_part_has_one_size() -> None:
 
 def test_beyond_what_float64_can_hold() -> None:
     """1 − 2^−(bits + 1) of Counting and 3 − 5n − 4L of IsTree need more than 53 digits: no file holds them, the check does."""
-    for name, n in (("counting", 2**52 - 1), ("istree", 27_397_079)):
-        assert certificate(Subject(name, n))["verdict"] == CERTIFIED
+    assert certificate(Subject("counting", 2**52 - 1))["verdict"] == CERTIFIED
     fmt = fixed_point(transformer.least_precision(27_397_079))
     embedding, blocks = transformer.plan(27_397_079, fmt, vertices=5)
     with pytest.raises(ValueError, match="53 significant digits"):

@@ -98,8 +98,7 @@ def test_repaired_istree_is_certified_from_the_third_token_on(layout):
     assert columns.dense_logits == 0
 
 
-# Each number of machine words is compiled once, for half a minute; five of them, from p = 255 on, no model that is shipped has.
-@pytest.mark.parametrize("precision_bits", [9, 21, 63, 129])
+@pytest.mark.parametrize("precision_bits", [9, 21, 63, 129, 255])
 def test_istree_weights_agree_under_formats_they_were_not_made_for(precision_bits):
     wired = build(4)
     tokens = graph_tokens(Graph(4, ((1, 2), (4, 2), (2, 3))), "paper")

@@ -150,7 +150,7 @@ HARD_GRAPHS = (
 )
 
 
-@settings(max_examples=2)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_single_changes_of_istree(data: st.DataObject) -> None:
     """Each is refused, not decided, or harmless on hard graphs; `pytest tests/verify/certificates --fuzz 60` tries hundreds."""

@@ -50,7 +50,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --model hybrid            a recurrence in place of a head; rag: and a search
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too; turing as rag and as hybrid
+covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too; turing as rag, as hybrid and as cot
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -78,6 +78,8 @@ def _command(argv: Sequence[str]) -> int:
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add("--machine", metavar="MACHINE", help="turing: as 1RB1LB_1LA1RZ, or a name (default: bb2); N is its steps")
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
+    cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
+    add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--all-n", action="store_true", help=f"every n from N to 2^{ALL_BITS}, an interval at a time")
     add(
@@ -118,9 +120,11 @@ def _command(argv: Sequence[str]) -> int:
     if args.what == "turing":
         if args.all_n or args.mutants is not None:
             raise cli.CommandError("--all-n and --mutants are not for turing")
-        subject = _of_machine(subject, args.machine or "bb2", args.tape)
-    elif args.machine or args.tape:
-        raise cli.CommandError("--machine and --tape are for turing")
+        if args.cells is not None and args.model != "cot":
+            raise cli.CommandError("--cells is for cot; a text of the other models may visit as many as it has steps")
+        subject = replace(_of_machine(subject, args.machine or "bb2", args.tape), cells=args.cells)
+    elif args.machine or args.tape or args.cells:
+        raise cli.CommandError("--machine, --tape and --cells are for turing")
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:

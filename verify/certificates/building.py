@@ -11,7 +11,8 @@ from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
-from constructions.turing import hybrid, rag
+from constructions.turing import configurations as space
+from constructions.turing import cot, hybrid, rag
 from constructions.turing.machine import parse_standard
 from constructions.turing.models import MODELS as TURING
 from constructions.turing.models import TuringModel
@@ -19,7 +20,7 @@ from constructions.turing.tape_models import Task
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates import language, tapes
+from verify.certificates import configurations, language, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Listed, Model, described, planned
@@ -39,6 +40,7 @@ OTHERS = {
     ("istree", "transformer"): transformer.FINDINGS,
     ("turing", "rag"): rag.FINDINGS,
     ("turing", "hybrid"): hybrid.FINDINGS,
+    ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
 
@@ -47,8 +49,8 @@ COVERED = (*RETRIEVERS, "istree", "turing")
 class Subject:
     """Which model, and which inputs. length: the most tokens of a sequence, by default n.
 
-    n: steps, of a Turing machine; machine: in the standard text format. precision_bits: by default the least.
-    layout: of a graph's tokens. lean: the variant of istree.
+    n: steps, of a Turing machine; machine: in the standard text format; cells: the space of a tape that turns around.
+    precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.
     """
 
     construction: str
@@ -63,16 +65,18 @@ class Subject:
     model: str = "transformer"
     machine: str = ""
     tape: str = ""
+    cells: int | None = None
 
     @property
     def turing(self) -> TuringModel:
         """The builder of a Turing machine's model."""
-        return replace(TURING[self.model], machine=parse_standard(self.machine), tape=self.tape)
+        return replace(TURING[self.model], machine=parse_standard(self.machine), tape=self.tape, cells=self.cells)
 
     @property
-    def task(self) -> Task:
+    def task(self) -> Task | space.Task:
         """What that is wired for."""
-        return Task(parse_standard(self.machine), self.n, self.tape)
+        task = space.Task if self.model == "cot" else Task
+        return task(parse_standard(self.machine), self.n, self.tape, self.cells)
 
     @property
     def retriever(self) -> Retriever:
@@ -93,7 +97,9 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
 def families_of(subject: Subject, wired: int) -> list[Listed]:
     """The numbers of a model's vocabulary, of which so many are wired, at least."""
     if subject.construction == "turing":
-        return [Listed(f.name, f.low, f.high, len(f)) for f in tapes.families(subject.task, subject.model)]
+        task = subject.task
+        found = tapes.families(task, subject.model) if isinstance(task, Task) else configurations.families(task)
+        return [Listed(f.name, f.low, f.high, len(f)) for f in found]
     if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
         return [Listed("", 1, subject.n, wired)]
     retriever = subject.retriever
@@ -111,9 +117,8 @@ def precision_of(subject: Subject) -> int:
     if subject.lean:
         return lean.least_precision(subject.n, subject.discipline, layout=subject.layout)
     if subject.construction == "turing":
-        return subject.turing.least_precision(
-            subject.task.machine, steps=subject.n, tape=subject.tape, discipline=subject.discipline
-        )
+        turing = subject.turing
+        return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
     if subject.construction == "istree":
         return transformer.least_precision(subject.n, subject.discipline)
     retriever = subject.retriever
@@ -134,7 +139,10 @@ def language_of(subject: Subject) -> Language:
     """The inputs."""
     n = subject.n
     if subject.construction == "turing":
-        return tapes.turing(subject.task, subject.model, rag.tape_search(frozenset(subject.printed)))
+        task = subject.task
+        if isinstance(task, Task):
+            return tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)))
+        return configurations.turing(task)
     if subject.construction == "istree":
         return language.istree(n, n, subject.layout)
     retriever = subject.retriever

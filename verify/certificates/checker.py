@@ -23,7 +23,7 @@ from verify.certificates.bounds import Bounded
 from verify.certificates.candidates import Keys, Lead, entry
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Consecutive, Language
+from verify.certificates.language import Consecutive, Delayed, Language
 from verify.certificates.merging import joined, linked, merged
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward
@@ -183,13 +183,15 @@ def _block(
     known = tuple(
         (item, index[item.group], index[item.count])
         for item in language.invariants
-        if item.group in index and item.count in index
+        if isinstance(item, Consecutive) and item.group in index and item.count in index
     )
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
         report.trace.append((f"{at}, recurrence", str(layer.recurrence)))
-        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused)
+        delayed = [item for item in language.invariants if isinstance(item, Delayed)]
+        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, delayed)
+        report.invariants |= {item.name: item.statement for item in keeper.used}
         parts = [part for kind in parts for part in keeper.parts(entry(kind))]
         for kind in parts:
             report.error(kind, model.registers)

@@ -110,7 +110,11 @@ def about(subject: Subject) -> Json:
         "layout": subject.layout,
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
-        **({"machine": subject.machine, "tape": subject.tape} if subject.construction == "turing" else {}),
+        **(
+            {"machine": subject.machine, "tape": subject.tape, "cells": subject.cells}
+            if subject.construction == "turing"
+            else {}
+        ),
     }
 
 
@@ -160,6 +164,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     try:
         name, printed = document["construction"], tuple(document["printed"])
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
+        numbers.append(document.get("cells"))
         discipline, layout = Discipline(document["discipline"]), document["layout"]
         lean, model = document["variant"] == "lean", str(document["model"])
         machine, tape = (str(document.get(key, "")) for key in ("machine", "tape"))
@@ -178,8 +183,11 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         or any(x is not None and type(x) is not int for x in others)
         or not all(0 < x < MOST for x in numbers if x)
     ):
-        raise ValueError(f"this is no certificate: n, length, p and query length are whole numbers, not {numbers}")
-    return Subject(name, n, others[0], others[1], discipline, printed, others[2], layout, lean, model, machine, tape)
+        raise ValueError(
+            f"this is no certificate: n, length, p, query length and cells are whole numbers, not {numbers}"
+        )
+    length, p, asked, cells = others
+    return Subject(name, n, length, p, discipline, printed, asked, layout, lean, model, machine, tape, cells)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -47,7 +47,8 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     if not is_covered(name, built_as):
         raise Undecided("the construction", f"{name} as {built_as} is not covered")
     lean = sidecar.get("variant") == "lean"
-    subject = Subject(name, n, precision_bits=bits, discipline=discipline, lean=lean, model=built_as)
+    machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
+    subject = Subject(name, n, None, bits, discipline, lean=lean, model=built_as, machine=machine, tape=tape)
     if EOS.end_of_prompt in vocabulary:
         subject = replace(subject, layout=EOS.name)
     if (name, built_as) == ("ngram", "transformer"):

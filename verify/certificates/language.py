@@ -54,6 +54,22 @@ class Consecutive:
 
 
 @dataclass(frozen=True)
+class Delayed:
+    """An invariant of the ideal run, assumed and named: at each position the register `late` holds what `early` held `by` positions
+    before, 0 where there was none.
+    """
+
+    name: str
+    late: str
+    early: str
+    by: int
+    statement: str
+
+
+Invariant = Consecutive | Delayed
+
+
+@dataclass(frozen=True)
 class Language:
     """Places, and the invariants that the runs of these inputs are known to keep.
 
@@ -64,7 +80,7 @@ class Language:
     places: tuple[Place, ...]
     answers: frozenset[str]
     sizes: tuple[int, int]
-    invariants: tuple[Consecutive, ...] = ()
+    invariants: tuple[Invariant, ...] = ()
 
     def positions(self, place: Place) -> Integer:
         """Where such a token can stand."""

@@ -1,10 +1,12 @@
 """What a linear recurrence keeps, for all inputs at once: h_t = ROUND(A·h_{t−1} + B·x_t), h_0 = 0.
 
-A kind of position is taken apart by what the positions before it left in the state. Two kinds of state are known:
+A kind of position is taken apart by what the positions before it left in the state. Three kinds of state are known:
   window  a register that is made of others, never of itself: after as many tokens as there are such registers in a row it
           has forgotten all that was before. Values are carried forward from the first position until nothing new comes.
   sum     a register that adds something to itself. Where every way to a kind adds up to one number, it is that number; else it lies
           between the least and the largest share of one position times the number of positions that have a share.
+  queue   a register that multiplies itself by b, where what enters with the weight c leaves m positions later with −c·b^m, by an
+          invariant of the run (queues.py).
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ from fractions import Fraction
 
 from verify.certificates.domains import POSITION, SIZE, Integer, Undecided
 from verify.certificates.kinds import Kind
+from verify.certificates.language import Delayed
 from verify.certificates.merging import Pool
 from verify.certificates.operators import added, dot
 from verify.certificates.polynomial import ZERO, Polynomial, atom, constant
+from verify.certificates.queues import queue_of
 from verify.certificates.rows import Recurrent, Row, Weight
 
 STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
+NOTHING = -1  # before the first position
 MOST_STEPS = 20_000
 
 
@@ -41,26 +46,49 @@ class Share:
 class Keeper:
     """The recurrence of one block over the kinds at its entry."""
 
-    def __init__(self, kinds: Sequence[Kind], rows: Recurrent, where: str, names: Sequence[str], fused: bool) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        rows: Recurrent,
+        where: str,
+        names: Sequence[str],
+        fused: bool,
+        known: Sequence[Delayed] = (),
+    ) -> None:
         self.kinds, self.where, self.names, self.fused = kinds, where, names, fused
         self.carry, self.feed = dict(rows.carry), dict(rows.feed)
         self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
-        self.window = [r for r in sorted(self.carry.keys() | self.feed.keys()) if r not in self.sums]
+        found = {r: queue_of(r, row, self.feed.get(r, ()), names, known) for r, row in sorted(self.carry.items())}
+        self.queues = {r: queue for r, queue in found.items() if queue is not None}
+        self.used = [queue.invariant for queue in self.queues.values()]
+        left = self.carry.keys() | self.feed.keys()
+        self.window = sorted(left - {*self.sums, *self.queues})
         self._refuse_circles()
+        self.held = {r: queue.held(kinds, self._place(r)) for r, queue in self.queues.items()}
         self.totals = {r: self._total(r) for r in self.sums}
-        self.states = self._states()
+        self.joints: dict[
+            int, dict[tuple[int, int], Kind]
+        ] = {}  # kind → a kind before and what it kept → both together
+        self._carry_forward()
 
     def parts(self, number: int) -> Iterator[Kind]:
         """The kind of this number in parts, with what is kept added to its registers."""
-        kind = self.kinds[number]
-        for before, state in self._pasts(number):
-            joint = self._advanced(kind, before, state)
+        for _, behind in sorted(self.joints.get(number, {}).items()):
+            joint: Kind | None = behind
             for r in self.sums:
                 joint = joint and self._summed(joint, r, number)
             if joint is None:
                 continue
-            for r in (*self.window, *self.sums):
-                joint = added(joint, r, joint.register(STATE - r), self._place(r))
+            for r, queue in self.queues.items():
+                joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
+                joint = joint.with_registers({STATE - r: value})
+            for r in (*self.window, *self.sums, *self.queues):
+                kept = joint.register(STATE - r)
+                joint = (
+                    added(joint, r, kept, self._place(r))
+                    if joint.register(r).terms
+                    else joint.with_registers({r: kept})
+                )
             yield replace(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
     def _place(self, register: int) -> str:
@@ -79,18 +107,9 @@ class Keeper:
 
     # The window
 
-    def _pasts(self, number: int) -> Iterator[tuple[int | None, Kind | None]]:
-        """The kinds that the position before may have, with what is kept there; None where there is none."""
-        kind = self.kinds[number]
-        if kind.position.low == 1:
-            yield None, None
-        for before in sorted(kind.before):
-            for state in self.states.get(before, ()):
-                yield before, state
-
-    def _advanced(self, kind: Kind, before: int | None, state: Kind | None) -> Kind | None:
+    def _advanced(self, kind: Kind, before: int, state: Kind | None) -> Kind | None:
         """The kind behind such a position, with what is kept then; None if no position is behind it."""
-        if state is None or before is None:
+        if state is None:
             joint = kind.restricted(atom(POSITION), None, Fraction(1))
             return None if joint is None else self._kept(replace(joint, before=frozenset()), {})
         joint = joined_behind(kind, before, state)
@@ -104,16 +123,20 @@ class Keeper:
             carry: Row = self.carry.get(r, ())
             pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(STATE - c, ZERO)) for c, w in carry]
             pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
-            kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
+            pairs = [(w, value) for w, value in pairs if value.terms]
+            if not pairs or (len(pairs) == 1 and pairs[0][0] == 1):  # a copy of a number is not rounded
+                changed[STATE - r] = pairs[0][1] if pairs else ZERO
+            else:
+                kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
         kept = {i: p for i, p in kind.registers.items() if i > STATE}
         return replace(kind, registers={**kept, **changed})
 
-    def _states(self) -> dict[int, list[Kind]]:
+    def _carry_forward(self) -> None:
         """What can be kept behind each kind: a fixed point, from the first position on."""
         pools: dict[int, Pool] = {}
         live = frozenset(STATE - r for r in self.window)
         behind = followers(self.kinds)
-        queue: deque[tuple[int, int | None, int]] = deque((i, None, 0) for i in firsts(self.kinds))
+        queue: deque[tuple[int, int, int]] = deque((i, NOTHING, 0) for i in firsts(self.kinds))
         waiting, done = set(queue), 0
         while queue:
             number, before, place = item = queue.popleft()
@@ -121,10 +144,11 @@ class Keeper:
             done += 1
             if done > MOST_STEPS:
                 raise Undecided(self.where, f"no end of what the recurrence can keep after {MOST_STEPS} steps")
-            state = None if before is None else pools[before].kinds[place]
+            state = None if before == NOTHING else pools[before].kinds[place]
             joint = self._advanced(self.kinds[number], before, state)
             if joint is None:
                 continue
+            self.joints.setdefault(number, {})[before, place] = joint
             kept = replace(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
             pool = pools.setdefault(number, Pool())
             known = list(pool.kinds)
@@ -136,7 +160,6 @@ class Keeper:
             fresh = {(follower, number, at) for follower in behind[number]} - waiting
             queue.extend(sorted(fresh))
             waiting |= fresh
-        return {number: pool.kinds for number, pool in pools.items()}
 
     # Sums
 
@@ -282,4 +305,19 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
         forms={**kind.forms, **past.forms},
         before=frozenset([before]),
     )
-    return joint.restricted(atom(place) - atom(POSITION), Fraction(-1), Fraction(-1))
+    if _is_elsewhere(state, POSITION):
+        return joint.restricted(atom(place) - atom(POSITION), Fraction(-1), Fraction(-1))
+    here, there = kind.position, state.position
+    if (here.low - there.low - 1) % math.gcd(here.step, there.step):
+        return None
+    joint = replace(joint, box={name: domain for name, domain in joint.box.items() if name != place})
+    return joint.restricted(atom(POSITION), Fraction(there.low + 1), Fraction(there.high + 1))
+
+
+def _is_elsewhere(kind: Kind, name: str) -> bool:
+    """Whether anything may depend on an atom but its own bounds."""
+    return (
+        any(name in p.atoms for p in kind.registers.values())
+        or any(other == name for form in kind.forms for other, _ in form)
+        or not all(isinstance(domain, Integer) for domain in kind.box.values())
+    )

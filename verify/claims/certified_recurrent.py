@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from constructions.turing import cot
 from constructions.turing.library import find
 from verify.certificates.building import LEAST, MODELS, Subject, precision_of
 from verify.claims.certified import BEYOND, WHAT, certify
+from verify.claims.run_invariants import QUEUE
 from verify.framework.check import Check
-from verify.framework.claim import Claim, claims
+from verify.framework.claim import Claim, claim, claims
 
 THEOREMS = {"rag": "5.2", "hybrid": "5.6"}
 ANY_WORDS = " Any numbers in the search, any word of the prompt as its result."
@@ -70,3 +72,19 @@ def test_turing(check: Check, model: str) -> None:
         range=f"every text of up to n steps of palindrome on 1221, n = {kept[0]}, of bb2 on a blank tape, n = {kept[-1]:,}; fused",
         precision=check.precision_text("p = the least that is certified for n"),
     )
+
+
+SPACE = 9  # cells: m is in the weights; the steps are not
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="rounding",
+    source=cot.SOURCE,
+    statement=f"Turing machines, cot: {WHAT} Given the invariant of {QUEUE}, for every text of configurations with one head each.",
+)
+def test_turning_tape(check: Check) -> None:
+    subject = Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=SPACE)
+    if check.certified_sizes([SPACE], lambda cells: precision_of(subject)):
+        certify(check, [subject], f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells")

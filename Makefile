@@ -43,7 +43,7 @@ bench: .venv/ready
 # The pages of docs/ as a site in build/site, which opens without a server. mkdocs is fetched once, and nothing else needs it.
 docs: .venv/ready
 	$(BIN)/python -c "import mkdocs" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt mkdocs
-	$(BIN)/python -m verify.findings
+	$(BIN)/python -m verify.findings --into docs/findings.md
 	$(BIN)/mkdocs build --strict --site-dir build/site
 
 .venv/ready: pyproject.toml constraints.txt

@@ -43,7 +43,7 @@ exit codes:
   0  done; with --against: the circuits are equal on all inputs
   1  refuted: they differ; stderr says where
   2  usage: something is wrong with the arguments or a file, or the output cannot be written
-  3  unknown: interrupted
+  130  interrupted
 """
 
 

@@ -46,7 +46,7 @@ exit codes:
   0  every gate and every word is that of the RNN
   1  refuted: one is another; stderr says which
   2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  3  unknown: interrupted
+  130  interrupted
 """
 
 

@@ -24,13 +24,13 @@ def __dir__() -> list[str]:
 
 
 def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """An interrupt that reaches nobody, as while a command is imported, ends it as `show.cli` would: one line, exit code 3."""
+    """An interrupt that reaches nobody, as while a command is imported, ends it as `show.cli` would: one line, exit code 130."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, traceback)
         return
     command = sys.orig_argv[sys.orig_argv.index("-m") + 1]
-    print(f"python -m {command}: unknown: interrupted", file=sys.stderr)
-    sys.exit(3)
+    print(f"python -m {command}: interrupted", file=sys.stderr)
+    sys.exit(130)
 
 
 if sys.argv[:1] == ["-m"]:  # so Python calls a command that it is still looking for: ours, not a caller's

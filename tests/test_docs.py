@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from constructions.models.registry import find_constructions, find_parts
-from verify.findings import TITLES, known_findings, main, markdown, owners, place_of
+from verify.findings import PROG, TITLES, known_findings, main, markdown, owners, place_of
 from verify.framework.claim import Verdict
 from verify.framework.ledger import load_witnesses, read
 from verify.framework.order import WITNESSES
@@ -122,3 +122,22 @@ def test_a_file_that_is_no_ledger_is_named(capsys: pytest.CaptureFixture[str], t
     assert main([str(tmp_path / "l.json"), "--into", str(tmp_path / "f.md")]) == 2
     assert "l.json" in capsys.readouterr().err
     assert main([str(tmp_path / "none.json")]) == 2
+
+
+def test_the_findings_are_printed_and_no_file_is_written_unasked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "docs" / "findings.md"
+    page.parent.mkdir()
+    page.write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    assert main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("# Findings\n")
+    assert page.read_text() == "mine"
+    assert main(["--into", str(page)]) == 0
+    assert capsys.readouterr().out == ""
+    assert page.read_text(encoding="utf-8") == printed
+    assert list(tmp_path.rglob("*")) == [page.parent, page]
+    assert main(["--into", "/dev/full"]) == 2
+    assert capsys.readouterr().err == f"{PROG}: error: --into /dev/full: is a device or a pipe, not a file\n"

@@ -88,6 +88,7 @@ def test_the_readme_runs_where_it_is_installed(installed: Path, tmp_path: Path) 
         ("constructions.recall --dump-weights w.safetensors --json", '"w.json"'),
         ("circuits negate --p 9 --json", '"negate"'),
         ("verify.table", "IsTree"),
+        ("verify.findings", "# Findings"),
         ("verify.replay C.3/printed", "This case refutes the claim"),
     ],
 )

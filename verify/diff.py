@@ -228,7 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "What two ledgers say differently, claim by claim.", EPILOG)
-    parser.add_argument("old", type=Path, metavar="OLD", help="a ledger, from pytest verify/ --ledger PATH")
+    parser.add_argument("old", type=Path, metavar="OLD", help="a ledger, from python -m verify --ledger PATH")
     parser.add_argument("new", type=Path, metavar="NEW", help="another one")
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("--no-time", action="store_true", help="leave out how long claims took")

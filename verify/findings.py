@@ -1,4 +1,4 @@
-"""The findings as a page for readers of the paper: `python -m verify.findings [LEDGER.json] [--into docs/findings.md]`.
+"""The findings as a page for readers of the paper: `python -m verify.findings [LEDGER.json] [--into PAGE.md]`.
 
 In the order of the paper: what is printed, what is used instead, why, the smallest witness, the evidence, and how to replay
 them. Findings come from the constructions, the parts and the reductions; everything else from the ledger and the stored witnesses.
@@ -15,12 +15,20 @@ from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
 from constructions.wiring.finding import Finding
 from verify.framework.claim import Row, Verdict, Witness, compact
-from verify.framework.ledger import covered, load_witnesses, natural, read, require_writable, shortened, sort_key
-from verify.framework.order import WITNESSES
+from verify.framework.ledger import (
+    covered,
+    load_witnesses,
+    natural,
+    read,
+    require_writable,
+    shortened,
+    sort_key,
+    write_whole,
+)
+from verify.framework.order import LEDGER, WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
 
 PROG = "python -m verify.findings"
-LEDGER = Path("docs/ledger.json")
 LONGEST_WITNESS = 160
 # Places of the paper that a source names in another way. A finding stands where the first of these, or the first number, says.
 PLACES = (("C.6.2", "4.7"), ("Algorithm 2", "5.3"))
@@ -162,14 +170,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: Sequence[str]) -> int:
-    parser = cli.Parser(PROG, "Writes the findings as a page, in the order of the paper.", "")
-    parser.add_argument("ledger", type=Path, nargs="?", default=LEDGER, help=f"from pytest verify/ (default: {LEDGER})")
-    parser.add_argument("--into", type=Path, default=Path("docs/findings.md"), help="default: docs/findings.md")
+    parser = cli.Parser(PROG, "The findings as a page in Markdown, in the order of the paper.", "")
+    parser.add_argument(
+        "ledger", type=Path, nargs="?", default=LEDGER, help="a ledger (default: the one that is known)"
+    )
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the page there (default: standard output)")
     options = parser.parse_args(argv)
     with cli.usage_errors():
+        if options.into is not None:
+            require_writable(options.into, "--into")
         text = markdown(read(options.ledger), load_witnesses(WITNESSES))
-        require_writable(options.into, "--into")
-    options.into.write_text(text, encoding="utf-8")
+    if options.into is None:
+        print(text, end="")
+    else:
+        write_whole(options.into, text)
     return cli.HOLDS
 
 

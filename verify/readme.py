@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "Copies a ledger into a Markdown file, between two marks.", "")
-    parser.add_argument("ledger", type=Path, help="what `pytest verify/ --ledger PATH` wrote")
+    parser.add_argument("ledger", type=Path, help="what `python -m verify --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")
     options = parser.parse_args(argv)
     with cli.usage_errors():

@@ -30,7 +30,7 @@ EXIT_CODES = {Verdict.HOLDS: cli.HOLDS, Verdict.REFUTED: cli.REFUTED, Verdict.UN
 EXAMPLES = """examples:
   python -m verify.replay --list                          the claims, and which of them have a stored witness
   python -m verify.replay C.1/printed                     replay the stored witness
-  python -m verify.replay C.1/printed --ledger run.json   replay the one that `pytest verify/ --ledger run.json` found
+  python -m verify.replay C.1/printed --ledger run.json   replay the one that `python -m verify --ledger run.json` found
   python -m verify.replay C.1/printed --json              one JSON document on stdout
   python -m verify.replay C.1/repaired                    check the stored proofs again: the kernel, and no other code
 

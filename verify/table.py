@@ -25,9 +25,9 @@ from verify.framework.ledger import natural, read_run
 from verify.framework.order import LEDGER
 
 PROG = "python -m verify.table"
-MAKE = "pytest verify/ --n-max 10000 --ledger"
+MAKE = "python -m verify --n-max 10000 --ledger"
 EPILOG = f"""examples:
-  {MAKE} run.json        judge every claim
+  {MAKE} run.json   judge every claim
   {PROG} run.json                       the table of that run
   {PROG} run.json --markdown            the same for a page
   {PROG} --json | jq '.cells[] | select(.verdict == "not settled")'
@@ -327,7 +327,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, "Which architecture solves which task, by the verdicts of a ledger.", EPILOG)
-    parser.add_argument("ledger", nargs="?", type=Path, default=None, help="what `pytest verify/ --ledger PATH` wrote")
+    parser.add_argument(
+        "ledger", nargs="?", type=Path, default=None, help="what `python -m verify --ledger PATH` wrote"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument("--markdown", action="store_true", help="a table for a page")

@@ -67,7 +67,7 @@ exit codes:
      (as printed: the right verdict; by the Transformer after the beginning of the tour, and for YES after all of it)
   1  refuted: the model's answer is another one; stderr says what was expected
   2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  3  unknown: interrupted
+  130  interrupted
 """
 
 

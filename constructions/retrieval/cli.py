@@ -49,7 +49,7 @@ exit codes:
   0  the model's answer is right
   1  refuted: it is another one; stderr says what was expected
   2  usage: something is wrong with the input, it needs more memory than there is, or the output cannot be written
-  3  unknown: interrupted
+  130  interrupted
 """
 
 

@@ -1,6 +1,6 @@
 """What every command line of this package shares: one-line errors, exit codes, checked numbers, progress on stderr.
 
-Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown.
+Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 130 interrupted, as shells have it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
+INTERRUPTED = 130
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
 LONGEST_NUMBER = 15  # digits
@@ -94,8 +95,8 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         say(f"{prog}: error: not enough memory for this run")
         return USAGE
     except KeyboardInterrupt:
-        say(f"{prog}: unknown: interrupted")
-        return UNKNOWN
+        say(f"{prog}: interrupted")
+        return INTERRUPTED
     except SystemExit as end:  # --help
         return int(end.code or 0)
     return code

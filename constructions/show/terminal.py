@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
 WIDTH = 150  # of tables that no terminal limits
+LEAST_BAR, LONGEST_BAR = 5, 40
+BESIDE_THE_BAR = 45  # columns: percent and times, with days among them
 
 
 class _Console(Console):
@@ -54,20 +64,18 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
 @contextlib.contextmanager
 def bar(title: str, last: int | None, work_at: Callable[[int], int], done: int = 0) -> Iterator[Callable[[int], None]]:
     """A bar with the time left; what it yields is told how many tokens are through, `done` at the start. See `cli.progress`."""
-    counted = (
-        []
-        if last is None
-        else [BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")]
-    )
-    left = [] if last is None else [TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
-    progress = Progress(
-        TextColumn("{task.description}"),
-        *counted,
-        TimeElapsedColumn(),
-        *left,
-        console=Console(stderr=True),
-        transient=True,
-    )
+    console, percent = Console(stderr=True), TaskProgressColumn()
+    room = console.width - len(f"{title} {last}/{last}") - BESIDE_THE_BAR
+    columns: list[ProgressColumn] = [TextColumn("{task.description}")]
+    if last is None:
+        columns += [TimeElapsedColumn()]
+    elif room < LEAST_BAR:
+        columns += [percent, TimeRemainingColumn(), TextColumn("left")]
+    else:
+        counted = TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")
+        gone_and_left = [TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
+        columns += [BarColumn(min(room, LONGEST_BAR)), percent, counted, *gone_and_left]
+    progress = Progress(*columns, console=console, transient=True)
     total = None if last is None else work_at(last)
     task = progress.add_task(title, total=total, completed=work_at(done), at=done, last=last)
     with progress:

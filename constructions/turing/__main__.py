@@ -59,7 +59,7 @@ exit codes:
   1  refuted: it does something else; stderr says what was expected
   2  usage: something is wrong with the input, it needs more space than --cells or more memory than there is, or the output cannot
      be written
-  3  unknown: interrupted
+  130  interrupted
 """
 
 

@@ -1,7 +1,8 @@
-"""At 40 columns: no line is longer than the terminal, and no word is broken."""
+"""In a narrow terminal: no line is longer than it, and no word is broken."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from constructions import __main__ as listing
 from constructions import recall
 from constructions.istree import __main__ as istree
 from constructions.retrieval.cli import main as ask
+from constructions.show.terminal import bar
 from constructions.turing import __main__ as turing
 
 COMMANDS: dict[str, Callable[[tuple[str, ...]], int]] = {
@@ -50,3 +52,17 @@ def test_forty_columns(
     assert broken == set()
     shown = [line.rstrip() for line in lines[: -2 if "--trace" in argv else None]]  # then come answers, a line each
     assert [line for line in shown if len(line) > 40 and len(line.split()) > 2 and "python -m" not in line] == []
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_a_bar_has_room_for_the_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with bar("searching", 4_999_970, lambda length: length) as move:
+        move(2_499_985)
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    frames = [frame for frame in re.split(r"[\r\n]", drawn) if frame.strip()]
+    assert re.fullmatch(r"searching .*50% .*left\s*", frames[-1])
+    assert max(map(len, frames)) <= columns

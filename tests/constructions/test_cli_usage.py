@@ -187,15 +187,13 @@ def test_a_missing_engine_is_named(capsys: pytest.CaptureFixture[str], monkeypat
     assert "engine 'dense' is not installed" in fails(capsys, "--edges", "1-2", "--engine", "dense")
 
 
-def test_an_interrupt_leaves_the_answer_unknown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("constructions.show.command.run_model", stop)
-    assert main(("--edges", "1-2")) == 3
-    assert capsys.readouterr().err == f"{PROG}: unknown: interrupted\n"
+    assert main(("--edges", "1-2")) == 130
+    assert capsys.readouterr().err == f"{PROG}: interrupted\n"
 
 
 def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +217,7 @@ def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: st
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
-    assert (done.returncode, done.stderr) == (3, f"python -m {command}: unknown: interrupted\n")
+    assert (done.returncode, done.stderr) == (130, f"python -m {command}: interrupted\n")
 
 
 def test_only_interrupts_of_our_own_commands_are_changed() -> None:

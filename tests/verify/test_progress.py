@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -54,6 +55,24 @@ def test_a_bar_cleans_up() -> None:
     shown.finish("b")
     assert shown.bar is None
     assert "verify" in stream.getvalue()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_a_bar_has_room_for_the_time_left(monkeypatch: pytest.MonkeyPatch, clock: Clock, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = io.StringIO()
+    shown = Progress([f"test {i}" for i in range(350)], {}, stream, live=True)
+    clock.now = 20
+    shown.finish("test 3")
+    shown.tick("5.3/istree-precision/printed", 1_234_567)
+    assert shown.bar is not None
+    shown.bar.refresh()
+    shown.close()
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
+    frames = [frame.rstrip() for frame in re.split(r"[\r\n]", drawn) if frame.strip()]
+    assert re.match(r"verify .*1/350 .*about 1 h 56 min left", frames[-1])
+    assert max(map(len, frames)) <= columns
+    assert all(frame.startswith("verify ") for frame in frames)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (61, "1 min 1 s"), (7322, "2 h 2 min")])

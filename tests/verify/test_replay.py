@@ -225,5 +225,5 @@ def test_a_closed_pipe_is_no_trouble(paper: Paper, arguments: list[str]) -> None
 def test_an_interrupt_is_one_line(paper: Paper) -> None:
     paper.write(f"{PAPER}\nimport signal\nsignal.raise_signal(signal.SIGINT)\n")
     result = paper.replay("--list")
-    assert result.ret == 3
-    assert result.errlines == ["python -m verify.replay: unknown: interrupted"]
+    assert result.ret == 130
+    assert result.errlines == ["python -m verify.replay: interrupted"]

@@ -289,7 +289,7 @@ def test_a_missing_file_says_how_to_make_one(
     for arguments in ([], [str(tmp_path / "ledger.json")]):
         assert table.main(arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert f"pytest verify/ --n-max 10000 --ledger {tmp_path / 'ledger.json'}" in line
+        assert f"python -m verify --n-max 10000 --ledger {tmp_path / 'ledger.json'}" in line
 
 
 def test_a_folder_is_no_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

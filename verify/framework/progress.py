@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 30.0
 SECONDS_BETWEEN_UPDATES = 0.2
+WIDE = 110  # columns, for a bar
 
 
 def real_stderr() -> TextIO:
@@ -95,7 +96,7 @@ class Progress:
             return
         self.last = now
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=self.done, detail=self.detail)
+            self.bar.update(self.bar.task_ids[0], completed=self.done)
             return
         parts = [
             f"verify: {self.done} of {self.total} finished",
@@ -112,25 +113,30 @@ class Progress:
         from rich.progress import Progress as Bar
         from rich.text import Text
 
-        words = self.left_text
+        console = Console(file=self.stream, force_terminal=True)
+        bar_and_time = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+        shown, needed = (bar_and_time, 90) if console.width >= WIDE else ([MofNCompleteColumn()], 40)
+        room = max(console.width - needed, 0)
 
-        class TimeLeft(ProgressColumn):
+        class Words(ProgressColumn):
+            def __init__(self, words: Callable[[], str]) -> None:
+                super().__init__()
+                self.words = words
+
             def render(self, task: Task) -> Text:
-                return Text(words())
+                return Text(self.words(), no_wrap=True)
 
         bar = Bar(
             TextColumn("verify"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeLeft(),
-            TextColumn("{task.fields[detail]}", markup=False),
-            console=Console(file=self.stream, force_terminal=True),
+            *shown,
+            Words(self.left_text),
+            Words(lambda: self.detail[:room]),
+            console=console,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
             refresh_per_second=4,
         )
-        bar.add_task("", total=self.total, detail="")
+        bar.add_task("", total=self.total)
         bar.start()
         return bar

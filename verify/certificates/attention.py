@@ -68,7 +68,7 @@ class Reader:
         if len(found) == 1 and found[0].is_self:
             return [self._reads(found[0].joint, at)], None
         for candidate in found:
-            upper = candidate.score.upper(candidate.joint)
+            upper = candidate.upper
             if upper > query.space.largest:
                 raise Refused(
                     self.where,
@@ -204,7 +204,7 @@ class Reader:
         """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
         joint = candidate.joint
         found, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
-        return found and ahead and candidate.score.upper(joint) <= most
+        return found and ahead and candidate.upper <= most
 
     def _by_position(
         self,
@@ -255,7 +255,7 @@ class Reader:
     def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
         if any(self._inexact(c.exact, c.joint) for c in candidates):
             return self._by_count(query, candidates, needed, at)
-        winning = max(c.score.lower(c.joint) for c in candidates if self._sure(query, c))
+        winning = max(c.lower for c in candidates if self._sure(query, c))
         lost: list[Fraction] = []
         winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
         able = Winners(winners, [self._many(c) for c in winners])
@@ -264,9 +264,9 @@ class Reader:
         if 0 < lead < needed + noise:
             lead = max(lead, able.lead(lost))
         kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
-        spans = sorted({c.score.lower(c.joint) for c in winners if c.exact.is_constant})
+        spans = sorted({c.lower for c in winners if c.exact.is_constant})
         for c in winners:
-            rank = spans.index(c.score.lower(c.joint)) if c.exact.is_constant else -1
+            rank = spans.index(c.lower) if c.exact.is_constant else -1
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
             self.trace.append(f"key {sorted(c.ids)} {c.place} {c.whole} {rank} {signs}")
         if able.unique():
@@ -316,12 +316,12 @@ class Reader:
 
     def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
         """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
-        top = max(c.score.upper(c.joint) for c in winners)
-        always = [c for c in winners if c.certain and self._sure(query, c) and c.score.upper(c.joint) == top]
+        top = max(c.upper for c in winners)
+        always = [c for c in winners if c.certain and self._sure(query, c) and c.upper == top]
         most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
-        constant_scores = all(c.score.upper(c.joint) == c.score.lower(c.joint) == top for c in winners)
+        constant_scores = all(c.upper == c.lower == top for c in winners)
         for i in range(len(self.rows.value)):
             held = [c for c in winners if c.value(i).terms]
             if not held:

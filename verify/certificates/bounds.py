@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, Domain, Form, Integer, Interval, Reciprocal, Rounded, Space, canonical
-from verify.certificates.polynomial import ZERO, Monomial, Number, Polynomial, atom, constant
+from verify.certificates.domains import POSITION, Domain, Integer, Interval, Reciprocal, Rounded, Space
+from verify.certificates.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Bounded:
             if monomial:
                 a, b = self._monomial(monomial, ideal)
                 low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
-        if not refined:
+        if not refined or len(polynomial.atoms) < 2:
             return low, high
         if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
             known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
@@ -64,7 +64,22 @@ class Bounded:
             low, high = max(low, end), min(high, other)
         return low, high
 
+    def form_bounds(self, form: Form) -> tuple[int, int]:
+        """As `bounds`, of a form of Integer atoms."""
+        low = high = 0
+        for name, c in form:
+            domain = self.box[name]
+            assert isinstance(domain, Integer)
+            first, last = (domain.low, domain.high) if c > 0 else (domain.high, domain.low)
+            low, high = low + c * first, high + c * last
+        if form in self.forms and len(form) > 1:
+            first, last = self.forms[form]
+            return max(low, first), min(high, last)
+        return low, high
+
     def _monomial(self, monomial: Monomial, ideal: bool) -> tuple[Number, Number]:
+        if len(monomial) == 1:
+            return self._atom(monomial[0], ideal)
         low: Number = 1
         high: Number = 1
         for name, group in itertools.groupby(monomial):
@@ -100,9 +115,9 @@ class Bounded:
 
     def _by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
         """What `forms` knows of an affine form of Integer atoms."""
-        if not self.forms or not self.is_integer_affine(polynomial) or len(polynomial.atoms) < 2:
+        if not self.forms or not self.is_integer_affine(polynomial):
             return
-        form, factor = canonical(polynomial)
+        form, factor = polynomial.canonical
         if form in self.forms:
             a, b = (factor * end for end in self.forms[form])
             yield polynomial.constant + min(a, b), polynomial.constant + max(a, b)
@@ -194,7 +209,7 @@ class Bounded:
             low, high = self.bounds(polynomial)
         if low < 0 < high:
             return 0
-        if all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
+        if polynomial.is_constant or all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
             return -1 if high <= 0 else 1
         ideal_low, ideal_high = self.bounds(polynomial, ideal=True)
         if high <= 0 and ideal_high <= 0:
@@ -216,8 +231,9 @@ class Bounded:
 
     def on_grid(self, polynomial: Polynomial) -> bool:
         """Whether every value is a multiple of the step, so that nothing is rounded."""
+        steps = self.space.step.denominator
         for monomial, c in polynomial.terms.items():
             inexact = sum(not isinstance(self.box[name], Integer) for name in monomial)
-            if inexact > 1 or (c if inexact else c / self.space.step).denominator != 1:
+            if inexact > 1 or (c.denominator > 1 and (inexact or steps % c.denominator)):
                 return False
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial
@@ -67,10 +68,20 @@ class Candidate:
         """What would be read."""
         return self.joint.register(VALUES - i)
 
+    @cached_property
+    def upper(self) -> Fraction:
+        """An upper bound of the score."""
+        return self.score.upper(self.joint)
+
+    @cached_property
+    def lower(self) -> Fraction:
+        """A lower bound of the score."""
+        return self.score.lower(self.joint)
+
     @property
     def certain(self) -> bool:
         """Whether all such keys have the same score."""
-        return self.whole and self.score.upper(self.joint) == self.score.lower(self.joint)
+        return self.whole and self.upper == self.lower
 
     @property
     def is_self(self) -> bool:
@@ -122,4 +133,4 @@ def entry(query: Kind) -> int:
 
 def lowest(candidates: Sequence[Candidate]) -> Fraction:
     """A lower bound of every score."""
-    return min(c.score.lower(c.joint) for c in candidates)
+    return min(c.lower for c in candidates)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import zip_longest
 
 from precision.format import Discipline, Rounding
@@ -37,30 +38,59 @@ MOST_KINDS = 4000
 
 @dataclass
 class Report:
-    """What was proved. leads: of each head, the narrowest. errors: register → the largest error in steps. kinds: after each block.
+    """What was proved. registers: their names. leads: of each head, the narrowest. kinds: after each block.
 
-    ranges: (block, register) → bounds behind it. invariants: those that were used, by name. trace: what the ideal model does,
-    in the checker's own words: two models with the same trace are the same function.
+    invariants: those that were used, by name. met: every kind on the way. behind: those behind each block, and what is read of
+    them. trace: where and what the ideal model does, kinds or the checker's words for who wins.
     """
 
-    @property
+    registers: Sequence[str] = ()
+    leads: dict[str, Lead] = field(default_factory=dict)
+    kinds: list[int] = field(default_factory=list)
+    invariants: dict[str, str] = field(default_factory=dict)
+    met: list[Kind] = field(default_factory=list)
+    behind: list[tuple[int, Kind, frozenset[int]]] = field(default_factory=list)
+    trace: list[tuple[str, str | Kind]] = field(default_factory=list)
+
+    @cached_property
     def ideal(self) -> str:
         """A fingerprint of the ideal model."""
-        return hashlib.sha256("\n".join(text for _, text in self.trace).encode()).hexdigest()
+        return hashlib.sha256("\n".join(text for _, text in self.told).encode()).hexdigest()
 
-    leads: dict[str, Lead] = field(default_factory=dict)
-    errors: dict[str, Fraction] = field(default_factory=dict)
-    kinds: list[int] = field(default_factory=list)
-    ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = field(default_factory=dict)
-    invariants: dict[str, str] = field(default_factory=dict)
-    trace: list[tuple[str, str]] = field(default_factory=list)
+    @cached_property
+    def told(self) -> list[tuple[str, str]]:
+        """The trace as text: two models of which it is the same are the same function."""
+        return [(where, what if isinstance(what, str) else _told(what)) for where, what in self.trace]
 
     def first_difference(self, other: Report) -> str:
         """Where the ideal models may differ first; "" if they are the same function."""
-        for (where, text), (_, expected) in zip_longest(self.trace, other.trace, fillvalue=("the last block", "")):
+        for (where, text), (_, expected) in zip_longest(self.told, other.told, fillvalue=("the last block", "")):
             if text != expected:
                 return where
         return ""
+
+    @cached_property
+    def errors(self) -> dict[str, Fraction]:
+        """Register → the largest error in steps."""
+        found: dict[str, Fraction] = {}
+        for kind in self.met:
+            for index, polynomial in kind.registers.items():
+                if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
+                    name = self.registers[index]
+                    found[name] = max(error, found.get(name, Fraction(0)))
+        return found
+
+    @cached_property
+    def ranges(self) -> dict[tuple[int, str], tuple[Fraction, Fraction]]:
+        """(block, register) → bounds behind it, where it is read."""
+        found: dict[tuple[int, str], tuple[Fraction, Fraction]] = {}
+        for block, kind, live in self.behind:
+            for index in live:
+                name = self.registers[index]
+                low, high = kind.bounds(kind.register(index))
+                old = found.get((block, name), (low, high))
+                found[block, name] = min(low, old[0]), max(high, old[1])
+        return found
 
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
@@ -73,27 +103,13 @@ class Report:
             lead = min((x.lead for x in (old, found) if x.lead), default=Fraction(0))
             self.leads[where] = Lead(lead, max(old.needed, found.needed), min(old.winning, found.winning))
 
-    def registers(self, block: int, kind: Kind, names: Sequence[str], live: frozenset[int]) -> None:
-        """The bounds of a kind's registers, of which only those that are live are kept."""
-        for index in live:
-            name = names[index]
-            low, high = kind.bounds(kind.register(index))
-            old = self.ranges.get((block, name), (low, high))
-            self.ranges[block, name] = min(low, old[0]), max(high, old[1])
-
-    def error(self, kind: Kind, names: Sequence[str]) -> None:
-        """The errors of a kind's registers."""
-        for index, polynomial in kind.registers.items():
-            if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
-                self.errors[names[index]] = max(error, self.errors.get(names[index], Fraction(0)))
-
 
 def check(model: Model, language: Language) -> Report:
     """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
     fused = model.arithmetic.discipline is Discipline.FUSED
-    report = Report()
+    report = Report(model.registers)
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
     numbers = [str(family.told) for family in model.families.values()]
     report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
@@ -193,8 +209,7 @@ def _block(
         keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, delayed)
         report.invariants |= {item.name: item.statement for item in keeper.used}
         parts = [part for kind in parts for part in keeper.parts(entry(kind))]
-        for kind in parts:
-            report.error(kind, model.registers)
+        report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     if layer.heads:
         keys = Keys(kinds)
@@ -206,15 +221,14 @@ def _block(
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
                 report.lead(where, lead)
-                report.trace += [(where, text) for text in (*reader.trace, *map(_told, found))]
+                report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in found)]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
             parts = read
             width += len(head.value)
         parts = [_written(kind, layer.out, at, model, fused) for kind in parts]
-        for kind in parts:
-            report.error(kind, model.registers)
+        report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     done: list[Kind] = []
     for kind in parts:
@@ -222,11 +236,10 @@ def _block(
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
     live = model.live(number, feed_forward=True)
-    for kind in done:
-        report.registers(number, kind, model.registers, live)
-        report.error(kind, model.registers)
-        # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
-        report.trace.append((f"{at}, feed-forward", _told(kind)))
+    report.met += done
+    report.behind += [(number, kind, live) for kind in done]
+    # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
+    report.trace += [(f"{at}, feed-forward", kind) for kind in done]
     return merged(done, model.live(number))
 
 

@@ -10,7 +10,6 @@ multiples of the format's step.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,13 +17,12 @@ from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import Number, Polynomial, atom, total
+from verify.certificates.polynomial import Polynomial
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share
 SHARED = frozenset((POSITION, SIZE))  # what keeps its name and is never eliminated
 Interval = tuple[Fraction, Fraction]
-Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
 
 
 class Refused(Exception):
@@ -106,18 +104,3 @@ class Space:
     def fresh(self, letter: str) -> str:
         """A name that no atom has."""
         return f"{letter}{next(self.names)}"
-
-
-def canonical(polynomial: Polynomial) -> tuple[Form, Number]:
-    """The form F and the factor a with polynomial = a·F + its constant."""
-    pairs = sorted((m[0], c) for m, c in polynomial.terms.items() if m)
-    scale = math.lcm(*(c.denominator for _, c in pairs))
-    integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
-    divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
-    form = tuple((name, c // divisor) for (name, _), c in zip(pairs, integers, strict=True))
-    return form, divisor if scale == 1 else Fraction(divisor, scale)
-
-
-def form_polynomial(form: Form) -> Polynomial:
-    """The form as a polynomial."""
-    return total([atom(name) * c for name, c in form])

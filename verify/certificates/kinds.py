@@ -16,16 +16,13 @@ from verify.certificates.domains import (
     SHARED,
     SIZE,
     Domain,
-    Form,
     Integer,
     Reciprocal,
     Refused,
     Rounded,
     Undecided,
-    canonical,
-    form_polynomial,
 )
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.polynomial import Form, Polynomial, atom, constant, form_polynomial
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,8 @@ class Kind(Bounded):
 
     def settle(self, polynomial: Polynomial, where: str) -> tuple[Kind, Polynomial]:
         """One operator: its exact result rounded. Raises Refused if it may saturate."""
+        if not polynomial.terms:
+            return self, polynomial
         sized = SIZE in polynomial.atoms
         low, high = self.bounds(polynomial, refined=sized)
         if sized and low == high:  # the position is 3n − 1, say: what depends on both may be one number
@@ -93,7 +92,7 @@ class Kind(Bounded):
         """Parts in each of which `sign` knows more of this polynomial."""
         parts: list[Kind | None] = []
         if self.is_integer_affine(polynomial):
-            form, factor = canonical(polynomial)
+            form, factor = polynomial.canonical
             bound = Fraction(-polynomial.constant) / factor
             alone = form_polynomial(form)
             parts = [
@@ -136,7 +135,7 @@ class Kind(Bounded):
             return None
         if form.is_constant:
             return self
-        body, factor = canonical(form)
+        body, factor = form.canonical
         ends = sorted(Fraction(end - form.constant) / factor for end in (low, high))
         first, last = math.ceil(ends[0]), math.floor(ends[1])
         if first > last:
@@ -251,7 +250,7 @@ class Kind(Bounded):
             if len(body.atoms) == len(form):
                 forms[form] = (first, last)
             elif len(body.atoms) > 1:
-                rest, factor = canonical(body)
+                rest, factor = body.canonical
                 ends = sorted(Fraction(end - body.constant) / factor for end in (first, last))
                 forms[rest] = (math.ceil(ends[0]), math.floor(ends[1]))
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
@@ -275,7 +274,7 @@ class Kind(Bounded):
             box[names[name]] = domain
         forms = {}
         for form, ends in self.forms.items():
-            body, factor = canonical(form_polynomial(form).renamed(names))
+            body, factor = form_polynomial(form).renamed(names).canonical
             forms[body] = ends if factor > 0 else (-ends[1], -ends[0])
         registers = {index: p.renamed(names) for index, p in self.registers.items()}
         return replace(self, registers=registers, box=box, forms=forms)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, SHARED, Domain, Form, Integer, Reciprocal, Rounded, form_polynomial
+from verify.certificates.domains import POSITION, SHARED, Domain, Integer, Reciprocal, Rounded
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.polynomial import Form, Polynomial, atom
 
 
 class Pool:
@@ -78,9 +78,8 @@ def _follows(kind: Kind, other: Kind) -> bool:
     """Whether a position of the one may be next to one of the other, as far as forms of position and size tell."""
     forms = {form for form in (*kind.forms, *other.forms) if SHARED.issuperset(name for name, _ in form)}
     for form in {((POSITION, 1),), *forms}:
-        body = form_polynomial(form)
         step = dict(form).get(POSITION, 0)
-        (low, high), (other_low, other_high) = kind.bounds(body), other.bounds(body)
+        (low, high), (other_low, other_high) = kind.form_bounds(form), other.form_bounds(form)
         if other_low + step > high or other_high + step < low:
             return False
     return True
@@ -144,7 +143,7 @@ def instance(whole: Kind, part: Kind) -> Kind | None:
             x = replace(x, low=y.low, high=y.high, error=y.error)
         box[name] = x if not isinstance(y, Integer) else y
     forms: dict[Form, tuple[int, int]] = {}
-    for form in whole.forms.keys() | _comparisons(whole):
+    for form in sorted(whole.forms.keys() | _comparisons(whole)):
         body = Polynomial({(name,): Fraction(c) for name, c in form})
         low, high = part.bounds(body.substitute({name: atom(names[name]) for name, _ in form}))
         forms[form] = (math.ceil(low), math.floor(high))
@@ -162,9 +161,19 @@ def comparisons(kind: Kind) -> tuple[tuple[bool, ...], ...]:
     found = []
     for i, (_, x) in enumerate(counts):
         for _, y in counts[:i]:
-            low, high = kind.bounds(atom(x.of) - atom(y.of) + constant(x.shift - y.shift))
+            low, high = (end + x.shift - y.shift for end in _difference(kind, x.of, y.of))
             found.append((low >= 1, low >= 0, high <= 0, high <= -1))
     return tuple(found)
+
+
+def _difference(kind: Kind, x: str, y: str) -> tuple[int, int]:
+    """Bounds of x − y."""
+    if x == y:
+        return 0, 0
+    if x < y:
+        return kind.form_bounds(((x, 1), (y, -1)))
+    low, high = kind.form_bounds(((y, 1), (x, -1)))
+    return -high, -low
 
 
 def shaped(kind: Kind) -> tuple[Kind, object]:
@@ -217,10 +226,9 @@ def hull(a: Kind, b: Kind) -> Kind:
         else:
             box[name] = x
     forms: dict[Form, tuple[int, int]] = {}
-    for form in a.forms.keys() | b.forms.keys() | _comparisons(a):
-        body = Polynomial({(name,): Fraction(c) for name, c in form})
-        (low, high), (other_low, other_high) = a.bounds(body), b.bounds(body)
-        forms[form] = (math.ceil(min(low, other_low)), math.floor(max(high, other_high)))
+    for form in sorted(a.forms.keys() | b.forms.keys() | _comparisons(a)):
+        (low, high), (other_low, other_high) = a.form_bounds(form), b.form_bounds(form)
+        forms[form] = min(low, other_low), max(high, other_high)
     return replace(a, box=box, forms=forms, before=a.before | b.before, parents=a.parents | b.parents)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import ZERO, Polynomial, total
+from verify.certificates.polynomial import ZERO, Polynomial, combination
 from verify.certificates.rows import Row, Sublayer, Weight, as_polynomial
 
 UNDECIDED_GATE = (Fraction(0), Fraction(1))
@@ -22,13 +22,18 @@ def dot(
 ) -> tuple[Kind, Polynomial]:
     """Σ weight·value + bias, rounded."""
     if fused:
-        return kind.settle(total([*(value * w for w, value in pairs), as_polynomial(bias)]), where)
+        return kind.settle(_sum(pairs, bias), where)
     result = ZERO
     for w, value in pairs:
         if value.terms:
             kind, product = kind.settle(value * w, where)
             kind, result = kind.settle(result + product, where)
     return kind.settle(result + as_polynomial(bias), where) if bias else (kind, result)
+
+
+def _sum(pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight) -> Polynomial:
+    terms = [(value * w, 1) if isinstance(w, Polynomial) else (value, w) for w, value in pairs if value.terms]
+    return combination([*terms, (as_polynomial(bias), 1)])
 
 
 def row_of(kind: Kind, row: Row, bias: Weight, where: str, fused: bool) -> tuple[Kind, Polynomial]:
@@ -62,7 +67,7 @@ def feed_forward(
             continue
         at = f"{where}, unit {number}"
         if fused:  # a gate that stays shut stays so rounded or saturated
-            gate = total([*(kind.register(i) * w for i, w in unit.gate), as_polynomial(unit.gate_bias)])
+            gate = _sum([(w, kind.register(i)) for i, w in unit.gate], unit.gate_bias)
             gate = kind.fixed(gate)  # a part may have one n left, whose forms do not speak of it any more
             if kind.sign(gate) < 0:
                 shut.add(number)

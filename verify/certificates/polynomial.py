@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import cast
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
+Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
 Number = int | Fraction
 NONE = cast(Fraction, 0)
 
@@ -34,10 +36,20 @@ class Polynomial:
         """Whether no atom occurs."""
         return not self.terms or (len(self.terms) == 1 and () in self.terms)
 
-    @property
+    @cached_property
     def is_affine(self) -> bool:
         """Whether every monomial has at most one atom."""
         return all(len(monomial) <= 1 for monomial in self.terms)
+
+    @cached_property
+    def canonical(self) -> tuple[Form, Number]:
+        """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant."""
+        pairs = sorted((m[0], c) for m, c in self.terms.items() if m)
+        scale = math.lcm(*(c.denominator for _, c in pairs))
+        integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
+        divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
+        form = tuple((name, c // divisor) for (name, _), c in zip(pairs, integers, strict=True))
+        return form, divisor if scale == 1 else Fraction(divisor, scale)
 
     def __add__(self, other: Polynomial | Number) -> Polynomial:
         if not isinstance(other, Polynomial):
@@ -56,6 +68,9 @@ class Polynomial:
     def __mul__(self, other: Polynomial | Number) -> Polynomial:
         if not isinstance(other, Polynomial):
             return _of({monomial: c * other for monomial, c in self.terms.items()}) if other else ZERO
+        if self.is_constant or other.is_constant:
+            factor, polynomial = (self.constant, other) if self.is_constant else (other.constant, self)
+            return polynomial * factor
         terms: dict[Monomial, Fraction] = {}
         for a, c in self.terms.items():
             for b, d in other.terms.items():
@@ -90,14 +105,21 @@ class Polynomial:
         return " + ".join(show(m, c) for m, c in sorted(self.terms.items())) or "0"
 
 
-def _of(terms: Mapping[Monomial, Fraction]) -> Polynomial:
+def _of(terms: Mapping[Monomial, Number]) -> Polynomial:
     """Integers among the coefficients are ints, which calculate ten times as fast; all that they lack of a Fraction is `/`."""
-    return Polynomial({monomial: c.numerator if c.denominator == 1 else c for monomial, c in terms.items() if c})  # type: ignore[misc]
+    return Polynomial(
+        {m: c if type(c) is int or c.denominator != 1 else c.numerator for m, c in terms.items() if c}  # type: ignore[misc]
+    )
 
 
 def constant(value: Number) -> Polynomial:
     """The polynomial that is this number."""
     return _of({(): cast(Fraction, value)})
+
+
+def form_polynomial(form: Form) -> Polynomial:
+    """The form as a polynomial."""
+    return Polynomial({(name,): cast(Fraction, c) for name, c in form})
 
 
 def atom(name: str) -> Polynomial:
@@ -107,10 +129,15 @@ def atom(name: str) -> Polynomial:
 
 def total(polynomials: Iterable[Polynomial]) -> Polynomial:
     """Their sum."""
+    return combination((polynomial, 1) for polynomial in polynomials)
+
+
+def combination(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
+    """Σ number·polynomial."""
     terms: dict[Monomial, Fraction] = {}
-    for polynomial in polynomials:
+    for polynomial, factor in pairs:
         for monomial, c in polynomial.terms.items():
-            terms[monomial] = terms.get(monomial, NONE) + c
+            terms[monomial] = terms.get(monomial, NONE) + c * factor
     return _of(terms)
 
 

@@ -28,7 +28,7 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
     """The part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is behind that."""
     while True:
         joint, score = candidate.joint, candidate.score
-        upper = score.upper(joint)
+        upper = candidate.upper
         if upper < winning:
             lost.append(winning - upper)
             return None
@@ -66,7 +66,7 @@ class Winners:
         """
         on, least = self._line()
         for part, many, is_on in zip(self.parts, self.many, on, strict=True):
-            if many and not is_on and part.score.lower(part.joint) < part.score.upper(part.joint):
+            if many and not is_on and part.lower < part.upper:
                 return Fraction(0)
         gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
         return min([*lost, *gaps, *([least] if any(on) else [])], default=Fraction(0))
@@ -96,7 +96,7 @@ class Winners:
             is_on and c.score.rest.is_constant and len(c.score.squares) == 1
             for c, is_on in zip(self.parts, on, strict=True)
         ]
-        spans = [(c.score.lower(c.joint), c.score.upper(c.joint)) for c in self.parts]
+        spans = [(c.lower, c.upper) for c in self.parts]
         for i, c in enumerate(self.parts):
             for j in range(i):
                 same = c.place.is_constant and c.place == self.parts[j].place  # one position has one kind

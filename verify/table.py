@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich import box
@@ -20,6 +20,7 @@ from rich.text import Text
 
 from constructions.show import cli
 from constructions.show.terminal import console
+from verify.bits import claimed as bits
 from verify.framework.claim import EVIDENCE, Claim, Json, Row, Searched, Verdict
 from verify.framework.ledger import natural, read_run
 from verify.framework.order import LEDGER
@@ -37,6 +38,7 @@ WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 COSTS = (
     "size",
     "precision",
+    "least-bits",
     "length",
     "cost",
     "circuit",
@@ -256,6 +258,14 @@ def is_shipped(row: Row) -> bool:
     return claim.variant == "repaired" and not claim.finding and claim.expected is Verdict.HOLDS
 
 
+def named() -> Iterator[tuple[str, Basis]]:
+    """Each model that solves a task, by the task and its architecture."""
+    for task, bases in TASKS.items():
+        for architecture, basis in zip(ARCHITECTURES, bases, strict=True):
+            if basis is not None and basis.outcome is Outcome.SOLVED:
+                yield f"{task}, {architecture}", basis
+
+
 def status(found: Sequence[Cell]) -> int:
     """The exit status."""
     outcomes = {cell.outcome for cell in found}
@@ -338,13 +348,23 @@ def _command(argv: Sequence[str]) -> int:
     found = list(cells(rows))
     if arguments.json:
         documents = [cell.document() for cell in found]
-        cli.write_json({"schema": 1, "options": options, "cells": documents, "settled": status(found) == cli.HOLDS})
+        cli.write_json(
+            {
+                "schema": 1,
+                "options": options,
+                "cells": documents,
+                "bits": [asdict(item) for item in bits.found_in(rows, named())],
+                "settled": status(found) == cli.HOLDS,
+            }
+        )
     elif arguments.markdown:
-        print(markdown(found), end="")
+        print(markdown(found))
+        print(bits.markdown(bits.found_in(rows, named())), end="")
     else:
         screen = console()
         screen.print(table(found, min(WIDTH, screen.width)))
         screen.print(totals(found))
+        screen.print(bits.table(bits.found_in(rows, named()), min(WIDTH, screen.width)))
     return status(found)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from verify import table
+from verify.bits import claimed as bits
 from verify.framework import ledger
 from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness, id_of
 from verify.framework.options import Options
@@ -239,6 +240,33 @@ def test_json(show: Any) -> None:
     assert (cell["verdict"], cell["missing"], cell["how"]) == ("not settled", ["5.8/size"], None)
     assert [claim["id"] for claim in cell["claims"]] == ["5.8", "5.8/circuit", "5.8/cost", "5.8/every-run"]
     assert cells["Index", TRANSFORMER]["how"] == "no chain of thought"
+
+
+def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
+    rows = everything()
+    for id in ("4.6/index-rounding", "4.6/index-least-bits", "4.6/recall-least-bits"):
+        rows[id] = row(id, Verdict.REFUTED if "recall" in id else Verdict.HOLDS)
+    for id in ("4.7/lean-precision", "4.7/lean-least-bits"):
+        rows[id] = row(id, variant="lean")
+    rows["4.6/precision"] = replace(
+        row("4.6/precision"), claim=replace(rows["4.6/precision"].claim, statement="p ≤ 4|n")
+    )
+    found = {item["model"]: item for item in json.loads(show(list(rows.values()), "--json")[1])["bits"]}
+    model = f"Index, {TRANSFORMER}"
+    said = {"wired": "p ≤ 4|n", "certified": "all", "fails": "4.6/index-least-bits holds all"}
+    assert found[model] == {"model": model, **said}
+    assert found[f"IsTree, {TRANSFORMER}, lean"]["fails"] == "4.7/lean-least-bits holds all"
+    assert found[f"associative recall, {TRANSFORMER}"]["fails"] == ""
+    assert (
+        f"| {model} | p ≤ 4\\|n | all | 4.6/index-least-bits holds all |" in show(list(rows.values()), "--markdown")[1]
+    )
+    del rows["4.6/precision"]
+    assert not any(name.endswith(TRANSFORMER) and "IsTree" not in name for name in bits_of(rows))
+
+
+def bits_of(rows: Mapping[str, Row]) -> list[str]:
+    """The models of which the bits are said."""
+    return [item.model for item in bits.found_in(list(rows.values()), table.named())]
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,7 +117,17 @@ class Octave:
     bits: int
 
 
-@claims("row", [(row.claim("precision", "O(log n) bits suffice for each of the four models."), row) for row in ROWS])
+def bounds_of(row: Row) -> str:
+    """Which p suffices for which of its models, in words."""
+    tasks = [stem.partition("/")[2] for stem in row.stems]
+    bounds = [f"{slope}·log2 n + {slope + rest}" for slope, rest in row.bits]
+    return ", ".join(
+        f"p ≤ {bound} for {' and '.join(task for task, own in zip(tasks, bounds, strict=True) if own == bound)}"
+        for bound in dict.fromkeys(bounds)
+    )
+
+
+@claims("row", [(row.claim("precision", f"O(log n) bits suffice: {bounds_of(row)}."), row) for row in ROWS])
 def test_logarithmic_precision(check: Check, row: Row) -> None:
     def within(octave: Octave) -> Counterexample | None:
         slope, rest = row.bits[row.stems.index(octave.stem)]

@@ -1,0 +1,81 @@
+"""How many bits each model takes, in the words of the claims of a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from typing import Protocol
+
+from rich import box
+from rich.table import Table
+
+from verify.framework.claim import Claim, Row, Verdict
+
+VARIANTS = ("repaired", "lean")
+HEADER = ("model", "p as wired", "rounding certified", "fewer bits")
+
+
+class Basis(Protocol):
+    """What a cell of the table rests on."""
+
+    def has(self, claim: Claim) -> bool:
+        """Whether a claim is one of it."""
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The p of a model. wired: at most so much. certified: for which inputs. fails: below which p some input fails."""
+
+    model: str
+    wired: str
+    certified: str
+    fails: str
+
+
+def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[Bits]:
+    """Of every model with a claim about its p that holds."""
+    found = []
+    for name, basis in models:
+        for variant in VARIANTS:
+            own = [row for row in rows if basis.has(row.claim) and row.claim.variant == variant and _stands(row)]
+            about = {
+                aspect: [row for row in own if row.claim.aspect.removeprefix(f"{variant}-") == aspect]
+                for aspect in ("precision", "rounding", "least-bits")
+            }
+            wired, fails = (" ".join(_statements(about[aspect])) for aspect in ("precision", "least-bits"))
+            if fails:
+                fails = f"{fails} {_ranges(about['least-bits'])}"
+            certified = _ranges(about["rounding"])
+            if wired:
+                found.append(Bits(name if variant == VARIANTS[0] else f"{name}, {variant}", wired, certified, fails))
+    return found
+
+
+def _stands(row: Row) -> bool:
+    claim = row.claim
+    return not claim.finding and claim.expected is Verdict.HOLDS and row.verdict is Verdict.HOLDS
+
+
+def _statements(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row.claim.statement for row in rows))
+
+
+def _ranges(rows: Sequence[Row]) -> str:
+    return "; ".join(dict.fromkeys(evidence.range for row in rows for evidence in row.evidence))
+
+
+def markdown(found: Sequence[Bits]) -> str:
+    """As Markdown."""
+    lines = [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|"]
+    lines += [f"| {' | '.join(text.replace('|', chr(92) + '|') or '—' for text in astuple(item))} |" for item in found]
+    return "\n".join(lines) + "\n"
+
+
+def table(found: Sequence[Bits], width: int) -> Table:
+    """For a terminal."""
+    shown = Table(box=box.HORIZONTALS, show_lines=True, pad_edge=False, padding=0, width=width)
+    for column in HEADER:
+        shown.add_column(column, ratio=1, overflow="fold")
+    for item in found:
+        shown.add_row(*(text or "—" for text in astuple(item)))
+    return shown

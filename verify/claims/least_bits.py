@@ -1,0 +1,57 @@
+"""Is the p that a model is wired for more than it needs? Hard inputs that fail a few bits below it.
+
+Source: Theorems 4.6 and 4.7, whose "O(log n) bits" leaves the constants open. `python -m verify.precision` looks at every p.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from verify.bits.search import emulated, first_failure
+from verify.bits.subjects import LEAST_N, Subject
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claims
+
+# By how many bits less than the p(n) of its formula a model fails at the latest.
+GAPS = {
+    Subject("index"): 8,
+    Subject("recall"): 6,
+    Subject("ngram"): 6,
+    Subject("counting"): 8,
+    Subject("istree"): 6,
+    Subject("istree", "lean"): 4,
+}
+LARGEST = 64  # beyond, runs take long
+
+
+def claim_of(subject: Subject, gap: int) -> Claim:
+    """What is said of one model."""
+    statement = f"Fewer bits are too few: at one of the p from p(n) − {gap} to p(n) − 2 a hard input fails."
+    theorem = "4.7" if subject.construction == "istree" else "4.6"
+    if subject.variant == "lean":
+        return Claim.about(
+            theorem, subject.construction, "lean-least-bits", f"Theorem {theorem}", statement, variant="lean"
+        )
+    return Claim.about(theorem, subject.construction, "least-bits", f"Theorem {theorem}", statement)
+
+
+def fails_below(subject: Subject, gap: int, n: int) -> Counterexample | None:
+    """None if a hard input fails at one of these p."""
+    wired_for, cases = subject.wired_for(n), subject.cases(n)
+    for precision_bits in range(wired_for - 2, wired_for - gap - 1, -2):
+        wired = subject.build(n, precision_bits)
+        if first_failure(wired, cases, emulated(wired.model, wired.arithmetic)) is not None:
+            return None
+    return Counterexample(wired_for=wired_for, no_failure_down_to=wired_for - gap)
+
+
+@claims("subject", [(claim_of(subject, gap), subject) for subject, gap in GAPS.items()])
+def test_few_bits_less_are_too_few(check: Check, subject: Subject) -> None:
+    sizes = check.sizes(LEAST_N[subject.construction], cap=LARGEST, ratio=4)
+    check.chosen(
+        sizes,
+        partial(fails_below, subject, GAPS[subject]),
+        range=f"n = {', '.join(map(str, sizes))}",
+        size=lambda n: n,
+        precision=f"p(n) − {GAPS[subject]} … p(n) − 2, fused",
+    )

@@ -31,9 +31,18 @@ from verify.certificates.operators import added, dot, feed_forward
 from verify.certificates.output import settle_output
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.recurrence import Keeper
-from verify.certificates.rows import Layer, Row, Written, as_polynomial
+from verify.certificates.rows import Row, Written, as_polynomial
 
 MOST_KINDS = 4000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a check stands in front of a block. names: how many were given; trace: how long it is."""
+
+    kinds: Sequence[Kind]
+    names: int
+    trace: int
 
 
 @dataclass
@@ -47,6 +56,7 @@ class Report:
     registers: Sequence[str] = ()
     leads: dict[str, Lead] = field(default_factory=dict)
     kinds: list[int] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     met: list[Kind] = field(default_factory=list)
     behind: list[tuple[int, Kind, frozenset[int]]] = field(default_factory=list)
@@ -108,24 +118,33 @@ def check(model: Model, language: Language) -> Report:
     """Proves soundness of rounding for every input. Raises Refused with the first place that fails, Undecided for "cannot tell"."""
     if model.arithmetic.rounding is not Rounding.NEAREST_EVEN or not model.arithmetic.format.is_fixed_point:
         raise Undecided("the number format", "only R_p with rounding to nearest even is covered")
-    fused = model.arithmetic.discipline is Discipline.FUSED
     report = Report(model.registers)
     words = {word: [(i, str(w)) for i, w in row] for word, row in model.specials.items()}
     numbers = [str(family.told) for family in model.families.values()]
     report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
+    require_weights(model, language)
+    kinds = embedded(model, language)
+    for number in range(len(model.layers)):
+        report.entries.append(Entry(kinds, kinds[0].space.given, len(report.trace)))
+        kinds = behind_block(model, language, number, kinds, report)
+        report.kinds.append(len(kinds))
+    require_output(model, kinds)
+    return report
+
+
+def require_weights(model: Model, language: Language) -> None:
+    """Raises Refused with the first weight that is no element of the format."""
     fmt, sizes = model.arithmetic.format, Bounded(Space(model.arithmetic.format), {}, {SIZE: Integer(*language.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
         if max(map(abs, sizes.bounds(form))) > fmt.max_value or not sizes.on_grid(form):
             raise Refused(where, f"weight {weight} is not an element of {fmt.name}")
-    kinds = embedded(model, language)
-    for number, layer in enumerate(model.layers):
-        last = number == len(model.layers) - 1
-        kinds = _block(model, language, number, layer, kinds, fused, report, language.answers if last else None)
-        report.kinds.append(len(kinds))
+
+
+def require_output(model: Model, kinds: Sequence[Kind]) -> None:
+    """Raises Refused or Undecided unless the same tokens come out in both readings."""
     for kind in kinds:
-        settle_output(kind, model, fused)
-    return report
+        settle_output(kind, model, model.arithmetic.discipline is Discipline.FUSED)
 
 
 def embedded(model: Model, language: Language) -> list[Kind]:
@@ -183,17 +202,10 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
     return done
 
 
-def _block(
-    model: Model,
-    language: Language,
-    number: int,
-    layer: Layer,
-    kinds: list[Kind],
-    fused: bool,
-    report: Report,
-    answers: frozenset[str] | None,
-) -> list[Kind]:
-    """The kinds behind a block. answers: the places that matter behind it; None for all."""
+def behind_block(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
+    """The kinds behind a block. Behind the last one only the places of answers matter."""
+    layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
+    answers = language.answers if number == len(model.layers) - 1 else None
     at = f"block {number}"
     index = {name: i for i, name in enumerate(model.registers)}
     known = tuple(

@@ -9,8 +9,6 @@ multiples of the format's step.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -73,12 +71,12 @@ class Rounded:
 Domain = Integer | Reciprocal | Rounded
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Space:
-    """What all kinds of one model share: the format, and a supply of names."""
+    """What all kinds of one model share: the format, and a supply of names. given: how many there are so far."""
 
     format: Format
-    names: Iterator[int] = field(default_factory=itertools.count)
+    given: int = 0
     known: dict[int, Fraction] = field(default_factory=dict)
 
     @cached_property
@@ -103,4 +101,5 @@ class Space:
 
     def fresh(self, letter: str) -> str:
         """A name that no atom has."""
-        return f"{letter}{next(self.names)}"
+        self.given += 1
+        return f"{letter}{self.given - 1}"

@@ -10,18 +10,22 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
-from verify.certificates.building import Subject, build, families_of
-from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, Judged, held_against, judge
+from verify.certificates.building import Subject, families_of, language_of
+from verify.certificates.checker import Report, check
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, wired_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model, described
 from verify.certificates.mutants import CHANGES, Place, mutant, named, places, weight_at, with_weight
+from verify.certificates.recheck import is_same_function
+from verify.certificates.rows import of_matrices
 
 OTHER_FUNCTION = "another function"
 Change = tuple[Place, str]
@@ -65,30 +69,43 @@ class Surveyor:
         return wired_of(self.subject)
 
     @cached_property
-    def _own(self) -> tuple[Model, Language, Judged]:
-        model, language = build(self.subject)
-        return model, language, judge(model, language)
+    def _own(self) -> tuple[Model, Language, Report]:
+        wired, language = self.wired, language_of(self.subject)
+        families = families_of(self.subject, self.subject.n)
+        model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+        return model, language, check(model, language)
 
-    def _described(self, model: Transformer) -> Model:
-        wired, families = self.wired, families_of(self.subject, self.subject.n)
-        return described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+    def _changed(self, model: Transformer, block: int) -> Model:
+        """One with this block of another model."""
+        own, _, _ = self._own
+        layers = [*own.layers]
+        layers[block] = of_matrices(model.blocks[block])
+        return replace(own, layers=tuple(layers))
 
-    def judged(self, model: Transformer) -> Judged:
-        """What the check says of these weights; their ideal model must be the construction's."""
+    def verdict(self, model: Transformer, block: int, *, at_once: bool = False) -> str:
+        """What the check says of weights that differ in one block; their ideal model must be the construction's.
+
+        at_once: OTHER_FUNCTION may be said of what would be refused.
+        """
         own, language, found = self._own
-        changed = self._described(model)
-        return held_against(judge(changed, language), changed, self.subject.construction, own, found)
+        try:
+            same = is_same_function(self._changed(model, block), language, own, found, block, at_once=at_once)
+        except Undecided:
+            return UNKNOWN
+        except Refused:
+            return REFUSED
+        return CERTIFIED if same else OTHER_FUNCTION
 
     @cached_property
     def changes(self) -> list[Change]:
         """Every change of one weight; `moved` in a row of one entry is none."""
         model, step = self.wired.model, self.step
-        original = self._described(model).digest
+        original, _, _ = self._own
         every = itertools.product(places(model), CHANGES)
         return [
             (place, change)
             for place, change in every
-            if change != "moved" or self._described(mutant(model, place, change, step)).digest != original
+            if change != "moved" or self._changed(mutant(model, place, change, step), place[0]) != original
         ]
 
     @property
@@ -103,10 +120,9 @@ class Surveyor:
         verdicts, slack, ends = Counter[str](), [], dict[Place, tuple[float, float]]()
         for place, change in drawn:
             model = mutant(self.wired.model, place, change, self.step)
-            judged = self.judged(model)
-            other = judged.verdict == REFUSED and ANOTHER in judged.what
-            verdicts[OTHER_FUNCTION if other else judged.verdict] += 1
-            if judged.verdict == CERTIFIED:
+            verdict = self.verdict(model, place[0])
+            verdicts[verdict] += 1
+            if verdict == CERTIFIED:
                 ends[place] = ends.get(place) or self.interval(place)
                 slack.append(self._slack(place, change, model, ends[place], inputs))
         return Survey(len(self.changes), len(drawn), verdicts, slack, len(inputs))
@@ -131,7 +147,8 @@ class Surveyor:
         most = int((float(fmt.max_value) - side * weight) / self.step)  # steps up to the last number
 
         def holds(steps: int) -> bool:
-            return self.judged(with_weight(model, place, weight + side * steps * self.step)).verdict == CERTIFIED
+            changed = with_weight(model, place, weight + side * steps * self.step)
+            return self.verdict(changed, place[0], at_once=True) == CERTIFIED
 
         near, far = 0, 1
         while far <= most and holds(far):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
 from verify import certify
-from verify.certificates.building import Subject
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.building import Subject, build, families_of
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
+from verify.certificates.model import described
 from verify.certificates.mutants import mutant, named, places, with_weight
 from verify.certificates.slack import OTHER_FUNCTION, Surveyor
 
@@ -29,6 +31,29 @@ def test_a_survey() -> None:
     assert not any(item.wrong for item in survey.slack)
 
 
+SURVEYORS = [
+    (INDEX, 40),
+    (Surveyor(Subject("recall", 4, model="hybrid")), 15),
+    (Surveyor(Subject("istree", 4, lean=True)), 4),
+]
+
+
+@pytest.mark.parametrize(("surveyor", "count"), SURVEYORS, ids=["index", "recall, hybrid", "lean"])
+def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor: Surveyor, count: int) -> None:
+    wired, subject = surveyor.wired, surveyor.subject
+    own, language = build(subject)
+    found = judge(own, language)
+    for place, change in random.Random(1).sample(surveyor.changes, count):
+        model = mutant(wired.model, place, change, surveyor.step)
+        families = families_of(subject, subject.n)
+        changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+        judged = held_against(judge(changed, language), changed, subject.construction, own, found)
+        verdict = OTHER_FUNCTION if ANOTHER in judged.what else judged.verdict
+        assert surveyor.verdict(model, place[0]) == verdict, (place, change)
+        at_once = surveyor.verdict(model, place[0], at_once=True)
+        assert (at_once == CERTIFIED) == (verdict == CERTIFIED)
+
+
 @pytest.mark.parametrize(
     ("name", "free"),
     [("block 1, head 0, W_Q, row 2, register one", True), ("block 1, head 0, W_Q, row 0, register one", False)],
@@ -39,8 +64,8 @@ def test_an_interval(name: str, free: bool) -> None:
     low, high = INDEX.interval(at)
     assert (low < high) == free
     for weight, verdict in ((low, True), ((low + high) // 2, True), (high, True), (low - INDEX.step, False)):
-        judged = INDEX.judged(with_weight(INDEX.wired.model, at, weight))
-        assert (judged.verdict == CERTIFIED) == verdict
+        changed = with_weight(INDEX.wired.model, at, weight)
+        assert (INDEX.verdict(changed, at[0], at_once=True) == CERTIFIED) == verdict
 
 
 def test_hard_inputs_contradict_a_model_that_is_wrong() -> None:

@@ -2,7 +2,7 @@
 
 A theorem about a model is two things: the ideal model (the same weights over exact rationals; attention averages the keys of
 largest score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of
-steps of it. This package proves the second, and tells whether two models have the same ideal.
+steps of it. This package proves the second, and tells whether two models have the same ideal; `verify.programs` is about the first.
 
 tapes        the texts of the models that write a Turing machine's tape
 language     which token sequences are meant, and the invariants of their runs that are assumed, by name

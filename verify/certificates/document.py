@@ -126,17 +126,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         "what": judged.what,
         "precision_bits": model.arithmetic.format.significand_bits + 1,
         "weights_sha256": model.digest,
-        "inputs": [
-            {
-                "place": place.name,
-                "positions": [str(place.low), str(place.high)],
-                "token": place.word or [str(end) for end in place.numbers],
-                "after": [language.places[i].name for i in place.after],
-                **({"every": place.every} if place.every > 1 else {}),
-                **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
-            }
-            for place in language.places
-        ],
+        "inputs": inputs_of(language),
         "answers": sorted(language.answers),
     }
     if judged.report is not None:
@@ -152,6 +142,21 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
             "ideal_sha256": report.ideal,
         }
     return found
+
+
+def inputs_of(language: Language) -> list[Json]:
+    """The places of the inputs that are meant."""
+    return [
+        {
+            "place": place.name,
+            "positions": [str(place.low), str(place.high)],
+            "token": place.word or [str(end) for end in place.numbers],
+            "after": [language.places[i].name for i in place.after],
+            **({"every": place.every} if place.every > 1 else {}),
+            **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
+        }
+        for place in language.places
+    ]
 
 
 def _short(error: Fraction) -> str:

@@ -154,9 +154,22 @@ class Check:
 
         A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
+        from verify.certificates.document import certificate
+
+        self._certified(certificate, subjects, range, precision)
+
+    def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
+        """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
+        from verify.programs.document import explanation
+
+        self._certified(explanation, subjects, range, "")
+
+    def _certified(
+        self, make: Callable[[Subject], Json], subjects: Iterable[Subject], range: str, precision: str
+    ) -> None:
         from verify.framework.weights import Weights
 
-        weights = Weights()
+        weights = Weights(make)
         self._walk(
             Certified, subjects, weights.judge, range, lambda subject: subject.n, precision, earned=weights.digest
         )

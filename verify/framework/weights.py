@@ -1,24 +1,27 @@
-"""How a claim is certified: by the static checker's word about weights, and by nothing else."""
+"""How a claim is certified: by what is computed from weights, and by nothing else."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from verify.certificates.building import Subject
-from verify.certificates.document import REFUSED, UNKNOWN, certificate
+from verify.certificates.document import REFUSED, UNKNOWN
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Undecided
 
 
 class Weights:
-    """Makes certificates, and remembers whose weights they are about."""
+    """Makes certificates, and remembers whose weights they are about. make: the document for a model."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[Subject], Mapping[str, Any]]) -> None:
+        self.make = make
         self.hashes: dict[Subject, str] = {}
 
     def judge(self, subject: Subject) -> Counterexample | None:
         """One model, all its inputs. Raises Undecided."""
-        document = certificate(subject)
+        document = self.make(subject)
         where, what = document["where"], document["what"]
         if document["verdict"] == UNKNOWN:
             raise Undecided(f"{subject.construction}, n = {subject.n}: {where}: {what}")

@@ -1,0 +1,240 @@
+"""Terms are what they say: each register's against exact runs, and any term's normal form against the term itself."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from constructions.retrieval.task import ASK, START, Question
+from verify.certificates.building import MODELS, Subject, build, findings_of, language_of
+from verify.certificates.hard_inputs import wired_of
+from verify.certificates.ideal import IdealModel
+from verify.programs.extraction import Program, extract
+from verify.programs.facts import Facts
+from verify.programs.interpreter import Input
+from verify.programs.normal import Normalizer
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    Above,
+    At,
+    Atom,
+    Back,
+    Best,
+    Count,
+    Equal,
+    IsWord,
+    Matching,
+    Nearest,
+    NumberOf,
+    Pick,
+    Positive,
+    Read,
+    Reciprocal,
+    Sum,
+    Term,
+    as_term,
+    at_first,
+)
+from verify.programs.witness import tokens_of
+
+N = 4
+TRANSFORMERS = [key for key in MODELS if key[1] != "rag"]
+
+
+def subject_of(name: str, model: str, printed: Sequence[str] = ()) -> Subject:
+    return Subject(name, N, model=model, printed=tuple(printed))
+
+
+@cache
+def program(subject: Subject) -> Program:
+    return extract(*build(subject))
+
+
+def contradictions(subject: Subject, questions: Sequence[Question]) -> list[str]:
+    """Where a term is not the register of the exact run, here or as it is told at its place."""
+    found, wired, language = program(subject), wired_of(subject), language_of(subject)
+    ideal = IdealModel(wired.model)
+    names = [wired.registers.index(name) for name in found.names]
+    wrong = []
+    for question in questions:
+        words = question.words()
+        history, _ = ideal.run(wired.tokens(words))
+        told = Input(tokens_of(words))
+        last = next(
+            i for i, p in enumerate(language.places) if p.name in language.answers and p.word in ("", words[-1])
+        )
+        here = at_place(subject, last if words[-1] != "0" else len(language.places) - 1)
+        for k, layer in itertools.product(range(1, len(words) + 1), range(len(found.stages))):
+            for i, name in enumerate(found.names):
+                value = history[k - 1][layer][names[i]]
+                if told.value(found.stages[layer].registers.get(i, as_term(0)), k) != value:
+                    wrong.append(f"{words}, position {k}, {found.stages[layer].where}, {name}")
+                if k == len(words) and told.value(here[layer].get(i, as_term(0)), k) != value:
+                    wrong.append(f"{words}, as told at its place, {found.stages[layer].where}, {name}")
+    return wrong
+
+
+@cache
+def at_place(subject: Subject, place: int) -> list[dict[int, Term]]:
+    found = program(subject)
+    normal = Normalizer(found.facts.at(frozenset([place])))
+    return [{i: normal.term(value) for i, value in stage.registers.items()} for stage in found.stages]
+
+
+def questions(name: str, most: int) -> list[Question]:
+    """Short ones, and some of each length."""
+    task, asked = MODELS[name, "transformer"].task, MODELS[name, "transformer"].query_length
+    every = [
+        Question(sequence, query)
+        for length in range(N + 1)
+        for sequence in itertools.product(range(1, N + 1), repeat=length)
+        for query in itertools.product(*[range(1, N + 1)] * (asked - 1), range(0 if task.zero else 1, N + 1))
+    ]
+    sensible = [question for question in every if not task.wrong(question)]
+    return random.Random(name).sample(sensible, min(most, len(sensible)))
+
+
+@pytest.mark.parametrize(("name", "model"), TRANSFORMERS, ids="-".join)
+def test_registers_of_an_exact_run(name: str, model: str) -> None:
+    assert not contradictions(subject_of(name, model), questions(name, 10))
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "finding"),
+    [(name, model, finding.id) for name, model in TRANSFORMERS for finding in findings_of(name, model)],
+    ids="-".join,
+)
+def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) -> None:
+    assert not contradictions(subject_of(name, model, [finding]), questions(name, 2))
+
+
+LANGUAGE = language_of(Subject("counting", N))
+NUMBERS = st.integers(-3, 3).map(Fraction)
+
+
+def sums(atoms: st.SearchStrategy[Atom]) -> st.SearchStrategy[Term]:
+    """Polynomials of few terms."""
+    monomials = st.lists(atoms, max_size=2).map(lambda found: _product(found))
+    parts = st.lists(st.tuples(monomials, NUMBERS), min_size=1, max_size=3)
+    return parts.map(lambda found: sum((value * c for value, c in found), as_term(0)))
+
+
+def _product(atoms: Sequence[Atom]) -> Term:
+    value = ONE
+    for a in atoms:
+        value = value * as_term(a)
+    return value
+
+
+def deeper(inner: st.SearchStrategy[Atom]) -> st.SearchStrategy[Atom]:
+    terms = sums(inner)
+    pairs = st.lists(st.tuples(terms, terms), min_size=1, max_size=2).map(tuple)
+    matching = pairs.map(Matching)
+    whole = st.builds(lambda value, c: value + c, sums(st.sampled_from([POSITION, NumberOf()])), NUMBERS)
+    where = st.one_of(
+        st.integers(1, 3).map(Back),
+        whole.map(Nearest),
+        st.integers(0, 2).map(lambda c: Nearest(as_term(POSITION) - c)),
+        st.builds(Pick, matching, st.booleans()),
+        st.lists(st.tuples(terms, terms), min_size=1, max_size=3).map(lambda rows: Best(tuple(rows))),
+    )
+    return st.one_of(
+        terms.map(Positive),
+        terms.map(Above),
+        terms.map(Sum),
+        matching.map(Count),
+        matching.map(lambda found: Reciprocal(ONE + as_term(Count(found)))),
+        st.builds(Equal, terms, NUMBERS),
+        st.builds(Read, terms, where),
+    )
+
+
+BASE: st.SearchStrategy[Atom] = st.sampled_from(
+    [POSITION, NumberOf(), IsWord(START), IsWord(ASK), IsWord("0"), Equal(as_term(POSITION), Fraction(1))]
+)
+ATOMS = st.recursive(BASE, deeper, max_leaves=8)
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> list[str]:
+    number = st.integers(1, N)
+    sequence = draw(st.lists(number, max_size=N))
+    return Question(tuple(sequence), (draw(number), draw(st.integers(0, N)))).words()
+
+
+@settings(max_examples=40)
+@given(sums(ATOMS), prompts())
+def test_a_normal_form_is_equal(value: Term, words: list[str]) -> None:
+    facts = Facts.everywhere(LANGUAGE)
+    normal, run = Normalizer(facts).term(value), Input(tokens_of(words))
+    for k in range(1, len(words) + 1):
+        assert run.value(normal, k) == run.value(value, k)
+    last = next(i for i, p in enumerate(LANGUAGE.places) if p.name == f"threshold{' 0' * (words[-1] == '0')}")
+    here = facts.at(frozenset([last]))
+    k = len(words)
+    assert run.value(Normalizer(here).term(value), k) == run.value(value, k)
+    low, high = here.bounds(value)
+    assert low <= run.value(value, k) <= high
+    assert run.value(value, 1) == at_first(value, START)
+
+
+@st.composite
+def scores(draw: st.DrawFn) -> Best:
+    """−S(x − y)² for some keys, −G(j − f)², and a default at position 1: near to what heads are wired as, and off it."""
+    number, k, first = as_term(NumberOf()), as_term(POSITION), as_term(Equal(as_term(POSITION), Fraction(1)))
+    before = as_term(Read(number, Back(1)))
+    marked = as_term(IsWord(ASK))
+    asked = Equal(as_term(Count(Matching(((marked, ONE),)))), Fraction(0))
+    rows, squares = list[tuple[Term, Term]](), as_term(0)
+    keys = [(before, number), (number, before), (as_term(asked) * number, before), (marked, ONE), (number, number + 1)]
+    for key, query in draw(st.lists(st.sampled_from(keys), max_size=2, unique=True)):
+        cost = draw(st.sampled_from([8, 400, 400]))
+        rows += [(key * key, as_term(-cost)), (key, query * (2 * cost))]
+        squares = squares + query * query * cost
+    weight = draw(st.sampled_from([0, 0, 1, 2]))
+    target = draw(st.sampled_from([as_term(0), k, ONE, number + 1, k - 2]))
+    rows += [(k * k, as_term(-weight)), (k, target * (2 * weight))]
+    default = draw(st.sampled_from([0, 0, -50, -150, -200, -500, 1]))
+    whole = draw(st.sampled_from([True, True, True, False]))
+    return Best(
+        (*rows, (first, (squares if whole else as_term(0)) + (target * target * weight if whole else 0) + default))
+    )
+
+
+@settings(max_examples=40)
+@given(scores(), st.sampled_from([as_term(Equal(as_term(POSITION), Fraction(1))), as_term(NumberOf())]), prompts())
+def test_who_wins(best: Best, value: Term, words: list[str]) -> None:
+    facts = Facts.everywhere(LANGUAGE)
+    read, run = as_term(Read(value, best)), Input(tokens_of(words))
+    told = Normalizer(facts).term(read)
+    last = next(i for i, p in enumerate(LANGUAGE.places) if p.name == f"threshold{' 0' * (words[-1] == '0')}")
+    event("kept" if any(isinstance(getattr(a, "where", None), Best) for a in told.atoms) else "told")
+    assert all(run.value(told, k) == run.value(read, k) for k in range(1, len(words) + 1))
+    here = Normalizer(facts.at(frozenset([last]))).term(read)
+    event("kept there" if any(isinstance(getattr(a, "where", None), Best) for a in here.atoms) else "told there")
+    assert run.value(here, len(words)) == run.value(read, len(words))
+
+
+def test_a_score_that_no_rule_tells_is_kept() -> None:
+    k, number = as_term(POSITION), as_term(NumberOf())
+    normal = Normalizer(Facts.everywhere(LANGUAGE))
+    kept = normal.term(as_term(Read(number, Best(((number, k),)))))
+    assert kept == as_term(Read(number, Best(((number, k),))))
+    halfway = Best(((k * k, as_term(-2)), (k, number * 2 + 1)))  # nearest to (2·number + 1)/4
+    assert isinstance(next(iter(normal.term(as_term(Read(number, halfway))).atoms)).where, Best)  # type: ignore[attr-defined]
+
+
+def test_a_position_that_is_not_there_is_refused() -> None:
+    run = Input(tokens_of([START, "2", ASK, "2"]))
+    with pytest.raises(ValueError, match="position 4 is told to read 9"):
+        run.value(as_term(Read(ONE, At(as_term(9)))), 4)
+    assert replace(run, known={}).value(as_term(Read(as_term(NumberOf()), At(as_term(2)))), 4) == 2

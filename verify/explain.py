@@ -1,0 +1,131 @@
+"""`python -m verify.explain`: the program that a model's weights are, and whether it is the task.
+
+Exit status: 0 if the program is the task, for every input of this n; 1 with an input on which it is not; 2 usage; 3 cannot tell,
+or there is nothing to compare it with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from constructions.istree.graphs import LAYOUTS
+from constructions.show import cli
+from verify.certificates.building import COVERED, Subject, findings_of, is_covered
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.domains import Undecided
+from verify.certificates.files import read
+from verify.programs.document import differences, explained, explanation
+
+PROG = "python -m verify.explain"
+DEFAULT_N = 16
+LARGEST_N = 10**18
+CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
+VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
+DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
+arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
+EXAMPLES = f"""examples:
+  {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
+  {PROG} recall --n 1000000000000       the same program at any size
+  {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
+  {PROG} counting --printed count-query an input on which the program is not the task
+  {PROG} istree --n 8                   explained, with nothing to compare it with
+  {PROG} index.safetensors              an exported model, held against the task of the construction it names
+
+in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
+
+exit status: 0 the program is the task, 1 it is not, on an input that is shown, 2 usage, 3 cannot tell"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
+    add = parser.add_argument
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
+    add("--model", choices=("transformer", "rag", "hybrid"), default="transformer", help="default: transformer")
+    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}")
+    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
+    add("--json", action="store_true", help="one JSON document on standard output")
+    add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
+    return parser
+
+
+def _command(argv: Sequence[str]) -> int:
+    args = _parser().parse_args(argv)
+    if args.replay is not None:
+        return _replay(args.replay, args.json)
+    if args.what is None:
+        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
+    if args.what.endswith(".safetensors"):
+        try:
+            with cli.usage_errors():
+                subject, model, language = read(Path(args.what))
+        except Undecided as undecided:
+            found = {"construction": args.what, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+            return _show(found, args.json)
+        return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
+    if not is_covered(args.what, args.model) or args.what == "turing":
+        raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {', '.join(COVERED[:-1])} are")
+    known = [finding.id for finding in findings_of(args.what, args.model)]
+    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
+    if unknown := set(printed) - set(known):
+        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+    if args.tokens != "paper" and args.what != "istree":
+        raise cli.CommandError("--tokens is for istree; a sequence has one layout")
+    lean = args.variant == "lean"
+    if lean and (args.what != "istree" or printed):
+        raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
+    n = args.n or DEFAULT_N
+    subject = Subject(args.what, n, printed=printed, layout=args.tokens, lean=lean, model=args.model)
+    with cli.usage_errors():
+        return _show(explanation(subject), args.json)
+
+
+def _replay(path: Path, as_json: bool) -> int:
+    with cli.usage_errors(f"{path}: "):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise ValueError("this is no explanation")
+        changed = differences(document)
+    if not changed:
+        return _show(document, as_json)
+    found = {**document, "verdict": REFUSED, "where": str(path)}
+    return _show({**found, "what": f"differs from what the weights say: {', '.join(changed)}"}, as_json)
+
+
+def _show(document: dict[str, Any], as_json: bool) -> int:
+    verdict = str(document["verdict"])
+    if as_json:
+        cli.write_json(document)
+        return CODES[verdict]
+    for sublayer in document.get("program", ()):
+        if sublayer["writes"]:
+            print(sublayer["where"])
+            width = max(map(len, sublayer["writes"]))
+            for name, text in sublayer["writes"].items():
+                print(f"  {name:<{width}} = {text}")
+    due = document.get("task", {})
+    for place, text in due.items():
+        print(f"at {place}, k: {document['answers'].get(place, '?')}")
+        print(f"{'the task':>{len(place) + 6}}: {text}")
+    model = document.get("model", "transformer")
+    name = document["construction"] + (f", {model}" if model != "transformer" else "")
+    size = f", n = {document['n']}" if "n" in document else ""
+    print(f"{name}{size}: {VERDICTS[verdict]}{', for every input' if verdict == CERTIFIED else ''}")
+    if document["what"]:
+        print(f"  {document['where']}: {document['what']}")
+    return CODES[verdict]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

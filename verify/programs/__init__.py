@@ -1,0 +1,22 @@
+"""Programs: what the ideal model computes, read off its weights and held against the task.
+
+A certificate says that a rounded run is the ideal model's. This package says which function the ideal model is: the same weights
+over exact rationals, with attention that averages the keys of largest score.
+
+terms        the language: polynomials over what a position knows, and reads of other positions
+text         a term as people read it
+interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
+facts        bounds that hold at some places of all inputs
+normal       the normal form: every rule is an identity, given such bounds
+heads        who wins a head, in place of its scores
+output       which word has the largest logit
+extraction   the walk over the blocks: weights in, terms out
+tasks        the definitions of the tasks, in the same language
+witness      a small input on which a program is not the task
+document     the program and its comparison, as one JSON document
+
+Soundness. The walk transcribes: an affine row is a polynomial, ReLU(g)·u the product of two terms, a head the mean over the
+largest scores. After that terms are only replaced by equal ones, each rule an identity over what `Facts` knows. A head whose
+winners no rule tells keeps its scores, and the comparison that needs it names it and stops. Tests hold every register's term
+against exact runs, random terms against their normal forms, and changed weights against the verdict.
+"""

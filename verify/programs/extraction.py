@@ -1,0 +1,151 @@
+"""Weights in, terms out: the walk over a model's blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.certificates.domains import Undecided
+from verify.certificates.language import Language
+from verify.certificates.model import NUMBER, Model
+from verify.certificates.polynomial import Polynomial
+from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
+from verify.programs.facts import Facts
+from verify.programs.normal import Normalizer
+from verify.programs.terms import ONE, POSITION, ZERO, Back, Best, IsWord, NumberOf, Positive, Read, Sum, Term, as_term
+
+Registers = dict[int, Term]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a sublayer leaves. where: which one. registers: all that are not 0. changed: those that it wrote."""
+
+    where: str
+    registers: Registers
+    changed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The terms of every register behind the embedding and behind both sublayers of each block."""
+
+    names: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    facts: Facts
+
+
+def extract(model: Model, language: Language) -> Program:
+    """The program that the weights are. Raises Undecided for weights that are no numbers, or a recurrence that no rule tells."""
+    normal = Normalizer(Facts.everywhere(language))
+    registers = _embedded(model, normal)
+    stages = [Stage("embedding", registers, tuple(registers))]
+    for number, layer in enumerate(model.layers):
+        at = f"block {number}"
+        added: Registers = {}
+        if layer.recurrence is not None:
+            added = _states(layer.recurrence, registers, normal, f"{at}, recurrence")
+        values: list[Term] = []
+        for h, head in enumerate(layer.heads):
+            values += _reads(head, registers, normal, f"{at}, head {h}")
+        for i, row in layer.out:
+            added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
+        if layer.recurrence is not None or layer.heads:
+            registers = _plus(registers, added, normal)
+            mixer = "recurrence" if layer.recurrence is not None else "attention"
+            stages.append(Stage(f"{at}, {mixer}", registers, tuple(added)))
+        else:
+            stages.append(Stage(f"{at}, attention", registers, ()))
+        added = _fed(layer.feed_forward, registers, normal)
+        registers = _plus(registers, added, normal)
+        stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
+    return Program(model.registers, tuple(stages), normal.facts)
+
+
+def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registers:
+    both = {i: registers.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*registers, *added})}
+    return {i: settled for i, value in both.items() if (settled := normal.settled(value)) != ZERO}
+
+
+def _number(weight: Weight) -> Fraction:
+    if isinstance(weight, Polynomial):
+        raise Undecided("the weights", "they are forms of n: a program is of one n")
+    return Fraction(weight)
+
+
+def _affine(row: Row, bias: Weight, registers: Registers) -> Term:
+    return sum((registers[i] * _number(w) for i, w in row if i in registers), as_term(_number(bias)))
+
+
+def _embedded(model: Model, normal: Normalizer) -> Registers:
+    """Word and position: a polynomial of the number at numbers, a constant at each word."""
+    found: Registers = {}
+    for family, numbers in model.families.items():
+        number = as_term(NumberOf(family))
+        words = [p.word for p in normal.facts.language.places]
+        for i, polynomial in numbers.rows.items():
+            value = ZERO
+            for monomial, c in polynomial.terms.items():
+                if any(name != NUMBER for name in monomial):
+                    raise Undecided("the embedding", f"{polynomial} is no polynomial of a number")
+                power = ONE
+                for _ in monomial:
+                    power = power * number
+                value = value + power * c
+            if value.constant:  # what every number of the family has, and no other token
+                if len(model.families) > 1:
+                    raise Undecided("the embedding", f"numbers of {family!r} share a constant")
+                others = sum((as_term(IsWord(word)) for word in {*words} - {""}), ZERO)
+                value = value - others * value.constant
+            found[i] = found.get(i, ZERO) + value
+    for word, row in model.specials.items():
+        for i, w in row:
+            found[i] = found.get(i, ZERO) + as_term(IsWord(word)) * _number(w)
+    for i, w in model.position:
+        found[i] = found.get(i, ZERO) + as_term(POSITION) * _number(w)
+    return {i: value for i, term in sorted(found.items()) if (value := normal.term(term)) != ZERO}
+
+
+def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str) -> list[Term]:
+    keys = [_affine(row, 0, registers) for row in head.key]
+    queries = [_affine(row, 0, registers) for row in head.query]
+    best = Best(tuple(zip(keys, queries, strict=True)), where)
+    return [normal.term(as_term(Read(_affine(row, 0, registers), best))) for row in head.value]
+
+
+def _fed(layer: Sublayer, registers: Registers, normal: Normalizer) -> Registers:
+    hidden: Registers = {}
+    for u, unit in enumerate(layer.units):
+        gate, up = _affine(unit.gate, unit.gate_bias, registers), _affine(unit.up, unit.up_bias, registers)
+        hidden[u] = normal.reduced(normal.atom(Positive(normal.settled(gate))) * normal.settled(up))
+    return {i: normal.settled(_affine(row, bias, hidden)) for i, row, bias in layer.down}
+
+
+def _states(layer: Recurrent, registers: Registers, normal: Normalizer, where: str) -> Registers:
+    """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before."""
+    feed = {i: _affine(row, 0, registers) for i, row in layer.feed}
+    carry = dict(layer.carry)
+    found: Registers = {}
+    pending: Sequence[int] = sorted({*feed, *carry})
+    while pending:
+        ready = [i for i in pending if all(j in found or j == i or j not in pending for j, _ in carry.get(i, ()))]
+        if not ready:
+            raise Undecided(where, "its states depend on each other in a circle")
+        for i in ready:
+            found[i] = normal.term(_state(i, carry.get(i, ()), feed.get(i, ZERO), found, where))
+        pending = [i for i in pending if i not in found]
+    return found
+
+
+def _state(i: int, row: Iterable[tuple[int, Weight]], fed: Term, found: Registers, where: str) -> Term:
+    own = ZERO
+    summed = False
+    for j, weight in row:
+        if j == i:
+            if _number(weight) != 1:
+                raise Undecided(where, f"a state is kept {weight} times")
+            summed = True
+        elif j in found:
+            own = own + as_term(Read(found[j], Back(1))) * _number(weight)
+    return as_term(Sum(own + fed)) if summed else own + fed

@@ -1,0 +1,133 @@
+"""Who wins a head, in place of its scores.
+
+The score, for the query's position k and each j ≤ k, is a polynomial in the key's atoms with coefficients that are terms of k.
+What has no key atom is the same for all j and does not count. Two rules:
+  nearest  −c·j² + 2c·f·j with c > 0 and an integer f is −c(j − f)² but for what all share: the position nearest to f wins, and
+           no two of them tie, as 1 … k has no gap
+  match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
+           A j > 1 that matches has −T at least, T = max G(j − f)² over 2 … k; one that does not has −min S_i at most. So if
+           −min S_i < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. If G = δ = 0,
+           then 1 and all matches tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.programs.facts import Facts
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    ZERO,
+    Equal,
+    Matching,
+    Monomial,
+    Nearest,
+    Pick,
+    Term,
+    as_term,
+    at_first,
+    term,
+)
+
+FIRST = Equal(as_term(POSITION), Fraction(1))
+K = as_term(POSITION)
+Rows = tuple[tuple[Term, Term], ...]
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Position 1 and all positions of 2 … k that match."""
+
+    matching: Matching
+
+
+def by_key(rows: Rows) -> dict[Monomial, Term]:
+    """The score's coefficients: monomial of the key → term of the query. What all keys share is left out."""
+    found: dict[Monomial, Term] = {}
+    for key, query in rows:
+        for monomial, c in key.items:
+            if monomial:
+                found[monomial] = found.get(monomial, ZERO) + query * c
+    return {monomial: found[monomial] for monomial in sorted(found, key=_order) if found[monomial] != ZERO}
+
+
+def _order(monomial: Monomial) -> tuple[str, ...]:
+    return tuple(a.order for a in monomial)
+
+
+def as_rows(score: dict[Monomial, Term]) -> Rows:
+    """The coefficients as rows, one for each monomial."""
+    return tuple((term([(monomial, 1)]), query) for monomial, query in score.items())
+
+
+def winners(score: dict[Monomial, Term], facts: Facts) -> Nearest | Pick | Tied | None:
+    """Who has the largest score; None if no rule tells."""
+    left = dict(score)
+    bend = left.pop((POSITION, POSITION), ZERO)
+    slope = left.pop((POSITION,), ZERO)
+    if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
+        return None
+    weight = -bend.constant
+    target = slope * (1 / (2 * weight)) if weight else ZERO
+    if not facts.is_integer(target):
+        return None
+    if not left:
+        return Nearest(target) if weight else None
+    default = left.pop((FIRST,), ZERO)
+    pairs = _pairs(left, facts)
+    if not pairs:
+        return None
+    # δ: at position 1, less what is left out.
+    for cost, key, asked in pairs:
+        off = as_term(at_first(key, facts.start)) - asked
+        default = default - off * off * cost
+    off = ONE - target
+    default = default - off * off * weight
+    matching = Matching(
+        tuple(sorted(((key, asked) for _, key, asked in pairs), key=lambda p: (p[0].order, p[1].order)))
+    )
+    mismatch = min(cost for cost, _, _ in pairs)
+    low, high = facts.bounds(default)
+    if not weight:
+        if default == ZERO:
+            return Tied(matching)
+        return None
+    ends = [end for form in (target - 2, target - K) for end in facts.bounds(form)]
+    worst = weight * max(end * end for end in ends)
+    if not -mismatch < low <= high < -worst:
+        return None
+    if facts.bounds(target)[1] <= 2:
+        return Pick(matching)
+    if facts.bounds(target - K)[0] >= 0:
+        return Pick(matching, last=True)
+    return None
+
+
+def _pairs(left: dict[Monomial, Term], facts: Facts) -> list[tuple[Fraction, Term, Term]] | None:
+    """What is compared, with its cost: −S(x − y)² is −S·x² + 2S·y·x but for −S·y²; of a bit x, c·x is −|c|(x − 1[c > 0])².
+
+    x is a product of bits and one integer at most, so x² has the same bits.
+    """
+    keys: dict[Monomial, list[Term]] = {}
+    for monomial, query in left.items():
+        bits = tuple(a for a in monomial if facts.is_bit(a))
+        others = [a for a in monomial if a not in bits]
+        if len(others) > 2 or len(set(others)) > 1:
+            return None
+        keys.setdefault((*bits, *others[:1]), [ZERO, ZERO])[len(others) == 2] += query
+    pairs: list[tuple[Fraction, Term, Term]] = []
+    for monomial, (slope, bend) in keys.items():
+        x = term([(monomial, 1)])
+        if bend == ZERO and slope.is_constant and all(map(facts.is_bit, monomial)):
+            pairs.append((abs(slope.constant), x, as_term(int(slope.constant > 0))))
+            continue
+        if not bend.is_constant or bend.constant >= 0:
+            return None
+        cost = -bend.constant
+        asked = slope * (1 / (2 * cost))
+        if not (facts.is_integer(asked) and facts.globally.is_integer(x)):
+            return None
+        pairs.append((cost, x, asked))
+    return pairs

@@ -1,0 +1,149 @@
+"""Which word has the largest logit: the answer as a program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.certificates.domains import Undecided
+from verify.certificates.model import Model
+from verify.programs.normal import Normalizer
+from verify.programs.terms import ZERO, Above, Answer, Equal, If, Reciprocal, Say, SayNumber, Term, as_term, term
+
+WHERE = "the output head"
+
+
+def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
+    """With every term in its normal form, in branches under what is known there."""
+    match answer:
+        case If(bit, then, otherwise):
+            found = normal.term(bit)
+            if found.is_constant:
+                return normal_answer(then if found.constant else otherwise, normal)
+            return If(found, normal_answer(then, normal), normal_answer(otherwise, normal))
+        case SayNumber(number, family):
+            return SayNumber(normal.term(number), family)
+    return answer
+
+
+def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -> Answer:
+    """The word with the largest logit at these places. Raises Undecided if no rule tells it, or if two may tie."""
+    numbers: dict[str, tuple[Term, Term, Term]] = {}
+    for family, rows in model.families.items():
+        powers = [ZERO, ZERO, ZERO]
+        for i, polynomial in rows.rows.items():
+            for monomial, c in polynomial.terms.items():
+                if len(monomial) > 2:
+                    raise Undecided(WHERE, "an embedding is no quadratic polynomial of a number")
+                powers[len(monomial)] += registers.get(i, ZERO) * c
+        numbers[family] = (normal.term(powers[0]), normal.term(powers[1]), normal.term(powers[2]))
+    words = {
+        word: normal.term(sum((registers[i] * Fraction(w) for i, w in row if i in registers), ZERO))  # type: ignore[arg-type]
+        for word, row in model.specials.items()
+    }
+    return _Logits(model, numbers, words).answer(normal)
+
+
+@dataclass(frozen=True)
+class _Logits:
+    """Number v of a family has a + b·v + c·v²; words have terms."""
+
+    model: Model
+    numbers: Mapping[str, tuple[Term, Term, Term]]
+    words: Mapping[str, Term]
+
+    def answer(self, normal: Normalizer) -> Answer:
+        """The largest one."""
+        best: dict[Say | SayNumber, Term] = {Say(word): logit for word, logit in self.words.items()}
+        for family, (shared, slope, bend) in self.numbers.items():
+            low, high = self.model.families[family].low, self.model.families[family].high
+            if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
+                raise Undecided(WHERE, f"the logits of numbers are not a parabola: {bend.order}")
+            if bend == ZERO:
+                best[Say(f"a number {family}".strip())] = shared
+                continue
+            top = slope * (-1 / (2 * bend.constant))
+            least, most = normal.facts.bounds(top)
+            if not normal.facts.is_integer(top):
+                raise Undecided(WHERE, f"the parabola's top is no integer: {top.order}")
+            if least < low <= most:
+                return self._split(top, low, normal)
+            if low <= least and most <= high:
+                best[SayNumber(top, family)] = shared - top * top * bend.constant
+            elif most < low:
+                best[SayNumber(as_term(low), family)] = shared + slope * low + bend * (low * low)
+            else:
+                raise Undecided(WHERE, f"the number to say may be above {high}")
+        return self._largest({say: normal.settled(logit) for say, logit in best.items()}, normal)
+
+    def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:
+        """The number to say may be one below the least: apart from the others, if it is an atom."""
+        ((monomial, c),) = top.items if len(top.items) == 1 else (((), Fraction(0)),)
+        least, most = normal.facts.bounds(top)
+        if len(monomial) != 1 or c != 1 or least != low - 1:
+            raise Undecided(WHERE, f"the number to say may be below {low}, and no rule takes it apart: {top.order}")
+        answers = []
+        for ends in ((least, least), (Fraction(low), most)):
+            part = Normalizer(normal.facts.knowing(monomial[0], *ends))
+            numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
+            answers.append(_Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part))
+        return If(as_term(Equal(top, least)), *answers)
+
+    def _largest(self, best: Mapping[Say | SayNumber, Term], normal: Normalizer) -> Answer:
+        def beats(say: Say | SayNumber, positive: Term = ZERO) -> bool:
+            """Whether its logit is above all others, where `positive` is above 0."""
+            for other in (logit for it, logit in best.items() if it != say):
+                lead = normal.settled(best[say] - other)
+                if normal.facts.bounds(lead)[0] > 0:
+                    continue
+                share = lead.items[0][1] / positive.items[0][1] if positive.items and lead.items else Fraction(0)
+                if not (share > 0 and lead == positive * share):
+                    return False
+            return True
+
+        for say in best:
+            if beats(say):
+                return self._sayable(say)
+        if len(open_ones := [say for say, logit in best.items() if not logit.is_constant]) == 2:
+            then, otherwise = open_ones
+            lead = normal.settled(best[then] - best[otherwise])
+            bit = _sign(lead, normal)
+            if bit is not None and beats(then, lead) and beats(otherwise, lead * -1):
+                return If(bit, self._sayable(then), self._sayable(otherwise))
+        raise Undecided(WHERE, "no rule tells which logit is the largest")
+
+    def _sayable(self, say: Say | SayNumber) -> Say | SayNumber:
+        if isinstance(say, Say) and say.word not in self.words:
+            raise Undecided(WHERE, f"{say.word}, but which: all of them have one logit")
+        return say
+
+
+def _sign(value: Term, normal: Normalizer) -> Term | None:
+    """A bit that is 1 where the value is above 0, and it is below 0 elsewhere; None if that is not seen.
+
+    With 1/t times t ≥ 1, the value is a·F + δ, F an integer. If −a < δ < 0, it is above 0 if and only if F is, and never 0.
+    """
+    divisors = {a.of for a in value.atoms if isinstance(a, Reciprocal)}
+    if len(divisors) > 1:
+        return None
+    whole = value
+    for divisor in divisors:
+        kept = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
+        whole = term(kept) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
+    near = term((m, Fraction(round(c))) for m, c in whole.items)
+    if near.is_constant or not normal.facts.is_integer(near):
+        return None
+    scale = math.gcd(*(int(c) for _, c in near.items))
+    form = near * Fraction(1, scale)
+    low, high = normal.facts.bounds(whole - near)
+    if -scale < low <= high < 0:
+        return as_term(Above(form))
+    if 0 < low <= high < scale:
+        return as_term(Above(form + 1))
+    return None
+
+
+def _divided(monomial: tuple[object, ...]) -> bool:
+    return sum(isinstance(a, Reciprocal) for a in monomial) == 1

@@ -1,0 +1,285 @@
+"""The language of programs: terms over one position k of an input, and over positions that it reads.
+
+A term is a polynomial with rational coefficients over atoms; its value at k depends on the tokens at 1 … k alone. Inside `Read`,
+`Matching` and `Best`, keys and values are terms of the position that is read. An answer is what k says: a word, or a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+Number: TypeAlias = "int | Fraction"
+
+
+@dataclass(frozen=True)
+class Term:
+    """Σ coefficient · product of atoms. items: sorted, no coefficient is 0, no monomial twice; made by `term` alone."""
+
+    items: tuple[tuple[Monomial, Fraction], ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.items)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has no atoms."""
+        return all(not monomial for monomial, _ in self.items)
+
+    @property
+    def constant(self) -> Fraction:
+        """The coefficient of 1."""
+        return next((c for monomial, c in self.items if not monomial), Fraction(0))
+
+    @property
+    def atoms(self) -> frozenset[Atom]:
+        """The atoms of its monomials; not those inside of them."""
+        return frozenset(a for monomial, _ in self.items for a in monomial)
+
+    def __add__(self, other: Term | Number) -> Term:
+        return term((*self.items, *as_term(other).items))
+
+    def __sub__(self, other: Term | Number) -> Term:
+        return self + as_term(other) * -1
+
+    def __mul__(self, other: Term | Number) -> Term:
+        return term((a + b, c * d) for a, c in self.items for b, d in as_term(other).items)
+
+    @cached_property
+    def order(self) -> str:
+        """What it is sorted by: two terms have the same if and only if they are equal."""
+        return "(" + " ".join(f"{c}{''.join(f'.{a.order}' for a in monomial)}" for monomial, c in self.items) + ")"
+
+
+@dataclass(frozen=True)
+class Atom:
+    """What terms are polynomials over."""
+
+    @cached_property
+    def order(self) -> str:
+        """As `Term.order`."""
+        parts = [getattr(self, name) for name in self.__dataclass_fields__]
+        return f"{type(self).__name__}[{','.join(_order(part) for part in parts)}]"
+
+
+def _order(part: object) -> str:
+    if isinstance(part, Term):
+        return part.order
+    if isinstance(part, tuple):
+        return f"<{' '.join(map(_order, part))}>"
+    return part.order if isinstance(part, Atom) else repr(part)
+
+
+Monomial: TypeAlias = "tuple[Atom, ...]"
+
+
+@dataclass(frozen=True)
+class NumberOf(Atom):
+    """The number that the token at k is, 0 if it is none. family: of which kind of numbers."""
+
+    family: str = ""
+
+
+@dataclass(frozen=True)
+class IsWord(Atom):
+    """1 if the token at k is this word, else 0."""
+
+    word: str
+
+
+@dataclass(frozen=True)
+class Position(Atom):
+    """k, from 1."""
+
+
+@dataclass(frozen=True)
+class Positive(Atom):
+    """max(0, of)."""
+
+    of: Term
+
+
+@dataclass(frozen=True)
+class Equal(Atom):
+    """1 if of = value, else 0."""
+
+    of: Term
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Above(Atom):
+    """1 if of > 0, else 0."""
+
+    of: Term
+
+
+@dataclass(frozen=True)
+class Reciprocal(Atom):
+    """1/of; `of` is an integer and at least 1."""
+
+    of: Term
+
+
+@dataclass(frozen=True)
+class Count(Atom):
+    """How many positions 2 … k match."""
+
+    where: Matching
+
+
+@dataclass(frozen=True)
+class Sum(Atom):
+    """The sum of a term over the positions 1 … k."""
+
+    of: Term
+
+
+@dataclass(frozen=True)
+class Read(Atom):
+    """A term at another position; for `Best`, its mean over the positions of largest score."""
+
+    value: Term
+    where: Selection
+
+
+@dataclass(frozen=True)
+class Back(Atom):
+    """The position k − steps, steps ≥ 1; what is read is 0 where there is none."""
+
+    steps: int
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"at least one step goes back, not {self.steps}")
+
+
+@dataclass(frozen=True)
+class At(Atom):
+    """The position that a term names; it is one of 1 … k."""
+
+    target: Term
+
+
+@dataclass(frozen=True)
+class Nearest(Atom):
+    """The one of 1 … k that is nearest to a term; this is an integer."""
+
+    target: Term
+
+
+@dataclass(frozen=True)
+class Matching(Atom):
+    """Positions j at which every key is what k asks for: pairs of (a term of j, a term of k)."""
+
+    pairs: tuple[tuple[Term, Term], ...]
+
+
+@dataclass(frozen=True)
+class Pick(Atom):
+    """The first or the last position of 2 … k that matches; position 1 if there is none."""
+
+    matching: Matching
+    last: bool = False
+
+
+@dataclass(frozen=True)
+class Best(Atom):
+    """The positions j of 1 … k with the largest score, Σ (a term of j)·(a term of k). where: which head it is, for people."""
+
+    rows: tuple[tuple[Term, Term], ...]
+    where: str = field(default="", compare=False)
+
+    @cached_property
+    def order(self) -> str:
+        """As of every atom; `where` does not count."""
+        return f"Best[{_order(self.rows)}]"
+
+
+Selection: TypeAlias = "Back | At | Nearest | Pick | Best"
+
+
+@dataclass(frozen=True)
+class Say:
+    """A word."""
+
+    word: str
+
+
+@dataclass(frozen=True)
+class SayNumber:
+    """The word of a number. family: of which kind of numbers."""
+
+    number: Term
+    family: str = ""
+
+
+@dataclass(frozen=True)
+class If:
+    """One answer where a bit is 1, another one where it is 0."""
+
+    bit: Term
+    then: Answer
+    otherwise: Answer
+
+
+Answer: TypeAlias = "Say | SayNumber | If"
+
+
+def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
+    """The polynomial that is this sum; atoms in a monomial and monomials are put in order."""
+    found: dict[Monomial, Fraction] = {}
+    for monomial, c in items:
+        key = tuple(sorted(monomial, key=lambda a: a.order)) if len(monomial) > 1 else monomial
+        found[key] = found.get(key, Fraction(0)) + c
+    kept = [(monomial, c) for monomial, c in found.items() if c]
+    return Term(tuple(sorted(kept, key=lambda item: tuple(a.order for a in item[0]))))
+
+
+def as_term(value: Term | Atom | Number) -> Term:
+    """A number or an atom as a term."""
+    if isinstance(value, Term):
+        return value
+    return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), Fraction(value))])
+
+
+ZERO, ONE = term(()), as_term(1)
+POSITION = Position()
+
+
+def at_first(value: Term, start: str) -> Fraction:
+    """The value at position 1, whose token is the word `start`: always a number."""
+    total = Fraction(0)
+    for monomial, c in value.items:
+        for a in monomial:
+            c *= _atom_at_first(a, start)
+        total += c
+    return total
+
+
+def _atom_at_first(a: Atom, start: str) -> Fraction:
+    match a:
+        case Position():
+            return Fraction(1)
+        case NumberOf() | Count() | Read(_, Back()):
+            return Fraction(0)
+        case IsWord(word):
+            return Fraction(int(word == start))
+        case Positive(of):
+            return max(at_first(of, start), Fraction(0))
+        case Equal(of, to):
+            return Fraction(int(at_first(of, start) == to))
+        case Above(of):
+            return Fraction(int(at_first(of, start) > 0))
+        case Reciprocal(of):
+            return 1 / at_first(of, start)
+        case Sum(value) | Read(value, _):
+            return at_first(value, start)
+    raise TypeError(f"no atom: {a}")

@@ -1,0 +1,198 @@
+"""Terms as people read them: k is the position that speaks, j one that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from verify.programs.extraction import Program
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    Above,
+    Answer,
+    At,
+    Atom,
+    Back,
+    Best,
+    Count,
+    Equal,
+    If,
+    IsWord,
+    Matching,
+    Monomial,
+    Nearest,
+    NumberOf,
+    Pick,
+    Position,
+    Positive,
+    Read,
+    Reciprocal,
+    Say,
+    SayNumber,
+    Selection,
+    Sum,
+    Term,
+    as_term,
+    term,
+)
+
+LETTERS = "kjihgfedcba"
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Prints terms. names: what some atoms are called, as registers that hold them."""
+
+    names: Mapping[Atom, str] = field(default_factory=dict)
+
+    def term(self, value: Term, depth: int = 0) -> str:
+        """The term at position k; depth: how many reads it stands in."""
+        parts = []
+        for monomial, c in sorted(value.items, key=lambda item: not item[0]):
+            product = "·".join(self._powers(monomial, depth))
+            number = "" if abs(c) == 1 and monomial else str(abs(c))
+            shown = f"{number}·{product}" if number and product else number or product
+            parts.append(("−" if c < 0 else "+", shown))
+        if not parts:
+            return "0"
+        (sign, first), *others = parts
+        return ("−" if sign == "−" else "") + first + "".join(f" {sign} {shown}" for sign, shown in others)
+
+    def _powers(self, monomial: Monomial, depth: int) -> list[str]:
+        powers = {a: monomial.count(a) for a in monomial}
+        return [self._atom(a, depth) + {1: "", 2: "²"}.get(p, f"^{p}") for a, p in powers.items()]
+
+    def _atom(self, a: Atom, depth: int) -> str:
+        k, j = LETTERS[depth], LETTERS[depth + 1]
+        if a in self.names:
+            return f"{self.names[a]}[{k}]"
+        match a:
+            case Position():
+                return k
+            case NumberOf() | IsWord():
+                return _token(a, k)
+            case Positive(of):
+                return f"max(0, {self.term(of, depth)})"
+            case Equal() | Above():
+                return f"[{self.condition(as_term(a), depth)}]"
+            case Reciprocal(of):
+                return f"1/({self.term(of, depth)})"
+            case Count(where):
+                return f"#{{{j} in 2…{k}: {self._matching(where, depth)}}}"
+            case Sum(of):
+                return f"Σ_{{{j} ≤ {k}}} ({self.term(of, depth + 1)})"
+            case Read(value, where):
+                return self._read(value, where, depth)
+        raise TypeError(f"no atom: {a}")
+
+    def _read(self, value: Term, where: Selection, depth: int) -> str:
+        place = ""
+        if isinstance(where, Back):
+            place = f"{LETTERS[depth]} − {where.steps}"
+        elif isinstance(where, At):
+            place = self.term(where.target, depth)
+        (monomial, c), *others = value.items
+        if place and not others and c == 1 and len(monomial) == 1:
+            if isinstance(monomial[0], NumberOf | IsWord):
+                return _token(monomial[0], place)
+            if monomial[0] in self.names:
+                return f"{self.names[monomial[0]]}[{place}]"
+        return f"({self.term(value, depth + 1)} at {LETTERS[depth + 1]} = {self.chosen(where, depth)})"
+
+    def chosen(self, where: Selection, depth: int = 0) -> str:
+        """Which position is read."""
+        k = LETTERS[depth]
+        match where:
+            case Back(steps):
+                return f"{k} − {steps}"
+            case At(target):
+                return self.term(target, depth)
+            case Nearest(target):
+                return f"the one of 1…{k} nearest to {self.term(target, depth)}"
+            case Pick(matching, last):
+                which = "last" if last else "first"
+                return f"the {which} of 2…{k} with {self._matching(matching, depth)}, else 1"
+            case Best(rows):
+                products = (f"({self.term(key, depth + 1)})·({self.term(query, depth)})" for key, query in rows)
+                return f"the mean of those in 1…{k} with the largest {' + '.join(products) or '0'}"
+
+    def _matching(self, matching: Matching, depth: int) -> str:
+        return " and ".join(
+            self.condition(key, depth + 1)
+            if query == ONE and _bit(key)
+            else f"{self.term(key, depth + 1)} = {self.term(query, depth)}"
+            for key, query in matching.pairs
+        )
+
+    def condition(self, bit: Term, depth: int = 0) -> str:
+        """A bit as what it says."""
+        match _bit(bit):
+            case Equal(of, value):
+                return f"{self.term(of, depth)} = {self.term(as_term(value))}"
+            case Above(of):
+                more, less = (term((m, c * sign) for m, c in of.items if c * sign > 0) for sign in (1, -1))
+                return f"{self.term(more, depth)} > {self.term(less, depth)}"
+            case IsWord(word):
+                return f"token[{LETTERS[depth]}] is {word}"
+        return f"{self.term(bit, depth)} = 1"
+
+    def answer(self, answer: Answer) -> str:
+        """What is said at position k."""
+        match answer:
+            case Say(word):
+                return word
+            case SayNumber(number, _):
+                return f"the number {self.term(number)}"
+            case If(bit, then, otherwise):
+                return f"{self.answer(then)} if {self.condition(bit)}, else {self.answer(otherwise)}"
+
+
+def _token(a: NumberOf | IsWord, at: str) -> str:
+    if isinstance(a, NumberOf):
+        return f"{a.family or 'number'}[{at}]"
+    return f"[token[{at}] is {a.word}]"
+
+
+def _bit(value: Term) -> Atom | None:
+    """The atom that the term is, if it is one that has only two values."""
+    if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
+        (a,) = value.items[0][0]
+        return a if isinstance(a, IsWord | Equal | Above) else None
+    return None
+
+
+def told_answer(answer: Answer) -> str:
+    """What is said at position k; what is compared and said is written once, as a."""
+    if isinstance(answer, If) and isinstance(answer.otherwise, SayNumber):
+        shared = answer.otherwise.number.atoms
+        if len(shared) == 1:
+            (a,) = shared
+            if isinstance(a, Read):
+                text = Teller({a: "a"}).answer(answer).replace("a[k]", "a")
+                return f"{text}, where a = {Teller().term(as_term(a))}"
+    return Teller().answer(answer)
+
+
+def told_stages(program: Program) -> list[tuple[str, dict[str, str]]]:
+    """What each sublayer writes. A term that a register holds already is called by its name."""
+    names: dict[Atom, str] = {}
+    told: list[tuple[str, dict[str, str]]] = []
+    for stage in program.stages:
+        teller, written = Teller(dict(names)), dict[str, str]()
+        for i in stage.changed:
+            value, name = stage.registers.get(i, as_term(0)), program.names[i]
+            written[name] = teller.term(value)
+            if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
+                (a,) = value.items[0][0]
+                if not isinstance(a, NumberOf | IsWord | Position) and not _short(a):
+                    names.setdefault(a, name)
+        told.append((stage.where, written))
+    return told
+
+
+def _short(a: Atom) -> bool:
+    """Whether it is as short as a name."""
+    if isinstance(a, Read):
+        return isinstance(a.where, Back) and a.value.atoms <= {NumberOf()}
+    return isinstance(a, Equal) and a.of.atoms == {POSITION}

@@ -32,8 +32,8 @@ from verify.certificates.ranges import intervals
 PROG = "python -m verify.certify"
 DEFAULT_N = 16
 ALL_BITS = 64
+LARGEST_N = 1 << ALL_BITS
 TRANSFORMER = "transformer"
-LARGEST_N = 10**18
 LARGEST_MUTANT = 64
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
@@ -43,7 +43,8 @@ model (exact rationals; attention averages the keys of largest score) has there,
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} recall --all-n                      every n from 1 to 2^64 (istree: hundreds of intervals, half an hour)
+  {PROG} recall --all-n                      every n from 1 to 2^64, in 7 s
+  {PROG} istree --all-n --n 5000             the same from 5,000 on: where a run was stopped, the next goes on
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
@@ -67,7 +68,12 @@ def _command(argv: Sequence[str]) -> int:
     add("--model", choices=("transformer", "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
-    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}, with --all-n 1")
+    add(
+        "--n",
+        type=cli.whole_number(1, LARGEST_N),
+        metavar="N",
+        help=f"default: {DEFAULT_N}; with --all-n the first, by default 1",
+    )
     add("--length", type=cli.whole_number(1, LARGEST_N), metavar="L", help="most tokens of a sequence (default: N)")
     add(
         "--precision",
@@ -211,7 +217,7 @@ def _every_n(subject: Subject) -> dict[str, Any]:
         "what": "",
         "intervals": [],
     }
-    for interval in intervals(replace(subject, length=None), ALL_BITS):
+    for interval in intervals(replace(subject, length=None, last=1 << ALL_BITS)):
         found["intervals"].append(
             {
                 "n": [str(interval.low), str(interval.high)],

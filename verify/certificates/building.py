@@ -47,7 +47,7 @@ COVERED = (*RETRIEVERS, "istree", "turing")
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. length: the most tokens of a sequence, by default n.
+    """Which model, and which inputs. last: if given, for every n from `n` to there. length: the most tokens of a sequence.
 
     n: steps, of a Turing machine; machine: in the standard text format; cells: the space of a tape that turns around.
     precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.
@@ -66,6 +66,7 @@ class Subject:
     machine: str = ""
     tape: str = ""
     cells: int | None = None
+    last: int = 0
 
     @property
     def turing(self) -> TuringModel:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from verify.certificates.building import LEAST, Subject, sized
-from verify.certificates.document import Judged, certificate, judge
+from verify.certificates.document import CERTIFIED, Json, Judged, certificate, judge
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class Interval:
     inputs_run: int = 0
 
 
-def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
-    """Covers all n from the subject's to 2^bits."""
-    low, end = subject.n, 1 << bits
+def intervals(subject: Subject) -> Iterator[Interval]:
+    """Covers all n of the subject."""
+    low, end = subject.n, subject.last
+    subject = replace(subject, last=0)
     while low < min(LEAST, end):
         yield _exhausted(replace(subject, n=low))
         low += 1
@@ -39,6 +40,19 @@ def intervals(subject: Subject, bits: int) -> Iterator[Interval]:
         p = model.arithmetic.format.significand_bits + 1
         yield Interval(low, high, p, model.digest, judge(model, inputs))
         low = high + 1
+
+
+def certified(subject: Subject) -> Json:
+    """The certificate of a subject; of one for every n of an interval, the verdict, the first that is not certified, and a digest."""
+    if not subject.last:
+        return certificate(subject)
+    digests = []
+    for interval in intervals(subject):
+        judged, digests = interval.judged, [*digests, interval.digest]
+        if judged.verdict != CERTIFIED:
+            where = f"n = {interval.low} … {interval.high}, {judged.where}"
+            return {"verdict": judged.verdict, "where": where, "what": judged.what}
+    return {"verdict": CERTIFIED, "where": "", "what": "", "weights_sha256": " ".join(digests)}
 
 
 def _exhausted(subject: Subject) -> Interval:

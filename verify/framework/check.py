@@ -154,9 +154,9 @@ class Check:
 
         A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
-        from verify.certificates.document import certificate
+        from verify.certificates.ranges import certified
 
-        self._certified(certificate, subjects, range, precision)
+        self._certified(certified, subjects, range, precision)
 
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
@@ -171,7 +171,13 @@ class Check:
 
         weights = Weights(make)
         self._walk(
-            Certified, subjects, weights.judge, range, lambda subject: subject.n, precision, earned=weights.digest
+            Certified,
+            subjects,
+            weights.judge,
+            range,
+            lambda subject: subject.last or subject.n,
+            precision,
+            earned=weights.digest,
         )
 
     def equivalent(

@@ -17,7 +17,7 @@ from precision.format import Discipline, fixed_point
 from verify import certify
 from verify.certificates.building import RETRIEVERS, Subject, sized
 from verify.certificates.document import CERTIFIED, certificate, judge
-from verify.certificates.ranges import intervals
+from verify.certificates.ranges import certified, intervals
 from verify.certify import main
 from verify.oracles.counts import questions
 
@@ -174,7 +174,7 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_intervals_leave_no_gap(name: str) -> None:
     least = 1 if name == "index" else 4
-    found = list(intervals(Subject(name, least), 5))
+    found = list(intervals(Subject(name, least, last=32)))
     assert [item.low for item in found] == [least, *(item.high + 1 for item in found[:-1])]
     assert found[-1].high == 32
     assert all(item.judged.verdict == CERTIFIED for item in found)
@@ -188,6 +188,15 @@ def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     said = capsys.readouterr()
     assert said.err.splitlines() == ["n = 61 … 63: p = 37, certified", "n = 64 … 64: p = 37, certified"]
     assert "n = 61 … 64, in 2 intervals" in said.out
+
+
+def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
+    found = certified(Subject("index", 61, last=64))
+    digests = [one.digest for one in intervals(Subject("index", 61, last=64))]
+    assert (found["verdict"], found["weights_sha256"].split()) == (CERTIFIED, digests)
+    refused = certified(Subject("recall", 1000, last=1010, precision_bits=31))
+    assert refused["verdict"] != CERTIFIED
+    assert refused["where"].startswith("n = 1000 … 1010, block ")
 
 
 def test_istree_for_every_size_of_an_interval() -> None:

@@ -43,12 +43,13 @@ def intervals(subject: Subject) -> Iterator[Interval]:
 
 
 def certified(subject: Subject) -> Json:
-    """The certificate of a subject; of one for every n of an interval, the verdict, the first that is not certified, and a digest."""
+    """The certificate; of a subject for every n of an interval: the verdict, where it is not certified first, and digests."""
     if not subject.last:
         return certificate(subject)
-    digests = []
+    digests: list[str] = []
     for interval in intervals(subject):
-        judged, digests = interval.judged, [*digests, interval.digest]
+        judged = interval.judged
+        digests.append(interval.digest)
         if judged.verdict != CERTIFIED:
             where = f"n = {interval.low} … {interval.high}, {judged.where}"
             return {"verdict": judged.verdict, "where": where, "what": judged.what}

@@ -196,7 +196,7 @@ def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
     assert (found["verdict"], found["weights_sha256"].split()) == (CERTIFIED, digests)
     refused = certified(Subject("recall", 1000, last=1010, precision_bits=31))
     assert refused["verdict"] != CERTIFIED
-    assert refused["where"].startswith("n = 1000 … 1010, block ")
+    assert refused["where"] == "n = 1000 … 1010, the weights of block 2"
 
 
 def test_istree_for_every_size_of_an_interval() -> None:

@@ -23,6 +23,7 @@ from verify.programs.terms import Atom, Best, Matching, Read, Term
 from verify.programs.text import Teller, told_answer, told_stages
 from verify.programs.witness import first_wrong
 
+LONGEST = 100  # letters of a term that is not called by a name, where nothing is compared
 Json = dict[str, Any]
 
 
@@ -49,13 +50,14 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         "inputs": inputs_of(language),
     }
     try:
-        program = extract(model, language)
+        compares = subject.construction in DEFINITIONS and subject.model != "rag"
+        program = extract(model, language, None if compares else LONGEST)
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     found["program"] = [{"where": where, "writes": written} for where, written in told_stages(program)]
     found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    if subject.construction not in DEFINITIONS or subject.model == "rag":
+    if not compares:
         what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
         return {**found, "where": "the task", "what": what}
     found |= compared(subject, model, language, program)

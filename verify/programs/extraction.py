@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from verify.certificates.domains import Undecided
@@ -13,7 +13,21 @@ from verify.certificates.polynomial import Polynomial
 from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.programs.facts import Facts
 from verify.programs.normal import Normalizer
-from verify.programs.terms import ONE, POSITION, ZERO, Back, Best, IsWord, NumberOf, Positive, Read, Sum, Term, as_term
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    ZERO,
+    Back,
+    Best,
+    IsWord,
+    Named,
+    NumberOf,
+    Positive,
+    Read,
+    Sum,
+    Term,
+    as_term,
+)
 
 Registers = dict[int, Term]
 
@@ -26,6 +40,10 @@ class Stage:
     registers: Registers
     changed: tuple[int, ...]
 
+    def heads(self, best: Best) -> bool:
+        """Whether this head is of this sublayer."""
+        return self.where.endswith(", attention") and best.where.startswith(self.where.removesuffix("attention"))
+
 
 @dataclass(frozen=True)
 class Program:
@@ -36,10 +54,13 @@ class Program:
     facts: Facts
 
 
-def extract(model: Model, language: Language) -> Program:
-    """The program that the weights are. Raises Undecided for weights that are no numbers, or a recurrence that no rule tells."""
+def extract(model: Model, language: Language, longest: int | None = None) -> Program:
+    """The program that the weights are. longest: if given, terms of more letters or several atoms are called by their register.
+
+    Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
+    """
     normal = Normalizer(Facts.everywhere(language))
-    registers = _embedded(model, normal)
+    registers, names = _embedded(model, normal), _Names(model.registers, longest)
     stages = [Stage("embedding", registers, tuple(registers))]
     for number, layer in enumerate(model.layers):
         at = f"block {number}"
@@ -52,13 +73,13 @@ def extract(model: Model, language: Language) -> Program:
         for i, row in layer.out:
             added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
         if layer.recurrence is not None or layer.heads:
-            registers = _plus(registers, added, normal)
+            registers = names.called(_plus(registers, added, normal), normal)
             mixer = "recurrence" if layer.recurrence is not None else "attention"
             stages.append(Stage(f"{at}, {mixer}", registers, tuple(added)))
         else:
             stages.append(Stage(f"{at}, attention", registers, ()))
         added = _fed(layer.feed_forward, registers, normal)
-        registers = _plus(registers, added, normal)
+        registers = names.called(_plus(registers, added, normal), normal)
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
     return Program(model.registers, tuple(stages), normal.facts)
 
@@ -66,6 +87,37 @@ def extract(model: Model, language: Language) -> Program:
 def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registers:
     both = {i: registers.get(i, ZERO) + added.get(i, ZERO) for i in sorted({*registers, *added})}
     return {i: settled for i, value in both.items() if (settled := normal.settled(value)) != ZERO}
+
+
+@dataclass
+class _Names:
+    """Calls terms of several atoms, and long ones, by their registers. longest: in letters; None for no names.
+
+    used: names that are taken.
+    """
+
+    registers: tuple[str, ...]
+    longest: int | None
+    used: set[str] = field(default_factory=set)
+
+    def called(self, registers: Registers, normal: Normalizer) -> Registers:
+        """With a name in place of each long term; what is the square of another one is the square of its name."""
+        if self.longest is None:
+            return registers
+        long = {i: value for i, value in registers.items() if len(value.atoms) > 1 or len(value.order) > self.longest}
+        roots = {normal.settled(root * root): root for root in long.values()}
+        names: dict[Term, Term] = {}
+        for i, value in long.items():
+            if value not in names and value not in roots:
+                names[value] = as_term(Named(self._fresh(self.registers[i]), value))
+        squares = {value: names[root] * names[root] for value, root in roots.items() if root in names}
+        return {i: squares.get(value) or names.get(value, value) for i, value in registers.items()}
+
+    def _fresh(self, name: str) -> str:
+        while name in self.used:
+            name += "′"
+        self.used.add(name)
+        return name
 
 
 def _number(weight: Weight) -> Fraction:

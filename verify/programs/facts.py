@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +20,7 @@ from verify.programs.terms import (
     Count,
     Equal,
     IsWord,
+    Named,
     NumberOf,
     Position,
     Positive,
@@ -148,6 +150,8 @@ class Facts:
             case Reciprocal(of):
                 low_end, high_end = self.bounds(of)
                 return 1 / high_end, 1 / max(low_end, Fraction(1))
+            case Named(_, of):
+                return self.bounds(of)
             case Sum(of):
                 low_end, high_end = self.globally.bounds(of)
                 most = self.positions[1]
@@ -183,6 +187,20 @@ class Facts:
         kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
         return self.at(kept) if kept else self.globally
 
+    def possible(self, back: Mapping[int, Atom]) -> bool:
+        """Whether the tokens so many steps back can be these words, or numbers of these families, all together."""
+        found = self.places
+        for step in range(max(back) + 1):
+            if step:
+                found = frozenset(j for i in found for j in self.language.places[i].after)
+            if step in back:
+                found = frozenset(i for i in found if self._stands(i, back[step]))
+        return bool(found)
+
+    def _stands(self, place: int, token: Atom) -> bool:
+        word, family = self.language.places[place].word, self.language.places[place].family
+        return word == token.word if isinstance(token, IsWord) else not word and token == NumberOf(family)
+
     def is_integer(self, value: Term) -> bool:
         """Whether it is an integer at every position."""
         return all(c.denominator == 1 and all(map(self._is_integer, monomial)) for monomial, c in value.items)
@@ -191,7 +209,7 @@ class Facts:
         match a:
             case Reciprocal():
                 return False
-            case Positive(of) | Sum(of):
+            case Positive(of) | Sum(of) | Named(_, of):
                 return self.is_integer(of)
             case Read(value, where):
                 return self.is_integer(value) and not isinstance(where, Best)
@@ -202,6 +220,9 @@ class Facts:
         match a:
             case Equal() | Above() | IsWord():
                 return True
+            case Named(_, of) if len(of.items) == 1:
+                ((monomial, c),) = of.items
+                return c == 1 and all(map(self.is_bit, monomial))
             case Read(value, where) if not isinstance(where, Best) and len(value.items) == 1:
                 ((monomial, c),) = value.items
                 return c == 1 and all(map(self.is_bit, monomial))

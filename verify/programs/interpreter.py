@@ -18,6 +18,7 @@ from verify.programs.terms import (
     If,
     IsWord,
     Matching,
+    Named,
     Nearest,
     NumberOf,
     Pick,
@@ -71,6 +72,8 @@ class Input:
                 return Fraction(int(self.value(of, k) > 0))
             case Reciprocal(of):
                 return 1 / self.value(of, k)
+            case Named(_, of):
+                return self.value(of, k)
             case Sum(of):
                 return sum((self.value(of, j) for j in range(1, k + 1)), Fraction(0))
             case Count(where):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 
-from verify.programs.facts import Facts
+from verify.programs.facts import MOST_STEPS, Facts
 from verify.programs.heads import FIRST, Tied, as_rows, by_key, winners
 from verify.programs.terms import (
     ONE,
@@ -126,9 +126,7 @@ class Normalizer:
             yield monomial, c
             return
         kept = [a for i, a in enumerate(monomial) if a not in monomial[:i] or not self.facts.is_bit(a)]
-        words = {a for a in kept if isinstance(a, IsWord)}
-        families = {a.family for a in kept if isinstance(a, NumberOf)}
-        if len(words) > 1 or len(families) > 1 or (words and families):
+        if not self._possible(kept):
             return
         if FIRST in kept:
             others = term([(tuple(a for a in kept if a != FIRST), c)])
@@ -145,6 +143,15 @@ class Normalizer:
                             yield from self._product(tuple(rest), c * value)
                         return
         yield tuple(kept), c
+
+    def _possible(self, factors: list[Atom]) -> bool:
+        """Whether the tokens that they are about, none of which may be missing, can stand so."""
+        back: dict[int, Atom] = {}
+        for a in factors:
+            for token, steps in _tokens(a):
+                if steps <= MOST_STEPS and back.setdefault(steps, token) != token:
+                    return False
+        return len(back) < 2 or self.facts.possible(back)
 
     # Sign and equality
 
@@ -227,6 +234,13 @@ class Normalizer:
             if len(exceptions) <= MOST_EXCEPTIONS:
                 line = sum((self.equal(x, Fraction(i)) * v for i, v in exceptions.items()), x * a + d)
                 found.append((len(exceptions), line))
+        if not slope and shift:  # a step
+            values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) for i in inside if i < last}
+            line = as_term(Above(x + (1 - last))) * shift
+            exceptions = {i: v for i, v in values.items() if v}
+            if len(exceptions) <= MOST_EXCEPTIONS:
+                line = sum((self.equal(x, Fraction(i)) * v for i, v in exceptions.items()), line)
+                found.append((len(exceptions) + 1, line))
         return min(found, key=lambda line: line[0])[1] if found else None
 
     # Reads
@@ -338,6 +352,15 @@ class Normalizer:
         return self._known(Read(as_term(a), where))
 
 
+def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
+    """What tokens so many steps back must be, or the atom is 0."""
+    match a:
+        case IsWord() | NumberOf():
+            yield a, 0
+        case Read(value, Back(steps)) if len(value.items) == 1:
+            yield from ((b, steps) for b in value.items[0][0] if isinstance(b, IsWord | NumberOf))
+
+
 def _with(value: Term, a: Atom, x: int) -> Term:
     """The term where an atom of it is this number."""
     return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)
@@ -349,6 +372,10 @@ def _under(equal: Equal, b: Atom) -> Fraction | None:
         return Fraction(0) if b.value != equal.value else Fraction(1)
     if as_term(b) == equal.of:
         return equal.value
+    if isinstance(b, Above) and (offset := b.of - equal.of).is_constant:
+        return Fraction(int(equal.value + offset.constant > 0))
+    if isinstance(b, Read) and isinstance(b.where, Back) and equal.of == K and equal.value <= b.where.steps:
+        return Fraction(0)
     if isinstance(b, Reciprocal) and (offset := b.of - equal.of).is_constant:
         return 1 / (equal.value + offset.constant)
     return None

@@ -151,6 +151,19 @@ class Read(Atom):
 
 
 @dataclass(frozen=True)
+class Named(Atom):
+    """A register's term by its name, where it is long. name: no two registers of a program share one."""
+
+    name: str
+    of: Term = field(compare=False)
+
+    @cached_property
+    def order(self) -> str:
+        """As of every atom; the name stands for the term."""
+        return f"Named[{self.name}]"
+
+
+@dataclass(frozen=True)
 class Back(Atom):
     """The position k − steps, steps ≥ 1; what is read is 0 where there is none."""
 
@@ -280,6 +293,6 @@ def _atom_at_first(a: Atom, start: str) -> Fraction:
             return Fraction(int(at_first(of, start) > 0))
         case Reciprocal(of):
             return 1 / at_first(of, start)
-        case Sum(value) | Read(value, _):
+        case Sum(value) | Read(value, _) | Named(_, value):
             return at_first(value, start)
     raise TypeError(f"no atom: {a}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from verify.programs.extraction import Program
+from verify.programs.extraction import Program, Stage
 from verify.programs.terms import (
     ONE,
     POSITION,
+    ZERO,
     Above,
     Answer,
     At,
@@ -21,6 +22,7 @@ from verify.programs.terms import (
     IsWord,
     Matching,
     Monomial,
+    Named,
     Nearest,
     NumberOf,
     Pick,
@@ -42,9 +44,10 @@ LETTERS = "kjihgfedcba"
 
 @dataclass(frozen=True)
 class Teller:
-    """Prints terms. names: what some atoms are called, as registers that hold them."""
+    """Prints terms. names: what some atoms are called, as registers that hold them. heads: whose scores are written elsewhere."""
 
     names: Mapping[Atom, str] = field(default_factory=dict)
+    heads: bool = False
 
     def term(self, value: Term, depth: int = 0) -> str:
         """The term at position k; depth: how many reads it stands in."""
@@ -72,6 +75,8 @@ class Teller:
                 return k
             case NumberOf() | IsWord():
                 return _token(a, k)
+            case Named(name):
+                return f"{name}[{k}]"
             case Positive(of):
                 return f"max(0, {self.term(of, depth)})"
             case Equal() | Above():
@@ -98,7 +103,9 @@ class Teller:
                 return _token(monomial[0], place)
             if monomial[0] in self.names:
                 return f"{self.names[monomial[0]]}[{place}]"
-        return f"({self.term(value, depth + 1)} at {LETTERS[depth + 1]} = {self.chosen(where, depth)})"
+        head = isinstance(where, Best) and self.heads
+        at = "" if head else f"{LETTERS[depth + 1]} = "
+        return f"({self.term(value, depth + 1)} at {at}{self.chosen(where, depth)})"
 
     def chosen(self, where: Selection, depth: int = 0) -> str:
         """Which position is read."""
@@ -113,6 +120,8 @@ class Teller:
             case Pick(matching, last):
                 which = "last" if last else "first"
                 return f"the {which} of 2…{k} with {self._matching(matching, depth)}, else 1"
+            case Best(_, head) if self.heads:
+                return f"j of {head}"
             case Best(rows):
                 products = (f"({self.term(key, depth + 1)})·({self.term(query, depth)})" for key, query in rows)
                 return f"the mean of those in 1…{k} with the largest {' + '.join(products) or '0'}"
@@ -177,11 +186,18 @@ def told_answer(answer: Answer) -> str:
 def told_stages(program: Program) -> list[tuple[str, dict[str, str]]]:
     """What each sublayer writes. A term that a register holds already is called by its name."""
     names: dict[Atom, str] = {}
+    called: set[Atom] = set()
     told: list[tuple[str, dict[str, str]]] = []
     for stage in program.stages:
-        teller, written = Teller(dict(names)), dict[str, str]()
+        teller, written = Teller(names, heads=True), dict[str, str]()
+        for best in dict.fromkeys(best for i in stage.changed for best in _scored(stage.registers.get(i, ZERO), stage)):
+            written[f"j of {best.where}"] = Teller(names).chosen(best)
         for i in stage.changed:
-            value, name = stage.registers.get(i, as_term(0)), program.names[i]
+            value, name = stage.registers.get(i, ZERO), program.names[i]
+            (a,) = value.atoms if len(value.atoms) == 1 else (None,)
+            if isinstance(a, Named) and a not in called:
+                called.add(a)
+                name, value = (a.name, a.of) if value == as_term(a) else (name, value)
             written[name] = teller.term(value)
             if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
                 (a,) = value.items[0][0]
@@ -189,6 +205,15 @@ def told_stages(program: Program) -> list[tuple[str, dict[str, str]]]:
                     names.setdefault(a, name)
         told.append((stage.where, written))
     return told
+
+
+def _scored(value: Term, stage: Stage) -> Iterator[Best]:
+    """The heads of this sublayer that the term reads by their scores."""
+    for a in value.atoms:
+        if isinstance(a, Named):
+            yield from _scored(a.of, stage)
+        elif isinstance(a, Read) and isinstance(a.where, Best) and stage.heads(a.where):
+            yield a.where
 
 
 def _short(a: Atom) -> bool:

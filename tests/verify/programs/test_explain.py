@@ -93,6 +93,12 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
         (["counting", "--printed", "count-query"], 1, "on '<s> ? 1 0' it says YES; the right answer is NO"),
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
+        (
+            ["istree", "--n", "8"],
+            3,
+            "father         = (previous[j] at j = the first of 2…k with current[j] = current[k], else 1)",
+        ),
+        (["istree", "--variant", "lean"], 3, "no definition of istree"),
         (["index", "--model", "rag"], 3, "cannot tell"),
     ],
 )

@@ -13,10 +13,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
 from constructions.retrieval.task import ASK, START, Question
 from verify.certificates.building import MODELS, Subject, build, findings_of, language_of
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
+from verify.inputs.strategies import every_labelled_graph
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input
@@ -115,6 +117,22 @@ def test_registers_of_an_exact_run(name: str, model: str) -> None:
 )
 def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) -> None:
     assert not contradictions(subject_of(name, model, [finding]), questions(name, 2))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_lean", [False, True])
+def test_registers_of_istree_by_their_names(layout: Layout, is_lean: bool) -> None:
+    subject = Subject("istree", N, layout=layout, lean=is_lean)
+    found, wired, words = extract(*build(subject), 100), wired_of(subject), LAYOUTS[layout]
+    graph = random.Random(layout).choice(list(every_labelled_graph(N)))
+    graph = graph if layout == "eos" else Graph(N, ((2, 1), (3, 2), (2, 4)))
+    tokens = [words.vocabulary(N)[token] for token in [*words.prompt(graph), *expected_answer(graph, words)[:-1]]]
+    history, _ = IdealModel(wired.model).run(wired.tokens(tokens))
+    run = Input(tokens_of(tokens))
+    for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
+        for i, name in enumerate(found.names):
+            value = run.value(stage.registers.get(i, as_term(0)), k)
+            assert value == history[k - 1][layer][wired.registers.index(name)], (k, stage.where, name)
 
 
 LANGUAGE = language_of(Subject("counting", N))

@@ -27,7 +27,6 @@ HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
 INTERRUPTED = 130
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
-LONGEST_NUMBER = 15  # digits
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
 FIRST_LINE_SECONDS = 5.0  # a shorter run writes no line of progress where stderr is no terminal
@@ -140,11 +139,13 @@ def _drop_stdout() -> None:
 def whole_number(low: int, high: int) -> Callable[[str], int]:
     """A parser's type: a whole number in [low, high], written in digits."""
 
+    longest = max(len(str(abs(end))) for end in (low, high))  # more digits are not read: that takes long
+
     def parse(text: str) -> int:
         if not re.fullmatch(r"[+-]?[0-9]+", text):
             raise argparse.ArgumentTypeError(f"{_short(text)} is not a whole number")
         digits = text.lstrip("+-").lstrip("0")
-        value = int(text) if len(digits) <= LONGEST_NUMBER else (low - 1 if text.startswith("-") else high + 1)
+        value = int(text) if len(digits) <= longest else (low - 1 if text.startswith("-") else high + 1)
         if not low <= value <= high:
             raise argparse.ArgumentTypeError(f"{_short(text)} is not in {low} … {high}")
         return value

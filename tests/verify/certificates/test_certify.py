@@ -190,6 +190,15 @@ def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "n = 61 … 64, in 2 intervals" in said.out
 
 
+def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "--all-n", "--n", str(2**64)]) == 0
+    least = RETRIEVERS["index"].least_precision(2**64)
+    assert capsys.readouterr().err == f"n = {2**64} … {2**64}: p = {least}, certified\n"
+    for beyond in (str(2**64 + 1), "9" * 5000):
+        assert main(["index", "--all-n", "--n", beyond]) == 2
+        assert f"is not in 1 … {2**64}" in capsys.readouterr().err
+
+
 def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
     found = certified(Subject("index", 61, last=64))
     digests = [one.digest for one in intervals(Subject("index", 61, last=64))]

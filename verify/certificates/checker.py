@@ -38,7 +38,7 @@ MOST_KINDS = 4000
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a check stands in front of a block. names: how many were given; trace: how long it is."""
+    """Where a check stands in front of a block, or behind the last. names: how many were given; trace: how long it is."""
 
     kinds: Sequence[Kind]
     names: int
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass
 class Report:
-    """What was proved. registers: their names. leads: of each head, the narrowest. kinds: after each block.
+    """What was proved. registers: their names. leads: of each head, the narrowest. entries: of each block, and the end.
 
     invariants: those that were used, by name. met: every kind on the way. behind: those behind each block, and what is read of
     them. trace: where and what the ideal model does, kinds or the checker's words for who wins.
@@ -55,12 +55,16 @@ class Report:
 
     registers: Sequence[str] = ()
     leads: dict[str, Lead] = field(default_factory=dict)
-    kinds: list[int] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     met: list[Kind] = field(default_factory=list)
     behind: list[tuple[int, Kind, frozenset[int]]] = field(default_factory=list)
     trace: list[tuple[str, str | Kind]] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> list[int]:
+        """How many there are behind each block."""
+        return [len(entry.kinds) for entry in self.entries[1:]]
 
     @cached_property
     def ideal(self) -> str:
@@ -102,6 +106,10 @@ class Report:
                 found[block, name] = min(low, old[0]), max(high, old[1])
         return found
 
+    def stands_at(self, kinds: Sequence[Kind]) -> None:
+        """Notes an entry."""
+        self.entries.append(Entry(kinds, kinds[0].space.given, len(self.trace)))
+
     def lead(self, where: str, found: Lead | None) -> None:
         """Keeps the narrowest."""
         if found is None:
@@ -125,9 +133,9 @@ def check(model: Model, language: Language) -> Report:
     require_weights(model, language)
     kinds = embedded(model, language)
     for number in range(len(model.layers)):
-        report.entries.append(Entry(kinds, kinds[0].space.given, len(report.trace)))
+        report.stands_at(kinds)
         kinds = behind_block(model, language, number, kinds, report)
-        report.kinds.append(len(kinds))
+    report.stands_at(kinds)
     require_output(model, kinds)
     return report
 

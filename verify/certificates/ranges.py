@@ -32,7 +32,7 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     """Covers all n of the subject."""
     low, end = subject.n, subject.last
     subject = replace(subject, last=0)
-    while low < min(LEAST, end):
+    while low < LEAST and low <= end:
         yield _exhausted(replace(subject, n=low))
         low += 1
     while low <= end:

@@ -33,8 +33,8 @@ def is_same_function(
             return True
         report = Report(model.registers)
         kinds = behind_block(model, language, number, kinds, report)
-        ends = [one.trace for one in certified.entries[number : number + 2]]
-        same = same and report.told == certified.told[slice(*ends) if len(ends) == 2 else slice(ends[0], None)]
+        before, behind = certified.entries[number : number + 2]
+        same = same and report.told == certified.told[before.trace : behind.trace]
         if at_once and not same:
             return False
     require_output(model, kinds)

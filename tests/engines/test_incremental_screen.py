@@ -8,11 +8,14 @@ from collections.abc import Mapping
 import pytest
 
 from tests.engines.interpreted import Careless, interpreted
+from tests.engines.screen_cases import SCREEN_CASES
+from tests.engines.test_incremental import assert_same
 from tests.engines.test_incremental_careless import agrees
-from tests.engines.test_incremental_cases import CASES
+from tests.engines.test_incremental_cases import CASES as OTHER_CASES
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
+CASES = {**OTHER_CASES, **SCREEN_CASES}
 MUTANTS: Mapping[str, Careless] = {
     "who is beside the winner is far behind": Careless(
         "a_wish_among_the_keys",
@@ -110,6 +113,43 @@ MUTANTS: Mapping[str, Careless] = {
         "limit = shared + scale * wished * (2.0 * wish - wished) + slope * wished - mismatch",
         "limit = shared - mismatch",
     ),
+    "wishes are exact": Careless(
+        "a_wish_that_is_no_float",
+        "screen",
+        "        if not divides(v, 2.0 * s, r):\n            return False\n",
+        "",
+    ),
+    "coefficients are exact": Careless(
+        "a_coefficient_that_is_no_float",
+        "screen",
+        " or exact >> root & exact >> square & 1 == 0",
+        "",
+    ),
+    "values are exact": Careless("keys_that_are_one_float", "screen", "head[NARROW] == 0 or ", ""),
+    "granularity is the wish's": Careless(
+        "a_finer_key_beside_the_wish",
+        "screen",
+        "grain = min(grain, lowest_bit(v))",
+        "grain = lowest_bit(v)",
+    ),
+    "the preferred attracts": Careless(
+        "a_preference_that_turns",
+        "screen",
+        "        if not scale > 0.0:\n            return False\n",
+        "",
+    ),
+    "matching registers count for nothing": Careless(
+        "a_special_key_worse_than_the_match",
+        "screen",
+        "shared, sizes = shared + s * v * v, sizes + s * v * v",
+        "sizes += s * v * v",
+    ),
+    "half the lead will do": Careless(
+        "a_lead_that_leaves_a_trace",
+        "screen",
+        "needed = (lead + 2.0 * quantum) * SLACK",
+        "needed = (0.5 * lead + 2.0 * quantum) * SLACK",
+    ),
 }
 
 
@@ -122,3 +162,8 @@ def test_the_source_itself_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> Non
     machine = interpreted(monkeypatch)
     for name in sorted({mutant.killer for mutant in MUTANTS.values()}):
         assert agrees(machine, CASES[name]()), name
+
+
+@pytest.mark.parametrize("name", SCREEN_CASES)
+def test_every_case_agrees(name: str) -> None:
+    assert_same(SCREEN_CASES[name]())

@@ -64,6 +64,7 @@ from constructions.engines.incremental.index import (
 )
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
+    NO,
     SHARES,
     Number,
     Words,
@@ -86,7 +87,7 @@ from constructions.engines.incremental.limbs import (
     widths,
 )
 from constructions.engines.incremental.reals import power, real
-from constructions.engines.incremental.sums import evaluate
+from constructions.engines.incremental.sums import ORIGIN, evaluate
 
 EXACT, FLOORED, BEYOND, UNSUITABLE = range(4)
 RUN_CANDIDATES = 4  # first and second run below the wish, first and second above it
@@ -97,7 +98,7 @@ def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> N
     """Q_i of each used register, in squared quanta."""
     at, exact = ix.heads[h, COEFFICIENTS], ix.shape.exact
     for i in range(ix.heads[h, USED]):
-        coefficient, at = evaluate(code, at, vec, ix.shape)
+        coefficient, at = evaluate(code, at, vec, ix.shape, ORIGIN)
         store(t, FREE + i * len(exact), coefficient, exact)
 
 
@@ -259,7 +260,7 @@ def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words
             needed += 2.0 * -real(s, -2 * q) * quantum * SLACK
     # Runs of the group, by rank: 0 and 1 may win, 2 and 3 stand for those behind
     found = ix.found
-    group, _ = find_group(ix, h, wishes, t, False)
+    group, _ = find_group(ix, h, wishes, t, NO)
     runs_here = 0
     places = (-1, -1, -1, -1)
     if group >= 0:
@@ -287,14 +288,14 @@ def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words
             start = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
             run = ix.arena[head[ARENA_AT] + start + places[rank]]
             found[RUNS_LOOKED_AT + rank] = run
-            here = score(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS], code, vec, t)
+            here = score(ix, h, key_at(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS]), code, vec, t)
             store(t, scores + rank * size, here, exact)
             if nobody or best < here:
                 best, best_run, nobody = here, rank, False
     run_best = best
     specials = list_at(ix, h, SPECIAL_KEYS)
     for i in range(head[SPECIALS]):
-        here = score(ix, h, lists[specials + i], code, vec, t)
+        here = score(ix, h, key_at(ix, h, lists[specials + i]), code, vec, t)
         store(t, scores + (RUN_CANDIDATES + i) * size, here, exact)
         if nobody or best < here:
             best, nobody = here, False

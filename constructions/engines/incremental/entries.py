@@ -1,4 +1,4 @@
-"""What Python calls of the compiled code, cached on disk, so that only the first run after a change compiles (half a minute).
+"""What Python calls of the compiled code, cached on disk, so that only the first run after a change compiles (20 seconds).
 
 Numba looks at the one file that a function stands in when it asks whether a cached version is still good, and would go on using it
 after a change elsewhere. It does look at the values that a function closes over; so these functions close over a digest
@@ -8,6 +8,7 @@ of all files.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import sys
 import threading
@@ -85,7 +86,7 @@ def load(limbs: int) -> Entries:
     )
     vocabulary = types.NamedTuple([*[numbers] * (len(Vocabulary._fields) - 1), reals], Vocabulary)
     words = types.Tuple((numbers, numbers, wide))
-    with announced(limbs), alone(limbs):
+    with announced(limbs), alone(limbs), uncollected():
         return Entries(
             _cached(advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number),
             _cached(rebuild, limbs, memory, number, number, wide),
@@ -117,10 +118,22 @@ def alone(limbs: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Numba's objects live long; looking for cycles among them again and again is a twentieth of its time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+@contextlib.contextmanager
 def announced(limbs: int) -> Iterator[None]:
     """Says on stderr what takes so long, if it does."""
     message = (
-        f"compiling incremental decoding for {64 * limbs} bits, once (half a minute); later runs take it from a cache"
+        f"compiling incremental decoding for {64 * limbs} bits, once (20 seconds); later runs take it from a cache"
     )
     timer = threading.Timer(PATIENCE_SECONDS, print, [message], {"file": sys.stderr, "flush": True})
     timer.daemon = True

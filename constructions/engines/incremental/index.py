@@ -24,6 +24,7 @@ Only differences of exact scores become floats, with a relative error below 2^âˆ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -35,7 +36,6 @@ from constructions.engines.incremental.limbs import (
     Shape,
     Words,
     compiled,
-    entered,
     inlined,
     is_zero,
     load,
@@ -47,6 +47,7 @@ from constructions.engines.incremental.limbs import (
     shifted_left,
     significant_bits,
     store,
+    to_float,
     trailing_zeros,
     widths,
 )
@@ -66,7 +67,7 @@ NARROW, SUMMED, REALS_AT, ARENA_REALS_AT = range(34, 38)
 ABSENT = cast(int, np.int64(-1))  # of numpy, as the regions are
 NO_PREFERENCE, QUADRATIC, LINEAR = range(3)
 # Lists of a head: six with an entry for each register, then the special keys, and MOST_SPECIAL places behind these the inexact ones
-SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS, SPECIAL_KEYS = range(7)
+SLOTS, FLAT, EXCEPTIONS, ROOTS, SQUARES, ZEROS, SPECIAL_KEYS = cast(Sequence[int], np.arange(7))
 # What `certify` finds: how many winners, runs and special keys that win, one of them; where the runs and the special keys that win
 # begin, and the runs that were looked at
 WINNERS, WINNING_RUNS, WINNING_SPECIALS, ONE_WINNER, RUN_WINNERS, SPECIAL_WINNERS, RUNS_LOOKED_AT = 0, 1, 2, 3, 4, 8, 32
@@ -138,7 +139,7 @@ def square_fit(ix: Index, at: int, root: int, square: int) -> int:
     if (
         2 * significant_bits(x) <= MANTISSA
         and significant_bits(y) <= MANTISSA
-        and real(x, 0) ** 2 == real(y, fraction_bits)
+        and to_float(x) ** 2 == real(y, fraction_bits)
     ):
         return 1
     defect = product(x, x, exact) - shifted_left(resized(y, exact), fraction_bits)
@@ -329,7 +330,7 @@ def insert(ix: Index, h: int, key: int, t: Words) -> bool:
     return True
 
 
-@entered
+@inlined
 def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     """Indexes the first keys under the head's structure; False if one of them does not fit. The table is empty."""
     head = ix.heads[h]
@@ -347,7 +348,7 @@ def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
     return True
 
 
-@entered
+@inlined
 def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
     """The worst `square_fit` of all keys but the special ones: 0 is the worst, then 2."""
     specials, following, worst = list_at(ix, h, SPECIAL_KEYS), 0, 1
@@ -363,27 +364,29 @@ def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
 
 
 @compiled
-def score(ix: Index, h: int, key: int, code: Words, vec: Words, t: Words) -> Number:
-    """The exact score of a key, which is made of its registers again, in squared quanta."""
+def score(ix: Index, h: int, at: int, code: Words, vec: Words, t: Words) -> Number:
+    """The exact score of the key that is stored there, which is made of its registers again, in squared quanta."""
     head, (limbs, _), total, largest = (
         ix.heads[h],
         widths(ix.shape),
         number(0, ix.shape.exact),
         load(t, LARGEST, ix.shape.element),
     )
-    at, row = key_at(ix, h, key), head[ROWS]
+    row = head[ROWS]
     for c in range(head[SCORE]):
         x, _, row = weigh(code, row, ix.store, largest, ix.shape, at)
         total += product(x, load(vec, (head[QUERY] + c) * limbs, ix.shape.element), ix.shape.exact)
     return total
 
 
-@entered
+@inlined
 def dense_scores(ix: Index, h: int, keys: int, code: Words, vec: Words, t: Words, scores: Words) -> None:
     """The rounded score of every key, by definition."""
     largest = load(t, LARGEST, ix.shape.element)
     for key in range(keys):
-        element, _ = rounded(score(ix, h, key, code, vec, t), ix.shape.numbers[FRACTION_BITS], largest, ix.shape)
+        element, _ = rounded(
+            score(ix, h, key_at(ix, h, key), code, vec, t), ix.shape.numbers[FRACTION_BITS], largest, ix.shape
+        )
         store(scores, key * len(ix.shape.element), element, ix.shape.element)
 
 

@@ -22,11 +22,12 @@ from constructions.engines.incremental.index import (
 )
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
+    NO,
+    YES,
     Number,
     Shape,
     Words,
     compiled,
-    entered,
     inlined,
     load,
     number,
@@ -38,7 +39,7 @@ from constructions.engines.incremental.limbs import (
 )
 from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
 from constructions.engines.incremental.screen import screened
-from constructions.engines.incremental.sums import weigh
+from constructions.engines.incremental.sums import ORIGIN, weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
 
 # The state between returns
@@ -127,7 +128,7 @@ def is_among(tokens: Words, token: int) -> bool:
     return False
 
 
-@entered
+@inlined
 def advance(
     code: Words,
     vec: Words,
@@ -155,7 +156,7 @@ def advance(
             place += 3
         elif kind == ROW:
             into, how = code[place + 1] * limbs, code[place + 2]
-            total, exact, place = weigh(code, place + 3, vec, largest, ix.shape)
+            total, exact, place = weigh(code, place + 3, vec, largest, ix.shape, ORIGIN)
             if how == ADD:
                 add_cut(vec, into, total, largest, ix.shape)
                 continue
@@ -164,10 +165,10 @@ def advance(
                 state[ROUNDED_KEY] = 1
         elif kind == UNIT:
             into, following = code[place + 1] * limbs, place + code[place + 2]
-            gate, _, place = weigh(code, place + 3, vec, largest, ix.shape)
+            gate, _, place = weigh(code, place + 3, vec, largest, ix.shape, ORIGIN)
             unit = number(0, element)
             if unit < gate:
-                unit, _, _ = weigh(code, place, vec, largest, ix.shape)
+                unit, _, _ = weigh(code, place, vec, largest, ix.shape, ORIGIN)
                 if gate != one:
                     unit, _ = rounded(product(gate, unit, ix.shape.exact), places, largest, ix.shape)
             store(vec, into, unit, element)
@@ -203,10 +204,10 @@ def advance(
             store(vec, (width + 1) * limbs, position, element)
             place += 1
         elif kind == LOGITS:
-            best = find_argmax(vocabulary, vec, largest, ix.shape, False)
+            best = find_argmax(vocabulary, vec, largest, ix.shape, NO)
             if best < 0:
                 state[COUNT_DENSE_LOGITS] += 1
-                best = find_argmax(vocabulary, vec, largest, ix.shape, True)
+                best = find_argmax(vocabulary, vec, largest, ix.shape, YES)
             state[NEXT] = best
             place += 1
         else:  # END

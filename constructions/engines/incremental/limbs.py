@@ -22,11 +22,13 @@ from numba.extending import (  # type: ignore[import-not-found,import-untyped,un
     type_callable,
 )
 
+from constructions.engines.incremental.parts import PartCompiler
+
 Words = Any  # a flat uint64 array
 Number = Any  # a wide integer
 Like = Any  # a tuple
 # No memory is allocated in compiled code, and without counting references to arrays it is three times as fast.
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True, "no_rewrites": True}
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}  # Python must not call it: there is no way in
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,21 +36,18 @@ NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO = 0, 1, 2
 LIMB = ir.IntType(64)
 ZEROS_OF_ZERO = 500  # more than any shift
 WORD_BYTES = 8
+# What is given to a function as an argument: numpy's, as numba compiles a function once more for each literal of Python.
+YES, NO = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 
 
 def compiled(function: Function) -> Function:
-    """Compiled on first use, for calls by compiled code alone; what Python calls is cached, see entries.py."""
-    return cast(Function, njit(**INNER)(function))
+    """Compiled on first use, for calls by compiled code alone; what Python calls is in entries.py, and cached."""
+    return cast(Function, njit(pipeline_class=PartCompiler, **INNER)(function))
 
 
 def inlined(function: Function) -> Function:
     """The same, copied to where it is called: an Index takes as long to hand over as a row takes to add up."""
-    return cast(Function, njit(forceinline=True, **INNER)(function))
-
-
-def entered(function: Function) -> Function:
-    """For what entries.py wraps: compiled as a part of the wrapper, not once by itself and once more there."""
-    return cast(Function, njit(inline="always", **INNER)(function))
+    return cast(Function, njit(pipeline_class=PartCompiler, forceinline=True, **INNER)(function))
 
 
 class Wide(types.Type):  # type: ignore[misc,unused-ignore]

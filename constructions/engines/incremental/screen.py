@@ -60,11 +60,12 @@ from constructions.engines.incremental.index import (
     key_at,
     list_at,
     register_at,
+    run_key,
     score,
 )
-from constructions.engines.incremental.limbs import FRACTION_BITS, Words, inlined, significant_bits
+from constructions.engines.incremental.limbs import FRACTION_BITS, YES, Words, inlined, significant_bits
 from constructions.engines.incremental.reals import ERROR, MANTISSA, divides, lowest_bit, power, real
-from constructions.engines.incremental.sums import add_up, evaluate
+from constructions.engines.incremental.sums import ORIGIN, add_up, evaluate
 
 
 @inlined
@@ -74,12 +75,12 @@ def find_real_coefficients(ix: Index, h: int, code: Words, vec: Words) -> int:
     at, into, exact = head[COEFFICIENTS], head[REALS_AT] + WISH_REALS + head[USED], 0
     for i in range(head[USED]):
         if code[at] == 1:
-            part, following = add_up(code, at + 2, vec, ix.shape)
+            part, following = add_up(code, at + 2, vec, ix.shape, ORIGIN)
             ix.reals[into + i] = real(part, code[at + 1] - 2 * q)
             if significant_bits(part) <= MANTISSA:
                 exact |= 1 << i
         else:
-            total, following = evaluate(code, at, vec, ix.shape)
+            total, following = evaluate(code, at, vec, ix.shape, ORIGIN)
             ix.reals[into + i] = real(total, -2 * q)
         at = following
     return exact
@@ -151,7 +152,7 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
     elif head[PREFERENCE] == LINEAR:
         slope = ix.reals[coefficients + head[ROOT]]
     # The best run of the group
-    group, _ = find_group(ix, h, FREE, t, True)
+    group, _ = find_group(ix, h, FREE, t, YES)
     best, blur, own, place, start = -np.inf, 0.0, 0.0, ABSENT, ABSENT
     if group >= 0:
         g = (head[GROUPS_AT] + group) * GROUP_FIELDS
@@ -179,8 +180,7 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
             here, size = here + term, size + abs(term)
         size *= ERROR
         if group >= 0 and special < 0 and tied < 0 and abs(here - best) <= size + blur:
-            run = ix.runs[(head[RUNS_AT] + ix.arena[head[ARENA_AT] + start + place]) * RUN_FIELDS]
-            if score(ix, h, run, code, vec, t) != score(ix, h, lists[specials + i], code, vec, t):
+            if score(ix, h, run_key(ix, h, group, place), code, vec, t) != score(ix, h, at, code, vec, t):
                 return False
             tied = lists[specials + i]
         elif here > best:

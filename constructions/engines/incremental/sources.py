@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-COMPILED = ("certificate", "index", "kernel", "limbs", "program", "reals", "screen", "sums", "vocabulary")
+COMPILED = ("certificate", "index", "kernel", "limbs", "parts", "program", "reals", "screen", "sums", "vocabulary")
 
 
 def sources() -> list[Path]:

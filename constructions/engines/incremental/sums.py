@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import numpy as np
+
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
     Number,
@@ -17,9 +21,11 @@ from constructions.engines.incremental.limbs import (
     shifted_left,
 )
 
+ORIGIN = cast(int, np.int64(0))  # where slot 0 of the program's is
+
 
 @inlined
-def add_up(code: Words, at: int, vec: Words, shape: Shape, base: int = 0) -> tuple[Number, int]:
+def add_up(code: Words, at: int, vec: Words, shape: Shape, base: int) -> tuple[Number, int]:
     """One part of a sum before it is shifted, given how many terms it has; where the code goes on. base: where slot 0 is."""
     limbs, total = len(shape.element), number(0, shape.long)
     end = at + 1 + 2 * code[at]
@@ -35,7 +41,7 @@ def add_up(code: Words, at: int, vec: Words, shape: Shape, base: int = 0) -> tup
 
 
 @compiled
-def evaluate(code: Words, at: int, vec: Words, shape: Shape, base: int = 0) -> tuple[Number, int]:
+def evaluate(code: Words, at: int, vec: Words, shape: Shape, base: int) -> tuple[Number, int]:
     """The exact sum, in quanta of weights times those of slots; where the code goes on."""
     total, end = number(0, shape.exact), at + 1
     for _ in range(code[at]):
@@ -46,7 +52,7 @@ def evaluate(code: Words, at: int, vec: Words, shape: Shape, base: int = 0) -> t
 
 
 @inlined
-def weigh(code: Words, at: int, vec: Words, largest: Number, shape: Shape, base: int = 0) -> tuple[Number, bool, int]:
+def weigh(code: Words, at: int, vec: Words, largest: Number, shape: Shape, base: int) -> tuple[Number, bool, int]:
     """The sum, rounded; whether it was an element, and where the code goes on."""
     places = shape.numbers[FRACTION_BITS]
     if code[at] == 1 and code[at + 1] <= places:

@@ -21,7 +21,7 @@ import numpy as np
 
 from constructions.engines.incremental.limbs import Number, Shape, Words, compiled, inlined, load, number, to_float
 from constructions.engines.incremental.program import MANTISSA_BITS, sum_code
-from constructions.engines.incremental.sums import evaluate, weigh
+from constructions.engines.incremental.sums import ORIGIN, evaluate, weigh
 from constructions.engines.weights import Weights
 
 Array = Any
@@ -119,8 +119,8 @@ def _bent_one_way(members: list[int], varying: list[list[int]]) -> list[int] | N
 @compiled
 def step(v: Vocabulary, entry: int, vec: Words, shape: Shape) -> int:
     """−1, 0 or 1: the sign of what the exact logit grows by from this entry to the next."""
-    logit, _ = evaluate(v.code, v.rows[entry], vec, shape)
-    following, _ = evaluate(v.code, v.rows[entry + 1], vec, shape)
+    logit, _ = evaluate(v.code, v.rows[entry], vec, shape, ORIGIN)
+    following, _ = evaluate(v.code, v.rows[entry + 1], vec, shape, ORIGIN)
     return -1 if following < logit else 0 if following == logit else 1
 
 
@@ -185,7 +185,7 @@ def find_argmax(v: Vocabulary, vec: Words, largest: Number, shape: Shape, dense:
                 start, end = max(low, peak - SIDE), min(high, peak + SIDE)
         entry = start
         while entry <= end:
-            logit, _, _ = weigh(v.code, v.rows[entry], vec, largest, shape)
+            logit, _, _ = weigh(v.code, v.rows[entry], vec, largest, shape, ORIGIN)
             token = v.tokens[entry]
             if most < logit or (most == logit and token < best):
                 best, most = token, logit

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
+from constructions.istree import hybrid as hybrid_search
+from constructions.istree import rag as rag_search
+from constructions.istree import searches as of_rag
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
@@ -21,6 +24,7 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import configurations, language, tapes
+from verify.certificates import searches as text
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Listed, Model, described, planned
@@ -38,6 +42,8 @@ MODELS: dict[tuple[str, str], Retriever] = {
 }
 OTHERS = {
     ("istree", "transformer"): transformer.FINDINGS,
+    ("istree", "hybrid"): hybrid_search.FINDINGS,
+    ("istree", "rag"): rag_search.FINDINGS,
     ("turing", "rag"): rag.FINDINGS,
     ("turing", "hybrid"): hybrid.FINDINGS,
     ("turing", "cot"): cot.FINDINGS,
@@ -101,6 +107,10 @@ def families_of(subject: Subject, wired: int) -> list[Listed]:
         task = subject.task
         found = tapes.families(task, subject.model) if isinstance(task, Task) else configurations.families(task)
         return [Listed(f.name, f.low, f.high, len(f)) for f in found]
+    if subject.construction == "istree" and subject.model != "transformer":
+        module = hybrid_search if subject.model == "hybrid" else rag_search
+        few, all_of_them = module.families(wired), module.families(subject.n)
+        return [Listed(f.name, f.low, f.high, len(g)) for f, g in zip(all_of_them, few, strict=True)]
     if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
         return [Listed("", 1, subject.n, wired)]
     retriever = subject.retriever
@@ -120,6 +130,9 @@ def precision_of(subject: Subject) -> int:
     if subject.construction == "turing":
         turing = subject.turing
         return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
+    if subject.construction == "istree" and subject.model != "transformer":
+        module = hybrid_search if subject.model == "hybrid" else rag_search
+        return module.least_precision(subject.n, subject.discipline)
     if subject.construction == "istree":
         return transformer.least_precision(subject.n, subject.discipline)
     retriever = subject.retriever
@@ -144,6 +157,10 @@ def language_of(subject: Subject) -> Language:
         if isinstance(task, Task):
             return tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)))
         return configurations.turing(task)
+    if subject.construction == "istree" and subject.model == "hybrid":
+        return text.of_hybrid(n)
+    if subject.construction == "istree" and subject.model == "rag":
+        return text.of_rag(n, of_rag.searches(frozenset(subject.printed)))
     if subject.construction == "istree":
         return language.istree(n, n, subject.layout)
     retriever = subject.retriever
@@ -166,6 +183,10 @@ def model_of(subject: Subject) -> Model:
         return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
+    elif subject.construction == "istree" and subject.model == "hybrid":
+        embedding, blocks = hybrid_search.plan(n, fmt, printed=chosen, vertices=few)
+    elif subject.construction == "istree" and subject.model == "rag":
+        embedding, blocks = rag_search.plan(n, printed=chosen, vertices=few)
     elif subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
     else:

@@ -196,7 +196,9 @@ def plan(
     """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: for how many of them there are words."""
     written = searches(printed)
     words, compare = _words(written, n if vertices is None else vertices), _comparisons(written, n)
-    write = BlockPlan((), decide((*_heads(written), *_choices(written), *_results(written), *_spelling(written)), words))
+    write = BlockPlan(
+        (), decide((*_heads(written), *_choices(written), *_results(written), *_spelling(written)), words)
+    )
     remember = BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units))
     return words.embedding(), (remember, write)
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
 from constructions.istree import hybrid as hybrid_search
-from constructions.istree import rag as rag_search
-from constructions.istree import searches as of_rag
 from constructions.istree import lean, transformer
+from constructions.istree import rag as rag_search
 from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.rag import Searcher, families
@@ -23,8 +22,7 @@ from constructions.turing.tape_models import Task
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates import configurations, language, tapes
-from verify.certificates import searches as text
+from verify.certificates import configurations, language, searches, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Listed, Model, described, planned
@@ -107,10 +105,10 @@ def families_of(subject: Subject, wired: int) -> list[Listed]:
         task = subject.task
         found = tapes.families(task, subject.model) if isinstance(task, Task) else configurations.families(task)
         return [Listed(f.name, f.low, f.high, len(f)) for f in found]
-    if subject.construction == "istree" and subject.model != "transformer":
-        module = hybrid_search if subject.model == "hybrid" else rag_search
-        few, all_of_them = module.families(wired), module.families(subject.n)
-        return [Listed(f.name, f.low, f.high, len(g)) for f, g in zip(all_of_them, few, strict=True)]
+    if subject.construction == "istree" and subject.model in searches.FAMILIES:
+        families_for = searches.FAMILIES[subject.model]
+        both = zip(families_for(subject.n), families_for(wired), strict=True)
+        return [Listed(f.name, f.low, f.high, g.high) for f, g in both]
     if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
         return [Listed("", 1, subject.n, wired)]
     retriever = subject.retriever
@@ -130,11 +128,9 @@ def precision_of(subject: Subject) -> int:
     if subject.construction == "turing":
         turing = subject.turing
         return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
-    if subject.construction == "istree" and subject.model != "transformer":
-        module = hybrid_search if subject.model == "hybrid" else rag_search
-        return module.least_precision(subject.n, subject.discipline)
     if subject.construction == "istree":
-        return transformer.least_precision(subject.n, subject.discipline)
+        least = {"hybrid": hybrid_search.least_precision, "rag": rag_search.least_precision}
+        return least.get(subject.model, transformer.least_precision)(subject.n, subject.discipline)
     retriever = subject.retriever
     return retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
 
@@ -157,12 +153,8 @@ def language_of(subject: Subject) -> Language:
         if isinstance(task, Task):
             return tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)))
         return configurations.turing(task)
-    if subject.construction == "istree" and subject.model == "hybrid":
-        return text.of_hybrid(n)
-    if subject.construction == "istree" and subject.model == "rag":
-        return text.of_rag(n, of_rag.searches(frozenset(subject.printed)))
     if subject.construction == "istree":
-        return language.istree(n, n, subject.layout)
+        return _graphs(subject, n, n)
     retriever = subject.retriever
     asked = subject.query_length or retriever.query_length
     prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
@@ -170,6 +162,15 @@ def language_of(subject: Subject) -> Language:
         return prompts
     script = retriever.script(asked, frozenset(subject.printed))
     return language.searching(prompts, script, families(retriever.task, n, script))
+
+
+def _graphs(subject: Subject, low: int, high: int) -> Language:
+    """The texts of a model of IsTree, for every n from low to high."""
+    if subject.model == "hybrid":
+        return searches.of_hybrid(low, high)
+    if subject.model == "rag":
+        return searches.of_rag(low, high, frozenset(subject.printed))
+    return language.istree(low, high, subject.layout)
 
 
 def model_of(subject: Subject) -> Model:
@@ -217,7 +218,7 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     if subject.construction == "istree":
-        return model, language.istree(low, high, subject.layout), high
+        return model, _graphs(subject, low, high), high
     return (
         model,
         language_of(replace(subject, n=high)),

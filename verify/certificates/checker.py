@@ -221,7 +221,9 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
         for item in language.invariants
         if isinstance(item, Consecutive) and item.group in index and item.count in index
     )
-    apart = [(item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index]
+    apart = [
+        (item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index
+    ]
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
@@ -256,7 +258,7 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
     rest, forgotten = layer.feed_forward.without(loose)
     for kind in parts:
         kind, told = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
-        report.trace += [(where, _told(part)) for part in told]
+        report.trace += [(where, part) for part in told]
         done += feed_forward(kind, rest, where, model.registers, fused, forgotten)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")

@@ -68,7 +68,7 @@ class Delayed:
 
 @dataclass(frozen=True)
 class Apart:
-    """An invariant of the ideal run, assumed and named: two positions whose register `group` holds the same number s ≥ 1 are at least
+    """An invariant of the ideal run, assumed and named: positions whose register `group` holds the same number s ≥ 1 are at least
     `by` apart.
     """
 

@@ -47,7 +47,7 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
 
 @dataclass(frozen=True)
 class Winners:
-    """The parts that can win. many: whether there may be several keys of each. apart: how far two of them on the line are, at least."""
+    """The parts that can win. many: whether there may be several keys of each. apart: the least distance of two on the line."""
 
     parts: Sequence[Candidate]
     many: Sequence[bool]

@@ -61,7 +61,7 @@ def _representable(kind: Kind, logits: dict[str, Polynomial], fused: bool) -> No
         cut = fused and least < -largest and most <= largest and kind.on_grid(logit) and not _is_inexact(kind, logit)
         if cut:
             low.append(logit)
-        elif least < -largest or _most(kind, logit) > largest or not kind.on_grid(logit):
+        elif least < -largest or (most > largest and _top(kind, logit) > largest) or not kind.on_grid(logit):
             _exact(kind, logit)
     if low and all(
         logit in low or _is_inexact(kind, logit) or kind.bounds(logit)[0] <= -largest for logit in logits.values()
@@ -69,9 +69,9 @@ def _representable(kind: Kind, logits: dict[str, Polynomial], fused: bool) -> No
         _exact(kind, low[0])
 
 
-def _most(kind: Kind, logit: Polynomial) -> Fraction:
-    """An upper bound: 2v·i − i² is v² at most, whatever 2v·i is."""
-    return min(kind.bounds(logit)[1], complete_squares(kind, logit, sorted(logit.atoms)).upper(kind))
+def _top(kind: Kind, logit: Polynomial) -> Fraction:
+    """An upper bound that knows of squares: 2v·i − i² is v² at most, though 2v·i may be twice that."""
+    return complete_squares(kind, logit, sorted(logit.atoms)).upper(kind)
 
 
 def _exact(kind: Kind, value: Polynomial) -> None:

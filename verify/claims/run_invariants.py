@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from constructions.engines import indexed
@@ -79,11 +80,18 @@ def test_queue(check: Check) -> None:
     )
 
 
+SEARCHER = GRAPH_MODELS["hybrid", "paper"].of("repaired")
+
+
+@cache
+def _wired(n: int) -> Wired:
+    return SEARCHER.build(n)
+
+
 def _too_near(graph: Graph) -> Counterexample | None:
     """Two records of one vertex that are nearer to each other than they may be."""
-    solver, invariant = GRAPH_MODELS["hybrid", "paper"].of("repaired"), records_apart()
-    wired = solver.build(graph.n)
-    request = solver.request(wired, graph)
+    wired, invariant = _wired(graph.n), records_apart()
+    request = SEARCHER.request(wired, graph)
     own = columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)[invariant.group]
     last: dict[Fraction, int] = {}
     for k in range(len(own)):

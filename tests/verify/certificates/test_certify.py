@@ -41,7 +41,12 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["recall", "--model", "hybrid"], 0, "recall, hybrid, n = 16, p = 39: certified"),
         (["recall", "--model", "cot"], 3, "not covered"),
         (["turing"], 3, "not covered"),
-        (["istree", "--model", "hybrid", "--n", "100"], 0, "assumed of the ideal run, records of one vertex: two records"),
+        (["istree", "--model", "rag", "--n", "1161"], 0, "p = 43: certified"),  # twice n² would not fit
+        (
+            ["istree", "--model", "hybrid", "--n", "100"],
+            0,
+            "assumed of the ideal run, records of one vertex: two records",
+        ),
         (
             ["turing", "--model", "cot", "--machine", "1RZ0LA", "--cells", "4"],
             0,

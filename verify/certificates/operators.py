@@ -113,9 +113,12 @@ def loosened(
     The kind itself is not split: what the registers depend on is forgotten.
     """
     told: list[Kind] = []
+    read = {i for unit in weights.units for row in (unit.gate, unit.up) for i, _ in row}
     for register, row, bias in weights.down:
         if register not in loose:
             continue
+        if register in read:  # as it was before
+            raise Undecided(where, f"register {names[register]} is read where it is written")
         others = frozenset(range(len(weights.units))) - {i for i, _ in row}
         alone = replace(weights, down=((register, row, bias),))
         parts = list(feed_forward(kind, alone, where, names, fused, others))

@@ -33,12 +33,13 @@ def test_a_survey() -> None:
 
 SURVEYORS = [
     (INDEX, 40),
+    (Surveyor(Subject("ngram", 4)), 30),
     (Surveyor(Subject("recall", 4, model="hybrid")), 15),
-    (Surveyor(Subject("istree", 4, lean=True)), 4),
+    (Surveyor(Subject("counting", 4)), 6),
 ]
 
 
-@pytest.mark.parametrize(("surveyor", "count"), SURVEYORS, ids=["index", "recall, hybrid", "lean"])
+@pytest.mark.parametrize(("surveyor", "count"), SURVEYORS, ids=["index", "ngram", "recall, hybrid", "counting"])
 def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor: Surveyor, count: int) -> None:
     wired, subject = surveyor.wired, surveyor.subject
     own, language = build(subject)

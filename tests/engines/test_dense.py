@@ -158,7 +158,7 @@ def test_many_candidates_with_wide_scores_agree(monkeypatch):
     """Keys that repeat, and more nearly tied candidates than tokens, at scores of far more than 62 bits."""
     key = np.array([[2.0**31, 0, 0], [-(2.0**62), 0, 0], [2.0**-60, 0, 0]])
     query = np.array([[0, 2.0**31, 0], [0, 1, 0], [0, 1, 0]])
-    monkeypatch.setattr(dense_attention, "_WIDE_ENTRIES", 7)
+    monkeypatch.setattr(dense_attention, "_ENTRIES", 7)
     for discipline in Discipline:
         assert_same(one_head(query, key), Arithmetic(fixed_point(255), discipline), [[3, 1, 2, 1, 0, 3, 3, 2] * 5])
 

@@ -28,16 +28,17 @@ def candidates(operators: Operators, columns: Sequence[tuple[Column, Column]], l
     tokens = batch([[0] * length], 1 << 20, CPU)
     gap = decisive_gap(operators, length)
     assert gap is not None
-    screen = Screen(operators, tokens, columns, gap)
+    screen = Screen(operators, tokens, columns, gap, None)
     if not screen.usable:
         return [set(range(q + 1)) for q in range(length)]
     kept: list[set[int]] = [set() for _ in range(length)]
     for tile in tokens.tiles(1 << 20):
-        query, key, blind = screen.candidates(tile, Workspace(CPU))
+        query, key = screen.candidates(tile, Workspace(CPU))
         for q, k in zip(query.tolist(), key.tolist(), strict=True):
+            assert not screen.blind[q]
             kept[q].add(k)
-        for q in blind.tolist():
-            kept[q] = set(range(q + 1))
+    for q in screen.blind.nonzero().squeeze(1).tolist():
+        kept[q] = set(range(q + 1))
     return kept
 
 

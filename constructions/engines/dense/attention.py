@@ -28,6 +28,7 @@ from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import NOWHERE, Site
 from constructions.engines.dense.limits import decisive_gap, float64_holds
 from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.repeats import Repeats, find_repeats
 from constructions.engines.dense.score_flags import note_scores
 from constructions.engines.dense.screen import Screen
 from constructions.engines.dense.workers import Workers
@@ -35,8 +36,8 @@ from precision.softmax import softmax
 from precision.softmax_array import softmax_array
 from precision.winners import winners_share
 
-# Entries whose scores are Python integers, compared at a time.
-_WIDE_ENTRIES = 1 << 16
+# Entries whose scores are compared exactly at a time: they may be Python integers, which take much memory.
+_ENTRIES = 1 << 16
 
 
 class Pattern(NamedTuple):
@@ -44,7 +45,8 @@ class Pattern(NamedTuple):
 
     queries: (queries,) flat. segment: (entries,) number of the entry's query. key: (entries,) flat.
     weight: in quanta; (queries,) if `uniform`, all entries of a query having the same, otherwise (entries,).
-    largest: the most entries of a query.
+    largest: the most entries of a query. spans: None, or where the keys that each entry stands for begin and end in
+    the `order` of the head's repeats.
     """
 
     queries: Tensor
@@ -53,6 +55,7 @@ class Pattern(NamedTuple):
     weight: Column
     uniform: bool
     largest: int
+    spans: tuple[Tensor, Tensor] | None = None
 
 
 class Attention:
@@ -66,7 +69,7 @@ class Attention:
         self.area = area
         self.decisive_gap = decisive_gap(operators, batch.longest)
         self._uniform: dict[tuple[int, bool], int] = {}
-        self._kinds: Tensor | None = None  # of the head at hand
+        self._repeats: Repeats | None = None  # of the head at hand
         self._columns: dict[tuple[int, ...], list[int]] = {}
         self._float64 = float64_holds(operators)
 
@@ -76,7 +79,6 @@ class Attention:
         """What every token reads: one column per column of `value`. scores, sums: the sites of both."""
         size = self.batch.size
         pairs = [(q, k) for q, k in zip(query, key, strict=True) if q.bound and k.bound]
-        self._kinds = None
         if scores.records:
             note_scores(self.operators, self.batch, pairs, scores, self.area, self.workers)
         queries: list[Tensor] = []
@@ -99,8 +101,14 @@ class Attention:
         segments = len(pattern.queries)
         if value.bound == 0:
             return self.numbers.zero(segments)
-        entries = self.numbers.gather(value, pattern.key)
         weight = pattern.weight
+        if pattern.spans is not None:
+            assert self._repeats is not None
+            sums = self.numbers.prefix_sums(self.numbers.gather(value, self._repeats.order))
+            begin, end = pattern.spans
+            entries = self.numbers.subtract(self.numbers.gather(sums, end), self.numbers.gather(sums, begin))
+        else:
+            entries = self.numbers.gather(value, pattern.key)
         if pattern.uniform and self.operators.fused:
             total = self.numbers.segment_sum(entries, pattern.segment, segments, pattern.largest)
             return self.operators.product(weight, total, site)
@@ -111,23 +119,26 @@ class Attention:
     def _patterns(self, pairs: Sequence[tuple[Column, Column]]) -> Iterator[Pattern]:
         """Patterns that together contain every query once; each is forgotten before the next one is made."""
         open_queries: list[Tensor] = []
-        screen = None if self.decisive_gap is None else Screen(self.operators, self.batch, pairs, self.decisive_gap)
+        screen = None
+        if self.decisive_gap is not None:
+            self._repeats = find_repeats(self.numbers, self.batch, [key for _, key in pairs])
+            screen = Screen(self.operators, self.batch, pairs, self.decisive_gap, self._repeats)
         if screen is None or not screen.usable:
             open_queries.append(torch.arange(self.batch.size, device=self.numbers.device))
         else:
             waiting: list[tuple[Tensor, Tensor]] = []
             amount = 0
-            for query, key, blind in self.workers.map(screen.candidates, self.batch.tiles(self.area)):
-                if len(blind):
-                    open_queries.append(blind)
+            if bool(screen.blind.any()):
+                open_queries.append(screen.blind.nonzero().squeeze(1))
+            for query, key in self.workers.map(screen.candidates, self.batch.tiles(self.area)):
                 if len(query):
                     waiting.append((query, key))
                     amount += len(query)
                 if amount > self.area:
-                    yield self._decide(pairs, waiting, open_queries)
+                    yield from self._spread(self._decide(pairs, waiting, open_queries))
                     waiting, amount = [], 0
             if waiting:
-                yield self._decide(pairs, waiting, open_queries)
+                yield from self._spread(self._decide(pairs, waiting, open_queries))
         if open_queries:
             yield from self._exact_patterns(pairs, torch.cat(open_queries).sort().values)
 
@@ -140,17 +151,13 @@ class Attention:
         open_queries: list[Tensor],
     ) -> Pattern:
         """Weights of the queries that their candidates decide; the others are appended to `open_queries`."""
-        assert self.decisive_gap is not None
         query = torch.cat([q for q, _ in candidates])
         key = torch.cat([k for _, k in candidates])
         queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
-        mixed = counts > 1
-        if len(query) > len(queries) + self.batch.size:
-            mixed = self._differ(pairs, segment, key)
-        if bool(mixed.any()):
+        if len(query) > len(queries):
             keep = torch.ones(len(query), dtype=torch.bool, device=query.device)
-            several = mixed[segment].nonzero().squeeze(1)
-            keep[several], near = self._winners(pairs, query[several], key[several])
+            several = (counts > 1)[segment].nonzero().squeeze(1)
+            keep[several], near = self._compare(pairs, query[several], key[several])
             # A key between the winners and G leaves its query to step 3.
             undecided = torch.zeros(len(queries), dtype=torch.bool, device=query.device)
             undecided[segment[several[near]]] = True
@@ -159,67 +166,57 @@ class Attention:
                 keep &= ~undecided[segment]
             query, key = query[keep], key[keep]
             queries, segment, counts = torch.unique_consecutive(query, return_inverse=True, return_counts=True)
-        losers = self.batch.position[queries] > counts
-        kind, which = torch.unique(2 * counts + losers, return_inverse=True)
-        weights = [self._uniform_weight(number >> 1, bool(number & 1)) for number in kind.tolist()]
-        table = self.numbers.from_objects(np.array(weights, dtype=object))
-        largest = int(counts.max()) if len(counts) else 0
-        return Pattern(queries, segment, key, self.numbers.gather(table, which), uniform=True, largest=largest)
+        largest, winners, spans = int(counts.max()) if len(counts) else 0, counts, None
+        if self._repeats is not None:
+            spans = self._repeats.spans(query, key)
+            winners = torch.zeros_like(counts).index_add_(0, segment, spans[1] - spans[0])
+        kind = 2 * winners + (self.batch.position[queries] > winners)
+        weights = np.zeros(int(kind.max()) + 1 if len(kind) else 0, dtype=object)
+        for number in torch.bincount(kind).nonzero().squeeze(1).tolist():
+            weights[number] = self._uniform_weight(number >> 1, bool(number & 1))
+        weight = self.numbers.gather(self.numbers.from_objects(weights), kind)
+        return Pattern(queries, segment, key, weight, uniform=True, largest=largest, spans=spans)
 
-    def _differ(self, pairs: Sequence[tuple[Column, Column]], segment: Tensor, key: Tensor) -> Tensor:
-        """Queries whose candidates are not all equal as keys, (queries,): all others tie without their scores being known."""
-        kind = self._key_kinds(pairs)[key]
-        unlike = (kind[1:] != kind[:-1]) & (segment[1:] == segment[:-1])
-        mixed = torch.zeros(int(segment[-1]) + 1, dtype=torch.bool, device=key.device)
-        mixed[segment[1:][unlike]] = True
-        return mixed
-
-    def _key_kinds(self, pairs: Sequence[tuple[Column, Column]]) -> Tensor:
-        """(token,) equal exactly for tokens with equal keys."""
-        if self._kinds is None:
-            self._kinds = self.numbers.kinds([column for _, column in pairs], self.batch.size)
-        return self._kinds
-
-    def _winners(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Which entries have the highest exact score of their query, and which trail it by less than G."""
-        if len(query) > self.batch.size and self._is_wide(pairs):
-            # Wide scores are costly, and candidates of one query with equal keys have equal ones: compute each once.
-            kinds, kind = torch.unique(self._key_kinds(pairs), return_inverse=True)
-            example = torch.empty_like(kinds)
-            example[kind] = torch.arange(self.batch.size, device=key.device)
-            codes, place = torch.unique(query * len(kinds) + kind[key], return_inverse=True)
-            query = torch.div(codes, len(kinds), rounding_mode="floor")
-            wins, near = self._compare_in_parts(pairs, query, example[codes - query * len(kinds)])
-            return wins[place], near[place]
-        return self._compare(pairs, query, key)
-
-    def _compare_in_parts(
-        self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """As `_compare`, a few queries at a time: Python integers take much memory."""
-        _, counts = torch.unique_consecutive(query, return_counts=True)
-        parts, begin = [], 0
-        for end in _cuts(torch.cumsum(counts, 0), _WIDE_ENTRIES):
-            parts.append(self._compare(pairs, query[begin:end], key[begin:end]))
-            begin = end
-        return torch.cat([wins for wins, _ in parts]), torch.cat([near for _, near in parts])
+    def _spread(self, pattern: Pattern) -> Iterator[Pattern]:
+        """The same with an entry for each key, ascending for each query, where sums are rounded key by key."""
+        if pattern.spans is None or self.operators.fused or not len(pattern.queries):
+            yield pattern
+            return
+        assert self._repeats is not None
+        begin, end = pattern.spans
+        ends = torch.cumsum(torch.zeros_like(pattern.queries).index_add_(0, pattern.segment, end - begin), 0)
+        query = 0
+        for total in _cuts(ends, self.area):
+            stop = int(torch.searchsorted(ends, total, right=True))
+            here = (pattern.segment >= query) & (pattern.segment < stop)
+            times = (end - begin)[here]
+            segment = torch.repeat_interleave(pattern.segment[here] - query, times)
+            place = torch.arange(len(segment), device=segment.device) - torch.repeat_interleave(
+                torch.cumsum(times, 0) - times - begin[here], times
+            )
+            code = (segment * self.batch.size + self._repeats.order[place]).sort().values
+            weight = self.numbers.part(pattern.weight, slice(query, stop))
+            counts = torch.bincount(segment)
+            key = code - segment * self.batch.size
+            queries = pattern.queries[query:stop]
+            yield Pattern(queries, segment, key, weight, uniform=True, largest=int(counts.max()))
+            query = stop
 
     def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """As `_winners`, from the exact scores."""
+        """Which entries have the highest exact score of their query, and which trail it by less than G."""
         assert self.decisive_gap is not None
         numbers = self.numbers
-        scores = self._scores(pairs, query, key)
-        queries, segment = torch.unique_consecutive(query, return_inverse=True)
-        top = numbers.segment_max(scores, segment, len(queries))
-        gap = numbers.subtract(numbers.gather(top, segment), scores)
-        loses = numbers.at_least(gap, 1)
-        return ~loses, loses & ~numbers.at_least(gap, self.decisive_gap)
-
-    def _is_wide(self, pairs: Sequence[tuple[Column, Column]]) -> bool:
-        """Whether scores are likely to take more than 62 bits."""
-        tight = [(self.numbers.tighten(q), self.numbers.tighten(k)) for q, k in pairs]
-        lowest = min((q.exponent + k.exponent for q, k in tight), default=0)
-        return any((q.bound * k.bound).bit_length() + q.exponent + k.exponent - lowest > 58 for q, k in tight)
+        _, counts = torch.unique_consecutive(query, return_counts=True)
+        parts, begin = [], 0
+        for end in _cuts(torch.cumsum(counts, 0), _ENTRIES):
+            scores = self._scores(pairs, query[begin:end], key[begin:end])
+            queries, segment = torch.unique_consecutive(query[begin:end], return_inverse=True)
+            top = numbers.segment_max(scores, segment, len(queries))
+            gap = numbers.subtract(numbers.gather(top, segment), scores)
+            loses = numbers.at_least(gap, 1)
+            parts.append((~loses, loses & ~numbers.at_least(gap, self.decisive_gap)))
+            begin = end
+        return torch.cat([wins for wins, _ in parts]), torch.cat([near for _, near in parts])
 
     def _scores(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> Column:
         gather = self.numbers.gather

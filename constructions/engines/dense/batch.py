@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,15 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Rows of a long sequence are taken in at least this many steps, so that few scores right of the diagonal are computed.
-_STEPS = 8
-_SHORT = 256
+_ROWS = 16  # of each sequence of a group, at least, in a tile
 
 
 class Tile(NamedTuple):
     """Queries `first` … `stop` − 1 (0-based) of a group of sequences, against the keys before `stop`.
 
-    group: number of the group. index: (sequence, position) → flat token; behind a sequence's end, its last token.
+    group: number of the group. tokens: (sequence, position) → flat token; behind a sequence's end, its last token.
     start: (sequence,) flat token at which it starts. lengths: (sequence,).
     """
 
@@ -62,27 +61,20 @@ class Batch:
         return slice(self.offsets[place], self.offsets[place + 1])
 
     def tiles(self, area: int) -> Iterator[Tile]:
-        """Tiles of at most `area` pairs (or one row of one sequence) that cover every causal pair."""
+        """Tiles of at most `area` pairs (or one row of each sequence) that cover every causal pair."""
         for group in self.groups:
             sequences, length = group.tokens.shape
             first = 0
             while first < length:
-                stop = _next_stop(first, length, sequences, area)
+                # The most rows r with sequences · r · (first + r) ≤ area.
+                rows = max(1, (math.isqrt(first * first + 4 * area // sequences) - first) // 2)
+                stop = min(length, first + rows)
                 yield group._replace(first=first, stop=stop)
                 first = stop
 
 
-def _next_stop(first: int, length: int, sequences: int, area: int) -> int:
-    """The end of the rows that start with `first`."""
-    rows = length - first if length <= _SHORT else max(_SHORT // 2, -(-length // _STEPS))
-    stop = min(length, first + rows)
-    while stop - first > 1 and sequences * (stop - first) * stop > area:
-        stop = first + (stop - first) // 2
-    return stop
-
-
 def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -> Batch:
-    """Lays out the sequences, none of them empty; `area` bounds the pairs of positions of a group of short ones."""
+    """Lays out the sequences, none of them empty; `area` bounds the pairs of positions of a tile."""
     by_length = sorted(range(len(sequences)), key=lambda i: (len(sequences[i]), i))
     place = [0] * len(sequences)
     for here, i in enumerate(by_length):
@@ -123,5 +115,5 @@ def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -
 
 
 def _fits(shortest: int, longest: int, sequences: int, area: int) -> bool:
-    """Whether these sequences are tiled together: not much padding, and all their pairs in one tile."""
-    return longest <= 2 * shortest and sequences * longest * longest <= area
+    """Whether these sequences are tiled together: not much padding, and several rows of each in one tile."""
+    return 4 * longest <= 5 * shortest + 4 * _ROWS and sequences * _ROWS * longest <= area

@@ -143,20 +143,19 @@ class Numbers:
     # Exact operators
 
     def tighten(self, column: Column) -> Column:
-        """The same numbers with the least bound and the largest exponent."""
+        """This column, which now has the least bound and the largest exponent that its numbers allow."""
         if column.tight or column.narrow is None:
             return column
         data = column.narrow
-        if len(data) == 0:
-            return self.zero(0)
-        lowest = data & -data
-        bound = int(data.abs().max())
-        if bound == 0:
-            return self.zero(len(data))
-        zeros = int(torch.where(lowest == 0, NARROW, lowest).min()).bit_length() - 1
-        if zeros:
-            data = data >> zeros
-        return Column(data, column.exponent + zeros, bound >> zeros, tight=True)
+        least, most = (int(bound) for bound in data.aminmax()) if len(data) else (0, 0)
+        bound, exponent = max(-least, most), 0
+        if bound:
+            lowest = data & -data
+            zeros = int(torch.where(lowest == 0, NARROW, lowest).min()).bit_length() - 1
+            column.narrow = data >> zeros if zeros else data
+            bound, exponent = bound >> zeros, column.exponent + zeros
+        column.bound, column.exponent, column.tight = bound, exponent, True
+        return column
 
     def linear(self, terms: Sequence[tuple[Weight, Column]], constant: Weight, length: int) -> Column:
         """Σ weight · column + constant, exactly."""
@@ -266,6 +265,21 @@ class Numbers:
         sums = np.zeros(segments, dtype=object)
         np.add.at(sums, segment.cpu().numpy(), column.objects(column.exponent))
         return self.from_objects(sums, column.exponent)
+
+    def prefix_sums(self, column: Column) -> Column:
+        """The exact sums of the entries before each place, one more than there are entries."""
+        if column.bound * len(column) >= NARROW:
+            column = self.tighten(column)
+        bound = column.bound * len(column)
+        if bound == 0:
+            return self.zero(len(column) + 1)
+        if bound < NARROW:
+            assert column.narrow is not None
+            sums = torch.zeros(len(column) + 1, dtype=torch.int64, device=self.device)
+            torch.cumsum(column.narrow, 0, out=sums[1:])
+            return Column(sums, column.exponent, bound)
+        entries = column.objects(column.exponent)
+        return self.from_objects(np.cumsum(np.concatenate([np.zeros(1, dtype=object), entries])), column.exponent)
 
     def segment_max(self, column: Column, segment: Tensor, segments: int) -> Column:
         """The largest entry of each segment; every segment has an entry."""

@@ -6,14 +6,15 @@ Source: section 3 (greedy decoding); constructions/engines/reference.py, where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.column import NARROW, Column
+from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.screen import EXACT
 from constructions.engines.weights import ZERO, Row, coordinates
 
 
@@ -22,74 +23,52 @@ def first_argmax(
 ) -> Tensor:
     """(token,): the first vocabulary entry of the highest logit. area: how many logits may be held at a time."""
     length = len(stream[0]) if stream else 0
-    blocks = _integer_blocks(operators, unembed, stream)
-    if blocks is None:
+    operands = _integers(operators, unembed, stream)
+    if operands is None:
         return _one_by_one(operators, unembed, stream, length, site)
-    columns = max(1, area // max(1, len(unembed)))
-    device = operators.numbers.device
-    number = torch.arange(len(unembed), device=device)[:, None]
-    parts, ties = [], []
-    for begin in range(0, length, columns):
-        part = slice(begin, begin + columns)
-        logits = torch.zeros((len(unembed), min(columns, length - begin)), dtype=torch.int64, device=device)
-        for block in blocks:
-            total = torch.zeros((len(block.rows), logits.shape[1]), dtype=torch.int64, device=device)
-            for factors, data in zip(block.factors, block.columns, strict=True):
-                total += factors[:, None] * data[None, part]
-            logits[block.rows] = total
-        top = logits.amax(dim=0)
-        highest = logits == top
-        parts.append(torch.where(highest, number, len(unembed)).amin(dim=0))
+    registers, weights = operands
+    best, ties = [], []
+    tokens = max(1, area // max(1, len(unembed)))
+    for begin in range(0, length, tokens):
+        logits = registers[begin : begin + tokens] @ weights
+        top, first = logits.max(dim=1)  # of equals the first
+        best.append(first)
         if site.records:
-            ties.append(highest.sum(dim=0) > 1)
+            ties.append((logits == top[:, None]).sum(dim=1) > 1)
     if ties:
         site.mark("logit tie", torch.cat(ties))
-    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.int64, device=device)
+    return torch.cat(best) if best else torch.zeros(0, dtype=torch.int64, device=registers.device)
 
 
-class _Block(NamedTuple):
-    """Rows of the unembedding with the same support. factors: per coordinate (rows,); columns: per coordinate (token,)."""
+def _integers(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column]) -> tuple[Tensor, Tensor] | None:
+    """The registers that are read, (token, register), and the unembedding, (register, vocabulary): integers in float64.
 
-    rows: Tensor
-    factors: list[Tensor]
-    columns: list[Tensor]
-
-
-def _integer_blocks(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column]) -> list[_Block] | None:
-    """The unembedding over int64 with one common exponent; None unless bounds show that no operation rounds or overflows."""
+    Their products are the logits in one common unit, without any error in whatever order they are added up; None unless
+    bounds show this, and that no logit is rounded.
+    """
     numbers = operators.numbers
-    fmt = numbers.format
+    fmt, device = numbers.format, numbers.device
     used = {j: numbers.tighten(stream[j]) for j in coordinates(unembed)}
-    rows = [[(j, weight) for j, weight in row if used[j].bound] for row in unembed]
-    exponents = [weight.exponent + used[j].exponent for row in rows for j, weight in row]
-    exponent = min(exponents, default=0)
+    used = {j: column for j, column in used.items() if column.bound}
+    rows = [[(j, weight) for j, weight in row if j in used] for row in unembed]
+    exponent = min((weight.exponent + used[j].exponent for row in rows for j, weight in row), default=0)
     quanta = exponent - operators.shift  # of one unit of the sums
-    largest, by_support = 0, dict[tuple[int, ...], list[int]]()
-    for i, row in enumerate(rows):
-        bound = sum(
-            (abs(weight.mantissa) * used[j].bound) << (weight.exponent + used[j].exponent - exponent)
-            for j, weight in row
-        )
-        largest = max(largest, bound)
-        by_support.setdefault(tuple(j for j, _ in row), []).append(i)
-    digits_fit = fmt.is_fixed_point or largest.bit_length() <= fmt.significand_bits
-    if largest and (quanta < 0 or largest >= NARROW or largest << quanta > fmt.max_quanta or not digits_fit):
+    factors = [[(j, w.mantissa << (w.exponent + used[j].exponent - exponent)) for j, w in row] for row in rows]
+    largest = max((sum(abs(factor) * used[j].bound for j, factor in row) for row in factors), default=0)
+    if largest and (quanta < 0 or largest > EXACT or largest << quanta > fmt.max_quanta):
         return None
-    blocks = []
-    for support, members in by_support.items():
-        columns, factors = [], []
-        for place, j in enumerate(support):
-            narrow = used[j].narrow
-            if narrow is None:
-                return None
-            columns.append(narrow)
-            shifts = [rows[i][place][1] for i in members]
-            factors.append([w.mantissa << (w.exponent + used[j].exponent - exponent) for w in shifts])
-        device = numbers.device
-        blocks.append(
-            _Block(torch.tensor(members, device=device), [torch.tensor(f, device=device) for f in factors], columns)
-        )
-    return blocks
+    if not fmt.is_fixed_point and largest.bit_length() > fmt.significand_bits:
+        return None
+    place = {j: i for i, j in enumerate(used)}
+    weights = np.zeros((len(used), len(unembed)))
+    for token, row in enumerate(factors):
+        for j, factor in row:
+            weights[place[j], token] = factor
+    columns = [column.narrow.to(torch.float64) for column in used.values() if column.narrow is not None]
+    if len(columns) < len(used):
+        return None
+    registers = torch.zeros((len(stream[0]) if stream else 0, 0), dtype=torch.float64, device=device)
+    return torch.stack(columns, dim=1) if columns else registers, torch.from_numpy(weights).to(device)
 
 
 def _one_by_one(

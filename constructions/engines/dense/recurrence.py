@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 
 from constructions.engines.dense.batch import Batch
-from constructions.engines.dense.column import NARROW, Column
+from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
 from constructions.engines.weights import ZERO, Row, StateRow, Weight
@@ -90,15 +89,9 @@ def _at_once(
 def _running_sum(operators: Operators, batch: Batch, terms: Column) -> Column:
     """The exact sum of each sequence's entries up to this one."""
     numbers = operators.numbers
-    if terms.bound * batch.size >= NARROW:
-        terms = numbers.tighten(terms)
-    first = batch.start - 1  # the token before the sequence
-    if terms.narrow is not None and terms.bound * batch.size < NARROW:
-        total = torch.cumsum(terms.narrow, 0)
-        sums = total - torch.where(first >= 0, total[first.clamp_min(0)], 0)
-        return Column(sums, terms.exponent, terms.bound * batch.longest)
-    wide = np.concatenate([np.zeros(1, dtype=object), np.cumsum(terms.objects(terms.exponent))])
-    return numbers.from_objects(wide[1:] - wide[first.cpu().numpy() + 1], terms.exponent)
+    sums = numbers.prefix_sums(terms)
+    after = torch.arange(1, batch.size + 1, device=numbers.device)
+    return numbers.subtract(numbers.gather(sums, after), numbers.gather(sums, batch.start))
 
 
 def _delayed(operators: Operators, batch: Batch, column: Column) -> Column:

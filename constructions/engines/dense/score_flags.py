@@ -22,7 +22,7 @@ from constructions.engines.dense.batch import Batch, Tile
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
-from constructions.engines.dense.screen import Workspace, float64_operands, pairs_chosen, relative_error
+from constructions.engines.dense.screen import Workspace, float64_operands, relative_error
 from constructions.engines.dense.workers import Workers
 
 
@@ -89,9 +89,9 @@ class _Sieve:
         within = place[None, first:] < tile.lengths[:, None]  # (sequence, query)
         open_ = workspace.flags(shape)
         open_[:] = within[:, :, None]
-        open_[:, :, first:].masked_fill_(workspace.triangle(stop - first), False)
+        open_[:, :, first:] &= workspace.causal(stop - first, stop - first) == 0
         if not self.usable:
-            return _Sifted(torch.zeros_like(rows), *pairs_chosen(open_, tile))
+            return _Sifted(torch.zeros_like(rows), *_pairs(open_, tile))
         scores = workspace.floats(shape)
         torch.bmm(self.query[rows], self.key[columns].transpose(1, 2), out=scores).abs_()
         error = self.error[rows][:, :, None]
@@ -102,4 +102,11 @@ class _Sieve:
             open_ &= ~surely
         if self.digits_are_exact:
             open_ &= scores >= self.below - error
-        return _Sifted(saturated, *pairs_chosen(open_, tile))
+        return _Sifted(saturated, *_pairs(open_, tile))
+
+
+def _pairs(chosen: Tensor, tile: Tile) -> tuple[Tensor, Tensor]:
+    """Flat queries and keys where `chosen`, (sequence, query, key), holds."""
+    sequence, row, key = chosen.nonzero().unbind(1)
+    start = tile.start[sequence]
+    return row + (start + tile.first), key + start

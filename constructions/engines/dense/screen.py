@@ -12,62 +12,63 @@ multiples of one power of two and together below 2^53 of it, are added up first:
 are added to their sum; with C the coarse sum and R = Σ|k_j||q_j| over the others, each partial sum is at most
 |C| + R ≤ |score| + 2R, so the error is at most (w + c)·u·(|score| + 2R). At the winner and at all keys that could come near it
 this is small, however large the terms were.
+
+Scores are visited twice: once to find the highest of each block of keys, and then in the few blocks that may hold a candidate.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.engines.dense.batch import Batch, Tile
 from constructions.engines.dense.column import Column, Numbers
 from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.repeats import Repeats
 
 _NOTHING = -1.7e308  # below every score, above −∞
-_EXACT = 1 << 53  # float64 holds the integers up to this
+EXACT = 1 << 53  # float64 holds the integers up to this
+_BLOCK = 32  # keys
 
 
 class Screen:
     """The screened scores of one head.
 
     usable: whether the operands have a size that float64 can bear; otherwise every query has to be decided exactly.
+    blind: (token,) queries that cannot be screened.
     """
 
     def __init__(
-        self, operators: Operators, batch: Batch, pairs: Sequence[tuple[Column, Column]], decisive_gap: int
+        self,
+        operators: Operators,
+        batch: Batch,
+        pairs: Sequence[tuple[Column, Column]],
+        decisive_gap: int,
+        repeats: Repeats | None,
     ) -> None:
         numbers = operators.numbers
         fmt = numbers.format
-        self.batch = batch
         self.device = numbers.device
-        self._known: dict[int, _Operands] = {}  # by group; two workers may both compute the same
         coarse = _coarse([(numbers.tighten(q), numbers.tighten(k)) for q, k in pairs])
         order = [*coarse, *(i for i in range(len(pairs)) if i not in coarse)]
-        self.coarse = len(coarse)  # components, in front
         operands = float64_operands(numbers, [pairs[i] for i in order], batch.size)
         self.usable = operands is not None
         if operands is None:
             return
-        self.query, self.key = operands  # (token, component)
+        queries, keys = operands  # (token, component)
 
         # A bound on Σ|k_j||q_j| for each query, over all keys, and on the part of it that may be off; then on the distance
         # of screened from exact scores, but for what is relative to the score.
-        size = torch.zeros(batch.size, dtype=torch.float64, device=self.device)
-        fine = torch.zeros_like(size)
-        for place, (q, k) in enumerate(zip(self.query.unbind(1), self.key.unbind(1), strict=True)):
-            terms = q.abs() * float(k.abs().max())
-            size += terms
-            if place >= self.coarse:
-                fine += terms
-        size *= 1.0 + 2.0**-40
-        fine *= 1.0 + 2.0**-40
+        largest_keys = keys.abs().amax(dim=0) if keys.numel() else keys.new_zeros(keys.shape[1])
+        magnitudes = queries.abs()
+        size = (magnitudes @ largest_keys) * (1.0 + 2.0**-40)
+        fine = (magnitudes[:, len(coarse) :] @ largest_keys[len(coarse) :]) * (1.0 + 2.0**-40)
         width = len(pairs)
-        self.relative = relative_error(width)
+        self.relative = relative_error(width) if len(coarse) < width else 0.0
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
         excess = max(0, fmt.max_quanta.bit_length() - 53)
         largest = math.ldexp(float(fmt.max_quanta >> excess), fmt.quantum_exponent + excess)  # from below
@@ -79,51 +80,55 @@ class Screen:
             error = error + size * (2 * steps * 2.0 ** (1 - fmt.significand_bits)) + 2 * steps * quantum
             if not operators.fused and 2 * steps >= 2**fmt.significand_bits:
                 self.blind[:] = True  # rounding errors that compound are bounded only while they are few
+        # Where a term, a partial sum or the score might saturate.
+        large = 2.0 * (error + size * relative_error(width)) + size >= largest
         if not operators.fused:
-            # Where a single term or partial sum might saturate, the score is no longer near the sum.
-            self.blind |= 2.0 * (error + size * self.relative) + size >= largest
-        self.largest = largest
+            self.blind |= large  # the score is no longer near the sum
+        self.largest = largest if bool(large.any()) else math.inf
         gap = float((decisive_gap >> -fmt.quantum_exponent) + 1)  # rounded up to a whole number
-        self.margin = (2.0 * error + gap) * (1.0 + 2.0**-40 + 4.0 * self.relative)  # (token,)
+        margin = (2.0 * error + gap) * (1.0 + 2.0**-40 + 4.0 * self.relative)  # (token,)
+        margin[self.blind] = -math.inf
+        self.groups = [_operands(group, queries, keys, margin, len(coarse), repeats) for group in batch.groups]
 
-    def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor, Tensor]:
-        """Pairs (query, key) with every key that may come within G of its query's highest score; and the blind queries.
+    def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
+        """Pairs (query, key) with every key that may come within G of its query's highest score; none of blind queries.
 
-        All flat; the pairs of one query stand together, in ascending order of keys. Blind queries have no pairs.
+        Both flat; of equal keys only the first. The pairs of one query stand together, in ascending order of keys.
         """
         first, stop = tile.first, tile.stop
-        operands = self._operands(tile)
-        shape = (len(tile.start), stop - first, stop)  # (sequence, query, key)
-        scores = workspace.floats(shape)
-        query, key = operands.query[:, first:stop], operands.key[:, :, :stop]
-        coarse = self.coarse
-        torch.bmm(query[:, :, :coarse], key[:, :coarse], out=scores)
-        if coarse < query.shape[2]:
-            scores.baddbmm_(query[:, :, coarse:], key[:, coarse:])
-        scores[:, :, first:].masked_fill_(workspace.triangle(stop - first), -math.inf)
-        threshold = scores.amax(dim=2).clamp_(-self.largest, self.largest)  # (sequence, query)
-        threshold -= operands.margin[:, first:stop] + threshold.abs() * (4.0 * self.relative)
-        # Scores that the margin cannot tell from saturated ones: all keys.
-        threshold.masked_fill_(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING)
-        threshold.masked_fill_(operands.left_out[:, first:stop], math.inf)
-        chosen = workspace.flags(shape)
-        torch.ge(scores, threshold[:, :, None], out=chosen)
-        return *pairs_chosen(chosen, tile), tile.tokens[:, first:stop][operands.blind[:, first:stop]]
-
-    def _operands(self, tile: Tile) -> _Operands:
-        known = self._known.get(tile.group)
-        if known is None:
-            present = torch.arange(tile.tokens.shape[1], device=self.device)[None, :] < tile.lengths[:, None]
-            blind = self.blind[tile.tokens] & present
-            known = _Operands(
-                self.query[tile.tokens],
-                self.key[tile.tokens].transpose(1, 2).contiguous(),
-                self.margin[tile.tokens],
-                blind,
-                blind | ~present,
-            )
-            self._known[tile.group] = known
-        return known
+        group = self.groups[tile.group]
+        rows, known, seen = stop - first, *group.columns(first, stop)
+        blocks = -(-seen // _BLOCK)
+        width = blocks * _BLOCK
+        scores = workspace.floats((len(tile.start), rows, width))
+        torch.bmm(group.coarse_query[:, first:stop], group.coarse_key[:, :, :width], out=scores)
+        if group.fine_query.shape[2]:
+            scores.baddbmm_(group.fine_query[:, first:stop], group.fine_key[:, :, :width])
+        if group.visible is None:
+            scores[:, :, known:].add_(workspace.causal(rows, width - known))
+        else:
+            unseen = torch.arange(known, width, device=self.device) >= group.visible[:, first:stop, None]
+            scores[:, :, known:].masked_fill_(unseen, -math.inf)
+        by_block = scores.view(-1, blocks, _BLOCK)
+        highest = by_block.amax(dim=2)  # (row, block), rows of all sequences
+        top = highest.amax(dim=1)
+        if self.largest < math.inf:
+            top.clamp_(-self.largest, self.largest)
+        threshold = top - group.margin[:, first:stop].reshape(-1)
+        if self.relative:
+            threshold.sub_(top.abs_(), alpha=4.0 * self.relative)
+        if self.largest < math.inf:
+            # Scores that the margin cannot tell from saturated ones: all keys.
+            threshold.masked_fill_(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING)
+        block = (highest >= threshold[:, None]).view(-1).nonzero().squeeze(1)
+        row = torch.div(block, blocks, rounding_mode="floor")
+        chosen = by_block.view(-1, _BLOCK).index_select(0, block) >= threshold[row][:, None]
+        found = chosen.view(-1).nonzero().squeeze(1)
+        of_block = torch.div(found, _BLOCK, rounding_mode="floor")
+        row = row[of_block]
+        place = (block * _BLOCK)[of_block] - row * width + (found - of_block * _BLOCK)
+        sequence = torch.div(row, rows, rounding_mode="floor")
+        return row - sequence * rows + (tile.start[sequence] + first), group.keys[sequence, place]
 
 
 def float64_operands(
@@ -148,21 +153,6 @@ def relative_error(width: int) -> float:
     return (width + 16) * 2.0**-52
 
 
-def pairs_chosen(chosen: Tensor, tile: Tile) -> tuple[Tensor, Tensor]:
-    """Flat queries and keys where `chosen`, (sequence, query, key), holds."""
-    first, stop = tile.first, tile.stop
-    found = _flat_nonzero(chosen)
-    row = torch.div(found, stop, rounding_mode="floor")  # over all sequences
-    place = found - row * stop
-    if len(tile.start) == 1:
-        start = tile.start
-    else:
-        sequence = torch.div(row, stop - first, rounding_mode="floor")
-        row -= sequence * (stop - first)
-        start = tile.start[sequence]
-    return row + (start + first), place + start
-
-
 def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
     """Components of which float64 adds up any products exactly: as many of the coarsest as there can be; best if tight."""
     by_exponent = sorted(range(len(pairs)), key=lambda i: -_exponent(pairs[i]))
@@ -172,7 +162,7 @@ def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
         q, k = pairs[i]
         exponent = _exponent(pairs[i])
         widened = (bound << (unit - exponent) if bound else 0) + q.bound * k.bound
-        if widened > _EXACT or max(q.bound, k.bound) > _EXACT:
+        if widened > EXACT or max(q.bound, k.bound) > EXACT:
             break
         chosen.append(i)
         bound, unit = widened, exponent
@@ -184,18 +174,60 @@ def _exponent(pair: tuple[Column, Column]) -> int:
     return pair[0].exponent + pair[1].exponent
 
 
-class _Operands(NamedTuple):
-    """What a group of sequences needs.
+@dataclass(frozen=True)
+class _Operands:
+    """What a group of sequences needs; keys come in whole blocks, those behind a sequence's end repeat its last one.
 
-    query: (sequence, query, component). key: (sequence, component, key). margin: (sequence, query), what a score may trail
-    by. blind: (sequence, query), those that cannot be screened. left_out: those, and positions behind a sequence's end.
+    queries: (sequence, query, component). keys: (sequence, component, key). margin: (sequence, query), what a score may trail
+    by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end. keys: (sequence, key) flat token.
+    visible: (sequence, query) how many of the keys are not behind the query; None if all tokens are keys.
+    most, least: the largest and the smallest `visible` at each position.
     """
 
-    query: Tensor
-    key: Tensor
+    coarse_query: Tensor
+    coarse_key: Tensor
+    fine_query: Tensor
+    fine_key: Tensor
     margin: Tensor
-    blind: Tensor
-    left_out: Tensor
+    keys: Tensor
+    visible: Tensor | None
+    least: list[int]
+    most: list[int]
+
+    def columns(self, first: int, stop: int) -> tuple[int, int]:
+        """How many keys each of the queries sees, and how many at least one of them does."""
+        if self.visible is None:
+            return first, stop
+        return self.least[first], self.most[stop - 1]
+
+
+def _operands(
+    group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, coarse: int, repeats: Repeats | None
+) -> _Operands:
+    length, device = group.tokens.shape[1], queries.device
+    within = torch.arange(length, device=device) < group.lengths[:, None]
+    if repeats is None:
+        place = torch.arange(-(-length // _BLOCK) * _BLOCK, device=device)
+        visible, tokens = None, group.tokens[:, place.clamp_max(length - 1)]
+        least, most = list[int](), list[int]()
+    else:
+        before = repeats.fresh[group.start][:, None]
+        visible = repeats.fresh[group.tokens + 1] - before
+        least, most = visible.amin(dim=0).tolist(), visible.amax(dim=0).tolist()
+        place = torch.arange(-(-most[-1] // _BLOCK) * _BLOCK, device=device)
+        tokens = repeats.first[before + torch.minimum(place, visible[:, -1:] - 1)]
+    query, key = queries[group.tokens], keys[tokens].transpose(1, 2)
+    return _Operands(
+        coarse_query=query[:, :, :coarse].contiguous(),
+        coarse_key=key[:, :coarse].contiguous(),
+        fine_query=query[:, :, coarse:].contiguous(),
+        fine_key=key[:, coarse:].contiguous(),
+        margin=torch.where(within, margin[group.tokens], -math.inf),
+        keys=tokens,
+        visible=visible,
+        least=least,
+        most=most,
+    )
 
 
 class Workspace:
@@ -205,29 +237,25 @@ class Workspace:
         self.device = device
         self._floats = torch.empty(0, dtype=torch.float64, device=device)
         self._flags = torch.empty(0, dtype=torch.bool, device=device)
-        self._triangles: dict[int, Tensor] = {}
+        self._causal = torch.zeros((0, 0), dtype=torch.float64, device=device)
 
     def floats(self, shape: tuple[int, ...]) -> Tensor:
         """Uninitialised float64 numbers; the previous ones are lost."""
-        if math.prod(shape) > len(self._floats):
-            self._floats = torch.empty(math.prod(shape), dtype=torch.float64, device=self.device)
-        return self._floats[: math.prod(shape)].view(shape)
+        size = math.prod(shape)
+        if size > self._floats.numel():
+            self._floats = torch.empty(size, dtype=torch.float64, device=self.device)
+        return self._floats[:size].view(shape)
 
     def flags(self, shape: tuple[int, ...]) -> Tensor:
         """Uninitialised truth values; the previous ones are lost."""
-        if math.prod(shape) > len(self._flags):
-            self._flags = torch.empty(math.prod(shape), dtype=torch.bool, device=self.device)
-        return self._flags[: math.prod(shape)].view(shape)
+        size = math.prod(shape)
+        if size > self._flags.numel():
+            self._flags = torch.empty(size, dtype=torch.bool, device=self.device)
+        return self._flags[:size].view(shape)
 
-    def triangle(self, rows: int) -> Tensor:
-        """(query, key): the keys behind the query, on the diagonal of a tile."""
-        if rows not in self._triangles:
-            self._triangles[rows] = torch.ones((rows, rows), dtype=torch.bool, device=self.device).triu(1)
-        return self._triangles[rows]
-
-
-def _flat_nonzero(mask: Tensor) -> Tensor:
-    """Flat indices of the true entries, ascending."""
-    if mask.device.type == "cpu":
-        return torch.from_numpy(np.flatnonzero(mask.numpy()))  # several times faster than torch's on few entries
-    return mask.reshape(-1).nonzero().squeeze(1)
+    def causal(self, rows: int, columns: int) -> Tensor:
+        """(query, key): −∞ for the keys behind the query, 0 otherwise, where a tile meets the diagonal."""
+        if rows > self._causal.shape[0] or columns > self._causal.shape[1]:
+            size = (max(rows, self._causal.shape[0]), max(columns, self._causal.shape[1]))
+            self._causal = torch.full(size, -math.inf, dtype=torch.float64, device=self.device).triu_(1)
+        return self._causal[:rows, :columns]

@@ -5,6 +5,7 @@ Source: section 3, definition 3.1; appendix A.2; the winner's-lead argument of a
 Per query, with scores s and m winners:
 1. screen.py finds a superset of the keys within G of the highest score. All other keys weigh below half a quantum, so
    0, and their sum ε is too small to move the winners' weight 1/(m + ε) past the next rounding boundary below 1/m.
+   Equal keys of one sequence are one key there (repeats.py).
 2. One key left: it is the winner, m = 1. Otherwise the exact scores of the keys that are left tell the winners; if all the others
    trail by G, the winners' weight is the rounding of a number just below 1/m (of 1/m itself, if there are no others).
 3. Queries with a key in between, or that cannot be screened, are given their exact column of scores and the

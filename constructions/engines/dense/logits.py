@@ -28,9 +28,11 @@ def first_argmax(
         return _one_by_one(operators, unembed, stream, length, site)
     registers, weights = operands
     best, ties = [], []
-    tokens = max(1, area // max(1, len(unembed)))
+    tokens = max(1, min(length, area // max(1, len(unembed))))
+    space = torch.empty((tokens, len(unembed)), dtype=torch.float64, device=registers.device)  # the same for all parts
     for begin in range(0, length, tokens):
-        logits = registers[begin : begin + tokens] @ weights
+        part = registers[:, begin : begin + tokens].T
+        logits = torch.mm(part, weights, out=space[: len(part)])
         top, first = logits.max(dim=1)  # of equals the first
         best.append(first)
         if site.records:
@@ -41,7 +43,7 @@ def first_argmax(
 
 
 def _integers(operators: Operators, unembed: Sequence[Row], stream: Sequence[Column]) -> tuple[Tensor, Tensor] | None:
-    """The registers that are read, (token, register), and the unembedding, (register, vocabulary): integers in float64.
+    """The registers that are read, (register, token), and the unembedding, (register, vocabulary): integers in float64.
 
     Their products are the logits in one common unit, without any error in whatever order they are added up; None unless
     bounds show this, and that no logit is rounded.
@@ -67,8 +69,8 @@ def _integers(operators: Operators, unembed: Sequence[Row], stream: Sequence[Col
     columns = [column.narrow.to(torch.float64) for column in used.values() if column.narrow is not None]
     if len(columns) < len(used):
         return None
-    registers = torch.zeros((len(stream[0]) if stream else 0, 0), dtype=torch.float64, device=device)
-    return torch.stack(columns, dim=1) if columns else registers, torch.from_numpy(weights).to(device)
+    nothing = torch.zeros((0, len(stream[0]) if stream else 0), dtype=torch.float64, device=device)
+    return torch.stack(columns) if columns else nothing, torch.from_numpy(weights).to(device)
 
 
 def _one_by_one(

@@ -72,8 +72,7 @@ class _Sieve:
         self.query, self.key = operands
         if not self.fused:
             self.query, self.key = self.query.abs(), self.key.abs()
-        largest_key = self.key.abs().amax(dim=0) if self.key.shape[1] else self.key.new_zeros(0)
-        size = (self.query.abs() * largest_key).sum(dim=1)  # (token,), of Σ|k_j||q_j| over all keys
+        size = self.key.abs().amax(dim=1) @ self.query.abs()  # (token,), of Σ|k_j||q_j| over all keys
         self.error = size * (2.0 * relative_error(len(pairs)))
         step = max(0, fmt.max_quanta.bit_length() - fmt.significand_bits) + fmt.quantum_exponent
         largest = float(fmt.max_value)
@@ -93,7 +92,7 @@ class _Sieve:
         if not self.usable:
             return _Sifted(torch.zeros_like(rows), *_pairs(open_, tile))
         scores = workspace.floats(shape)
-        torch.bmm(self.query[rows], self.key[columns].transpose(1, 2), out=scores).abs_()
+        torch.bmm(self.query[:, rows].permute(1, 2, 0), self.key[:, columns].transpose(0, 1), out=scores).abs_()
         error = self.error[rows][:, :, None]
         saturated = torch.zeros_like(rows)
         if self.fused:

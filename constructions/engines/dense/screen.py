@@ -59,14 +59,14 @@ class Screen:
         self.usable = operands is not None
         if operands is None:
             return
-        queries, keys = operands  # (token, component)
+        queries, keys = operands  # (component, token)
 
         # A bound on Σ|k_j||q_j| for each query, over all keys, and on the part of it that may be off; then on the distance
         # of screened from exact scores, but for what is relative to the score.
-        largest_keys = keys.abs().amax(dim=0) if keys.numel() else keys.new_zeros(keys.shape[1])
+        largest_keys = keys.abs().amax(dim=1)
         magnitudes = queries.abs()
-        size = (magnitudes @ largest_keys) * (1.0 + 2.0**-40)
-        fine = (magnitudes[:, len(coarse) :] @ largest_keys[len(coarse) :]) * (1.0 + 2.0**-40)
+        size = (largest_keys @ magnitudes) * (1.0 + 2.0**-40)
+        fine = (largest_keys[len(coarse) :] @ magnitudes[len(coarse) :]) * (1.0 + 2.0**-40)
         width = len(pairs)
         self.relative = relative_error(width) if len(coarse) < width else 0.0
         quantum = math.ldexp(1.0, fmt.quantum_exponent)
@@ -128,13 +128,13 @@ class Screen:
         row = row[of_block]
         place = (block * _BLOCK)[of_block] - row * width + (found - of_block * _BLOCK)
         sequence = torch.div(row, rows, rounding_mode="floor")
-        return row - sequence * rows + (tile.start[sequence] + first), group.keys[sequence, place]
+        return row - sequence * rows + (tile.start[sequence] + first), group.tokens[sequence, place]
 
 
 def float64_operands(
     numbers: Numbers, pairs: Sequence[tuple[Column, Column]], size: int
 ) -> tuple[Tensor, Tensor] | None:
-    """Queries and keys, each (token, component); None if they, or the format, have a size that float64 cannot bear."""
+    """Queries and keys, each (component, token); None if they, or the format, have a size that float64 cannot bear."""
     fmt = numbers.format
     if fmt.quantum_exponent < -1074 or fmt.max_quanta.bit_length() + fmt.quantum_exponent > 1024:
         return None
@@ -143,8 +143,8 @@ def float64_operands(
         floats = [values for values in map(numbers.floats, columns) if values is not None]
         if len(floats) < len(pairs):
             return None
-        nothing = torch.zeros((size, 0), dtype=torch.float64, device=numbers.device)
-        operands.append(torch.stack(floats, dim=1) if floats else nothing)
+        nothing = torch.zeros((0, size), dtype=torch.float64, device=numbers.device)
+        operands.append(torch.stack(floats) if floats else nothing)
     return operands[0], operands[1]
 
 
@@ -178,10 +178,10 @@ def _exponent(pair: tuple[Column, Column]) -> int:
 class _Operands:
     """What a group of sequences needs; keys come in whole blocks, those behind a sequence's end repeat its last one.
 
-    queries: (sequence, query, component). keys: (sequence, component, key). margin: (sequence, query), what a score may trail
-    by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end. keys: (sequence, key) flat token.
-    visible: (sequence, query) how many of the keys are not behind the query; None if all tokens are keys.
-    most, least: the largest and the smallest `visible` at each position.
+    coarse_query, fine_query: (sequence, query, component). coarse_key, fine_key: (sequence, component, key). margin: (sequence,
+    query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end.
+    tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not behind the query; None if all tokens
+    are keys. least, most: the smallest and the largest `visible` at each position.
     """
 
     coarse_query: Tensor
@@ -189,7 +189,7 @@ class _Operands:
     fine_query: Tensor
     fine_key: Tensor
     margin: Tensor
-    keys: Tensor
+    tokens: Tensor
     visible: Tensor | None
     least: list[int]
     most: list[int]
@@ -216,14 +216,14 @@ def _operands(
         least, most = visible.amin(dim=0).tolist(), visible.amax(dim=0).tolist()
         place = torch.arange(-(-most[-1] // _BLOCK) * _BLOCK, device=device)
         tokens = repeats.first[before + torch.minimum(place, visible[:, -1:] - 1)]
-    query, key = queries[group.tokens], keys[tokens].transpose(1, 2)
+    query, key = queries[:, group.tokens].permute(1, 2, 0), keys[:, tokens].transpose(0, 1)
     return _Operands(
-        coarse_query=query[:, :, :coarse].contiguous(),
-        coarse_key=key[:, :coarse].contiguous(),
-        fine_query=query[:, :, coarse:].contiguous(),
-        fine_key=key[:, coarse:].contiguous(),
+        coarse_query=query[:, :, :coarse],
+        coarse_key=key[:, :coarse],
+        fine_query=query[:, :, coarse:],
+        fine_key=key[:, coarse:],
         margin=torch.where(within, margin[group.tokens], -math.inf),
-        keys=tokens,
+        tokens=tokens,
         visible=visible,
         least=least,
         most=most,

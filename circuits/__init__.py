@@ -23,3 +23,8 @@ plan, simulation  Theorem 4.8's Transformer that writes every gate: what it is m
 simulator, simulate, scene
                   the same as a model to run; its command; its page
 """
+
+import sys
+
+if sys.argv[:1] == ["-m"]:  # a command that Python is still looking for: an interrupt ends it in one line from here on
+    import constructions  # noqa: F401

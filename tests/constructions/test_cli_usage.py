@@ -206,7 +206,15 @@ def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 @pytest.mark.parametrize(
-    "command", ["constructions", "constructions.istree", "constructions.recall", "constructions.turing"]
+    "command",
+    [
+        "constructions",
+        "constructions.istree",
+        "constructions.recall",
+        "constructions.turing",
+        "circuits",
+        "verify.precision",
+    ],
 )
 def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: str) -> None:
     (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")  # where a real one comes at some time or other

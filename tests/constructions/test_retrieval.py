@@ -254,6 +254,12 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["precision_bits"] == recall.TRANSFORMER.least_precision(10)
 
 
+def test_a_short_question_to_a_large_model(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the square of its vocabulary in memory this would not end."""
+    assert main(recall.RETRIEVERS, ("1 2 ? 1", "--n", "30001")) == 0
+    assert capsys.readouterr().out == "2\n"
+
+
 @pytest.mark.parametrize(
     ("task", "finding", "text"),
     [

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -329,6 +332,21 @@ def test_an_endless_file_is_no_ledger(capsys: pytest.CaptureFixture[str]) -> Non
     assert table.main(["/dev/zero"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("/dev/zero: not a ledger: more than 256 MiB")
+
+
+def test_a_closed_pipe_is_no_trouble(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert table.main(["--markdown"]) == 2
+    assert capfd.readouterr().err == ""
+
+
+def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "load", lambda path: signal.raise_signal(signal.SIGINT))
+    assert table.main([]) == 130
+    assert capsys.readouterr().err == "python -m verify.table: interrupted\n"
 
 
 def test_both_forms_at_once_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

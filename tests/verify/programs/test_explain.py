@@ -31,8 +31,8 @@ COMPARED = [key for key in MODELS if key[1] != "rag"]
 ROUNDING_ALONE = {("counting", "count-margin")}
 
 
-@pytest.mark.parametrize(("name", "model"), MODELS, ids="-".join)
-@pytest.mark.parametrize("n", [4, 10**12])
+@pytest.mark.parametrize(("name", "model"), COMPARED, ids="-".join)
+@pytest.mark.parametrize("n", [4, 1000, 10**12])
 def test_the_program_is_the_task(name: str, model: str, n: int) -> None:
     document = explanation(Subject(name, n, model=model))
     assert (document["verdict"], document["what"]) == (CERTIFIED, "")
@@ -99,9 +99,7 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
             "father         = (previous[j] at j = the first of 2…k with current[j] = current[k], else 1)",
         ),
         (["istree", "--variant", "lean"], 3, "no definition of istree"),
-        (["index", "--model", "rag"], 0, "at search 3, k: the repetition token number token[k − 3] − 1"),
-        (["recall", "--model", "rag"], 0, "writes the search that is defined, and says what it finds, for every input"),
-        (["recall", "--model", "rag", "--printed", "regex-boundaries"], 3, "the answer at search 1"),
+        (["index", "--model", "rag"], 3, "cannot tell"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

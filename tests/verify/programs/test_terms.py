@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
 from constructions.retrieval.task import ASK, START, Question
-from verify.certificates.building import MODELS, RETRIEVERS, Subject, build, families_of, findings_of, language_of
+from verify.certificates.building import MODELS, Subject, build, findings_of, language_of
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.inputs.strategies import every_labelled_graph
@@ -117,24 +117,6 @@ def test_registers_of_an_exact_run(name: str, model: str) -> None:
 )
 def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) -> None:
     assert not contradictions(subject_of(name, model, [finding]), questions(name, 2))
-
-
-@pytest.mark.parametrize("name", RETRIEVERS)
-def test_registers_of_a_search(name: str) -> None:
-    subject = subject_of(name, "rag")
-    found, wired, retriever = program(subject), wired_of(subject), subject.retriever
-    families = families_of(subject, N)
-    numbers = [(family.family, family.low + i) for family in families for i in range(family.wired)]
-    told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))
-    ideal = IdealModel(wired.model)
-    for question in questions(name, 4):
-        tokens = wired.tokens([*question.words(), *retriever.thoughts(question, frozenset())])
-        history, _ = ideal.run(tokens)
-        run = Input([told[token] for token in tokens], frozenset(family.family for family in families))
-        for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
-            for i, register in enumerate(found.names):
-                value = run.value(stage.registers.get(i, as_term(0)), k)
-                assert value == history[k - 1][layer][wired.registers.index(register)], (k, stage.where, register)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

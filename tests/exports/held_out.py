@@ -1,17 +1,20 @@
-"""Inputs that are no worked examples, and what a model has to write about them; by `reference` or an engine with the same bits."""
+"""Inputs that are no worked examples, and what a model has to write about them, by an engine with the bits of `reference`."""
 
 from __future__ import annotations
 
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
+
+import pytest
 
 import constructions
 from constructions.api import LoadedModel
 from constructions.engines import find_engine
-from constructions.exports.tried import longest_sequence
+from constructions.exports.tried import TRIED, longest_sequence
 from constructions.istree.graphs import Graph
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
@@ -21,6 +24,8 @@ from verify.inputs.hard_questions import QUESTIONS
 
 RNNS = {"parity": (8, 100), "shift": (4, 73), "sum": (3, 27)}  # how many words a prompt has, and how many prompts
 BUSY = ("bb2", "bb3", "1RB0LA_1LB1RA", "1RB0RA_1RB1RA")  # the last two never halt: there and back, and one way
+MACHINES, CELLS = 20, 5  # words of one length, which the weights and the vocabulary do not depend on
+FEW, MANY = 2, 200
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,41 @@ class Case:
         return all(argmax[place] == token for place, token in self.written.items())
 
 
-def cases(loaded: LoadedModel, given: object, engine: str | None = None) -> Case:
-    """One input. engine: None for the words that the algorithm writes, which the claims are about."""
-    wired = loaded.wired
-    request = loaded.solver.request(wired, loaded.door.read(loaded.solver, given, loaded.n))
+def entries(*names: str) -> list[Any]:
+    """Each entry of the table with each of its float formats, of these models alone if any are named; one worker for each model."""
+    return [
+        pytest.param(*key, name, marks=[pytest.mark.exports, pytest.mark.xdist_group("/".join(key))])
+        for key, formats in TRIED.items()
+        for name in formats
+        if not names or key[1] in names
+    ]
+
+
+@cache
+def asked(name: str, model: str, variant: str, n: int, count: int) -> Sequence[tuple[LoadedModel, Sequence[Case]]]:
+    """Models of this size, each with its cases, so many in all.
+
+    Of many, `reference` writes the words of the first FEW and `dense` those of the others; of a few, the algorithm alone.
+    """
+    found, left = [], count
+    engines = itertools.chain(["reference"] * FEW, itertools.repeat("dense")) if count == MANY else itertools.repeat("")
+    for loaded, inputs in models(name, model, n, variant):
+        given = itertools.islice(inputs, left)
+        found.append((loaded, [case_of(loaded, item, next(engines)) for item in given]))
+        left -= len(found[-1][1])
+        if not left:
+            return found
+    raise AssertionError(f"{left} of {count} inputs are missing")
+
+
+def case_of(loaded: LoadedModel, given: Any, engine: str) -> Case:
+    """One input, and what the algorithm writes: the engine, if one is named, writes the same."""
+    wired, solver = loaded.wired, loaded.solver
+    if loaded.door.name == "turing":
+        solver, given = replace(solver, tape=given), loaded.n
+    request = solver.request(wired, loaded.door.read(solver, given, loaded.n))
     expected = [int(token) for token in request.guess]
-    if engine is not None:
-        found = request.run(find_engine(engine)).tokens.tolist()
-        assert found == expected
+    assert not engine or request.run(find_engine(engine)).tokens.tolist() == expected
     sequence, written, response = [*request.prompt, *expected], {}, []
     for place in range(len(request.prompt), len(sequence)):
         if response:
@@ -54,9 +86,9 @@ def cases(loaded: LoadedModel, given: object, engine: str | None = None) -> Case
 
 
 def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator[tuple[LoadedModel, Iterator[Any]]]:
-    """Models of this size and endless inputs for each, the hardest first; for a Turing machine, endless models, one input each.
+    """Models of this size and endless inputs for each, the hardest first.
 
-    Of Theorem 4.8, a model of each RNN, and 200 prompts for all of them.
+    Of Turing machines, MACHINES and words for each; of Theorem 4.8, a model of each RNN; and 200 inputs for all of them.
     """
     draw = random.Random(f"{name} {model} {n}")
     if name == "simulate":
@@ -65,8 +97,10 @@ def models(name: str, model: str, n: int, variant: str = "repaired") -> Iterator
             yield loaded, iter(draw.sample(list(itertools.product(loaded.solver.rnn.vocabulary, repeat=words)), count))
         return
     if name == "turing":
-        for machine in itertools.chain(BUSY, iter(lambda: parse_standard(_machine(draw)), None)):
-            yield constructions.load(name, model, machine=machine, steps=n), iter([n])
+        words = ["".join(word) for word in itertools.product("01", repeat=CELLS)]
+        for machine in (*BUSY, *(parse_standard(_machine(draw)) for _ in range(MACHINES - len(BUSY)))):
+            loaded = constructions.load(name, model, machine=machine, tape=words[0], steps=n)
+            yield loaded, iter([words[0], *draw.sample(words[1:], MANY // MACHINES - 1)])
         return
     loaded = constructions.load(name, model, n=n, variant=variant)
     if name == "istree":

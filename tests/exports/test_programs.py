@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,51 +13,58 @@ import pytest
 
 import constructions
 from constructions.exports import writing
-from constructions.exports.tried import ExportError, Tried, float_formats, longest_sequence
+from constructions.exports.tried import TRIED, ExportError, Tried, float_formats, longest_sequence
 from constructions.exports.writing import KINDS, require
 from constructions.istree.__main__ import main as istree
 from constructions.simulate import main as simulate
 from constructions.turing.__main__ import main as turing
-from tests.exports.held_out import cases, models
+from tests.exports.held_out import MANY, asked, entries
 
-RUNS_A_PROGRAM = """
+RUNS_PROGRAMS = """
 import json, sys, torch
 assert not any(name.partition(".")[0] in ("constructions", "precision") for name in sys.modules)
-files = {"sidecar.json": ""}
-model = torch.export.load(sys.argv[1], extra_files=files).module()
-sidecar, asked = json.loads(files["sidecar.json"]), json.loads(sys.stdin.read())
-found = [model(torch.tensor([tokens])).argmax(-1)[0].tolist() for tokens in asked]
-both = model(torch.tensor([asked[0], asked[0]]))
-assert both.shape == (2, len(asked[0]), len(sidecar["vocabulary"])) and both.dtype == torch.float64
-longest = sidecar["export"]["longest_sequence"]
-model(torch.zeros(1, longest, dtype=torch.int64))
-try:
-    model(torch.zeros(1, longest + 1, dtype=torch.int64))
-except Exception as error:
-    refused = str(error)
-print(json.dumps({"found": found, "refused": refused, "sidecar": sidecar}))
+torch.set_grad_enabled(False)
+answers = []
+for path, asked in json.load(sys.stdin).items():
+    files = {"sidecar.json": ""}
+    model = torch.export.load(path, extra_files=files).module()
+    sidecar = json.loads(files["sidecar.json"])
+    found = [model(torch.tensor([tokens])).argmax(-1)[0].tolist() for tokens in asked]
+    both = model(torch.tensor([asked[0], asked[0]]))
+    assert both.shape == (2, len(asked[0]), len(sidecar["vocabulary"])) and torch.equal(both[0], both[1])
+    longest = sidecar["export"]["longest_sequence"]
+    model(torch.zeros(1, longest, dtype=torch.int64))
+    try:
+        model(torch.zeros(1, longest + 1, dtype=torch.int64))
+    except Exception as error:
+        refused = str(error)
+    answers.append({"found": found, "dtype": str(both.dtype), "refused": refused, "sidecar": sidecar})
+print(json.dumps(answers))
 """
 
 
-@pytest.mark.exports  # torch.export alone takes many seconds
-def test_a_torch_program_runs_without_this_project(tmp_path: Path) -> None:
-    path = tmp_path / "model.pt2"
-    loaded, questions = next(models("recall", "hybrid", 6))
-    assert loaded.export("torch", path) == (path, tmp_path / "model.json")
-    asked = [cases(loaded, question, "reference") for question in islice(questions, 20)]
-    command = [sys.executable, "-I", "-c", RUNS_A_PROGRAM, str(path)]
-    given = json.dumps([case.tokens for case in asked])
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+@pytest.mark.parametrize(("name", "model", "variant", "float_name"), entries())
+def test_a_torch_program_runs_without_this_project(
+    name: str, model: str, variant: str, float_name: str, tmp_path: Path
+) -> None:
+    n = TRIED[name, model, variant][float_name].n
+    models = asked(name, model, variant, n, MANY)
+    paths = [tmp_path / f"{i}.pt2" for i in range(len(models))]
+    for path, (loaded, _) in zip(paths, models, strict=True):
+        assert loaded.export("torch", path, float_name=float_name) == (path, path.with_suffix(".json"))
+    given = {str(path): [case.tokens for case in cases] for path, (_, cases) in zip(paths, models, strict=True)}
+    command = [sys.executable, "-I", "-W", "ignore", "-c", RUNS_PROGRAMS]
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=3000, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert all(case.agrees(found) for case, found in zip(asked, answer["found"], strict=True))
-    longest = longest_sequence(loaded.wired, "hybrid", "float64")
-    assert f"<= {longest}" in answer["refused"]
-    sidecar = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
-    assert answer["sidecar"] == sidecar
-    assert sidecar["export"]["longest_sequence"] == longest
-    assert (sidecar["n"], sidecar["export"]["float"], sidecar["export"]["kind"]) == (6, "float64", "torch")
-    assert len(sidecar["examples"]) > 1
+    for path, (loaded, cases), answer in zip(paths, models, json.loads(done.stdout), strict=True):
+        assert all(case.agrees(found) for case, found in zip(cases, answer["found"], strict=True))
+        longest, sidecar = longest_sequence(loaded.wired, model, float_name), answer["sidecar"]
+        assert answer["dtype"] == f"torch.{float_name}"
+        assert f"<= {longest}" in answer["refused"]
+        assert sidecar == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        about = sidecar["export"]
+        assert (about["longest_sequence"], about["float"], about["kind"]) == (longest, float_name, "torch")
+        assert sidecar["n"] == loaded.n
 
 
 def written(export: writing.Export, path: Path) -> None:

@@ -6,14 +6,13 @@ import json
 import re
 import subprocess
 import sys
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 import constructions
 from constructions.exports.tried import TRIED, ExportError, longest_sequence
-from tests.exports.held_out import cases, models
+from tests.exports.held_out import MANY, asked, entries
 
 pytest.importorskip("transformer_lens", reason="transformer_lens is not installed: `make export-test` does")
 
@@ -49,30 +48,19 @@ def stranger(code: str, folder: Path, given: str = "") -> str:
     return done.stdout.splitlines()[-1]
 
 
-ENTRIES = [
-    ("istree", "repaired", "float64"),
-    ("istree", "lean", "float32"),
-    ("recall", "repaired", "float32"),
-    ("counting", "repaired", "float64"),
-    ("simulate", "repaired", "float32"),
-]
-MANY = [pytest.param(*entry, 200, marks=pytest.mark.exports) for entry in ENTRIES]
-
-
-@pytest.mark.parametrize(("name", "variant", "float_name", "count"), MANY)
+@pytest.mark.parametrize(("name", "model", "variant", "float_name"), entries("transformer"))
 def test_a_folder_writes_what_reference_writes(
-    name: str, variant: str, float_name: str, count: int, tmp_path: Path
+    name: str, model: str, variant: str, float_name: str, tmp_path: Path
 ) -> None:
-    tried = TRIED[name, "transformer", variant][float_name]
-    loaded, inputs = next(models(name, "transformer", tried.n, variant))
-    longest = longest_sequence(loaded.wired, "transformer", float_name)
-    assert loaded.export("transformerlens", tmp_path / "lens", float_name=float_name) == (tmp_path / "lens",)
-    asked = [case for given in islice(inputs, count) if len((case := cases(loaded, given)).tokens) <= longest]
-    given = [{"text": " ".join(loaded.wired.spelled(case.tokens)), "tokens": case.tokens} for case in asked]
-    answer = json.loads(stranger(LOAD + RUN, tmp_path, json.dumps(given)))
-    assert all(case.agrees(found) for case, found in zip(asked, answer["found"], strict=True))
-    assert answer["dtype"] == f"torch.{float_name}"
-    assert f"input length {longest + 1} exceeds n_ctx={longest}" in answer["refused"]
+    for i, (loaded, cases) in enumerate(asked(name, model, variant, TRIED[name, model, variant][float_name].n, MANY)):
+        folder, longest = tmp_path / str(i), longest_sequence(loaded.wired, model, float_name)
+        folder.mkdir()
+        assert loaded.export("transformerlens", folder / "lens", float_name=float_name) == (folder / "lens",)
+        given = [{"text": " ".join(loaded.wired.spelled(case.tokens)), "tokens": case.tokens} for case in cases]
+        answer = json.loads(stranger(LOAD + RUN, folder, json.dumps(given)))
+        assert all(case.agrees(found) for case, found in zip(cases, answer["found"], strict=True))
+        assert answer["dtype"] == f"torch.{float_name}"
+        assert f"input length {longest + 1} exceeds n_ctx={longest}" in answer["refused"]
 
 
 def test_the_page_draws_a_head(tmp_path: Path) -> None:

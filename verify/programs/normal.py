@@ -25,7 +25,6 @@ from verify.programs.terms import (
     Best,
     Count,
     Equal,
-    IsNumber,
     IsWord,
     Matching,
     Monomial,
@@ -356,12 +355,10 @@ class Normalizer:
 def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
     """What tokens so many steps back must be, or the atom is 0."""
     match a:
-        case NumberOf(family):
-            yield IsNumber(family), 0
-        case IsWord() | IsNumber():
+        case IsWord() | NumberOf():
             yield a, 0
         case Read(value, Back(steps)) if len(value.items) == 1:
-            yield from ((b, steps) for c in value.items[0][0] for b, at in _tokens(c) if not at)
+            yield from ((b, steps) for b in value.items[0][0] if isinstance(b, IsWord | NumberOf))
 
 
 def _with(value: Term, a: Atom, x: int) -> Term:

@@ -4,7 +4,7 @@ A theorem about a model is two things: the ideal model (the same weights over ex
 largest score) is the algorithm; and every register of the rounded model is the ideal one, rounded, or within a stated number of
 steps of it. This package proves the second, and tells whether two models have the same ideal; `verify.programs` is about the first.
 
-tapes        the texts of the models that write a Turing machine's tape
+tapes, configurations, searches   the texts of the models that run a Turing machine, and of IsTree's recurrent ones
 language     which token sequences are meant, and the invariants of their runs that are assumed, by name
 rows         the weights, exactly: from matrices or from the plan; numbers, or affine forms of n
 model        the rows with a described vocabulary: numbers v ↦ polynomials, finitely many special words
@@ -13,7 +13,7 @@ kinds        the abstract value: a position's registers as polynomials over atom
 operators    the transfer of rows, gates and residual additions; a gate of unknown sign splits a kind
 scores, candidates, attention, nearest, rational   the transfer of heads: leads, saturation, and who can win
 merging      kinds that differ in bounds only become one
-recurrence   the transfer of linear recurrences: windows over the last tokens, and sums
+recurrence, queues   the transfer of linear recurrences: windows over the last tokens, sums, and digits in a queue
 output       the argmax is the same
 symbolic     n as a symbol: builders that are given it make the weights of every n of an interval
 checker      the walk over the blocks; document, files, ranges: what is stored and compared, and every n of an interval at once

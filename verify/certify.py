@@ -48,10 +48,10 @@ EXAMPLES = f"""examples:
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
-  {PROG} recall --model hybrid            a recurrence in place of a head; rag: and a search
+  {PROG} recall --model hybrid               a recurrence in place of a head; rag: and a search
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
-covered: {", ".join(COVERED)} as Transformers; {", ".join(RETRIEVERS)} as rag and as hybrid too; turing as rag, as hybrid and as cot
+covered: {", ".join(RETRIEVERS)} and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
 
 exit status: 0 certified, 1 refused at the place that is named, 2 usage, 3 cannot tell"""
 
@@ -114,11 +114,12 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
     if args.length is not None and args.what not in RETRIEVERS:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    if args.tokens != "paper" and args.what != "istree":
-        raise cli.CommandError("--tokens is for istree; a sequence has one layout")
+    is_transformer = args.what == "istree" and args.model == TRANSFORMER
+    if args.tokens != "paper" and not is_transformer:
+        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
     lean = args.variant == "lean"
-    if lean and (args.what != "istree" or printed):
-        raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
+    if lean and (not is_transformer or printed):
+        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
     n, discipline = args.n or (1 if args.all_n else DEFAULT_N), Discipline(args.discipline)
     subject = Subject(
         args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model

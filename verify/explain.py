@@ -26,6 +26,7 @@ DEFAULT_N = 16
 LARGEST_N = 10**18
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
+SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
 EXAMPLES = f"""examples:
@@ -33,6 +34,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000       the same program at any size
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
+  {PROG} recall --model rag             which search it writes, and what it says of the result
   {PROG} istree --n 8                   explained, with nothing to compare it with
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
@@ -121,7 +123,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     model = document.get("model", "transformer")
     name = document["construction"] + (f", {model}" if model != "transformer" else "")
     size = f", n = {document['n']}" if "n" in document else ""
-    print(f"{name}{size}: {VERDICTS[verdict]}{', for every input' if verdict == CERTIFIED else ''}")
+    text = SEARCHES if model == "rag" and verdict == CERTIFIED else VERDICTS[verdict]
+    print(f"{name}{size}: {text}{', for every input' if verdict == CERTIFIED else ''}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

@@ -53,9 +53,9 @@ from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import register, squared
-from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit, constant
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant
 from constructions.wiring.wired import Wired
-from precision.format import Arithmetic, Discipline
+from precision.format import Arithmetic, Discipline, Format
 
 SOURCE = "Theorem 5.7"
 STATEMENT = (
@@ -101,12 +101,14 @@ VOTES: Mapping[str, Mapping[str, int]] = {
 """What each comparison at a target adds to the logits of the next token; so no comparison needs to know another's result."""
 
 
+def families(n: int) -> tuple[Family, ...]:
+    """The numbers: vertices, and positions up to the largest target."""
+    return Family(VERTEX, 1, n), Family(PLACE, 1, 6 * n - 4, lambda i: f"@{i}")
+
+
 def words(n: int) -> Words:
-    """The vocabulary: vertices, positions up to the largest target, and special tokens."""
-    return Words(
-        (Family(VERTEX, 1, n), Family(PLACE, 1, 6 * n - 4, lambda i: f"@{i}")),
-        (*PAPER.specials, *MARKS),
-    )
+    """The vocabulary."""
+    return Words(families(n), (*PAPER.specials, *MARKS))
 
 
 def _linear_block(n: int, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
@@ -217,8 +219,8 @@ def _output(n: int, printed: frozenset[str]) -> Iterator[Gadget]:
     yield indicator(reg("position"), 3 * n - 2, {NUMBER: 2, VERTEX: 1}, times=end, name="vertex 1 after n − 1 edges")
 
 
-def _blocks(setting: Setting, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
-    gadgets = (*decide(tuple(_rules()), words(setting.n)), *_output(setting.n, printed))
+def _blocks(setting: Setting, listed: Words, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
+    gadgets = (*decide(tuple(_rules()), listed), *_output(setting.n, printed))
     attention = BlockPlan(tuple(_heads(setting, printed)), gadgets)
     return _linear_block(setting.n, attention, printed), attention
 
@@ -255,6 +257,14 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     return max(fused, keys, spelled_out_position_precision(length))
 
 
+def plan(
+    n: int, fmt: Format, *, printed: frozenset[str] = frozenset(), vertices: int | None = None
+) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: for how many of them there are words."""
+    listed = words(n if vertices is None else vertices)
+    return listed.embedding(), _blocks(Setting(n, sequence_length(n), fmt), listed, printed)
+
+
 def build(
     n: int,
     precision_bits: int | None = None,
@@ -271,9 +281,9 @@ def build(
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    setting, arithmetic = Setting(n, sequence_length(n), fmt), Arithmetic(fmt, discipline)
-    blocks = _blocks(setting, chosen)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words(n).embedding(), blocks, arithmetic, setting.length)
+    embedding, blocks = plan(n, fmt, printed=chosen)
+    arithmetic = Arithmetic(fmt, discipline)
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

@@ -34,7 +34,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.recurrences.running_sum import running_sum
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.part import Setting, least_odd_precision
-from constructions.wiring.wire import BlockPlan
+from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
@@ -48,9 +48,14 @@ RECORDS, ALL_RECORDED = "records", "all recorded"
 FIRST_IS_FATHER, NEXT_IS_FATHER, NOWHERE = "first is father", "next is father", "nowhere"
 
 
+def families(n: int) -> tuple[Family, ...]:
+    """The numbers: vertices."""
+    return (Family(VERTEX, 1, n),)
+
+
 def _words(plan: Searches, n: int) -> Words:
     """The paper's tokens with its numbers, then FAILED, the marks and the pieces of searches."""
-    return Words((Family(VERTEX, 1, n),), tuple(dict.fromkeys((*PAPER.specials, FAILED, RECORD, RETURN, *plan.pieces))))
+    return Words(families(n), tuple(dict.fromkeys((*PAPER.specials, FAILED, RECORD, RETURN, *plan.pieces))))
 
 
 def _comparisons(plan: Searches, n: int) -> BlockPlan:
@@ -185,6 +190,19 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     return least_odd_precision(lambda q: max(largest, sequence_length(n), 2 * n + 2).bit_length())
 
 
+def plan(
+    n: int, *, printed: frozenset[str] = frozenset(), vertices: int | None = None
+) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks for graphs on n vertices, not yet matrices; vertices: for how many of them there are words."""
+    written = searches(printed)
+    words, compare = _words(written, n if vertices is None else vertices), _comparisons(written, n)
+    write = BlockPlan(
+        (), decide((*_heads(written), *_choices(written), *_results(written), *_spelling(written)), words)
+    )
+    remember = BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units))
+    return words.embedding(), (remember, write)
+
+
 def build(
     n: int,
     precision_bits: int | None = None,
@@ -201,14 +219,9 @@ def build(
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    plan = searches(chosen)
-    words = _words(plan, n)
-    compare = _comparisons(plan, n)
-    rules = (*_heads(plan), *_choices(plan), *_results(plan), *_spelling(plan))
-    write = BlockPlan((), decide(rules, words))
-    blocks = (BlockPlan((), compare.gadgets, (*window((compare, write)), *compare.linear_units)), write)
+    embedding, blocks = plan(n, printed=chosen)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, words.embedding(), blocks, arithmetic, sequence_length(n))
+    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

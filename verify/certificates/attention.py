@@ -13,11 +13,12 @@ Several winners are read only if all values are 0, or all but one that is 1 and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from verify.certificates.candidates import (
+    GROUPS,
     KEYS,
     KNOWN,
     SCORE,
@@ -32,7 +33,7 @@ from verify.certificates.candidates import (
 )
 from verify.certificates.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Consecutive
+from verify.certificates.language import Apart, Consecutive
 from verify.certificates.merging import Pool, wide_first
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
@@ -46,10 +47,18 @@ class Reader:
     """One head over the kinds at the entry of its block."""
 
     def __init__(
-        self, keys: Keys, rows: HeadRows, where: str, fused: bool, known: Sequence[tuple[Consecutive, int, int]] = ()
+        self,
+        keys: Keys,
+        rows: HeadRows,
+        where: str,
+        fused: bool,
+        known: Sequence[tuple[Consecutive, int, int]] = (),
+        apart: Sequence[tuple[Apart, int]] = (),
     ) -> None:
-        self.keys, self.rows, self.where, self.fused, self.known = keys, rows, where, fused, known
-        self.used: list[Consecutive] = []
+        self.keys, self.rows, self.where, self.fused, self.known, self.apart = keys, rows, where, fused, known, apart
+        space, longest = keys.kinds[0].space, max(kind.position.high for kind in keys.kinds)
+        self.needed = needed_lead(-space.format.quantum_exponent, longest)
+        self.used: list[Consecutive | Apart] = []
         self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, Kind] = {}
         self.groups: dict[frozenset[int], list[tuple[frozenset[int], Kind]]] = {}
@@ -137,6 +146,8 @@ class Reader:
             kind, changed[KEYS - j] = row_of(kind, row, 0, f"{self.where}, key row {j}", self.fused)
         for i, (_, group, count) in enumerate(self.known):
             changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = kind.register(group), kind.register(count)
+        for i, (_, group) in enumerate(self.apart):
+            changed[GROUPS - i] = kind.register(group)
         for i, row in enumerate(self.rows.value):
             kind, changed[VALUES - i] = row_of(kind, row, 0, f"{self.where}, value row {i}", self.fused)
         return kind.with_registers(changed)
@@ -263,6 +274,10 @@ class Reader:
         lead = lattice([c.exact for c in candidates])
         if 0 < lead < needed + noise:
             lead = max(lead, able.lead(lost))
+            for invariant, on_line in self._of_one_number(able):
+                if on_line and lead < self.needed + noise:
+                    lead = max(lead, replace(able, apart=invariant.by).lead(lost))
+                    self.used.append(invariant)
         kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
         spans = sorted({c.lower for c in winners if c.exact.is_constant})
         for c in winners:
@@ -272,6 +287,15 @@ class Reader:
         if able.unique():
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
+
+    def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
+        """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
+        on, _ = able.line()
+        held = [c for c, is_on in zip(able.parts, on, strict=True) if is_on]
+        for i, (invariant, _) in enumerate(self.apart):
+            groups = [c.joint.fixed(c.joint.register(GROUPS - i)) for c in held]
+            of_query = (g == groups[0] and not g.atoms & c.own for g, c in zip(groups, held, strict=True))
+            yield invariant, bool(held) and all(of_query) and all(c.joint.bounds(groups[0])[0] >= 1 for c in held)
 
     def _by_count(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
         """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constructions import counting, index, ngram, recall
+from constructions.istree import hybrid as hybrid_search
 from constructions.istree import lean, transformer
+from constructions.istree import rag as rag_search
 from constructions.istree.graphs import Layout
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.rag import Searcher, families
@@ -20,7 +22,7 @@ from constructions.turing.tape_models import Task
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates import configurations, language, tapes
+from verify.certificates import configurations, language, searches, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Listed, Model, described, planned
@@ -38,6 +40,8 @@ MODELS: dict[tuple[str, str], Retriever] = {
 }
 OTHERS = {
     ("istree", "transformer"): transformer.FINDINGS,
+    ("istree", "hybrid"): hybrid_search.FINDINGS,
+    ("istree", "rag"): rag_search.FINDINGS,
     ("turing", "rag"): rag.FINDINGS,
     ("turing", "hybrid"): hybrid.FINDINGS,
     ("turing", "cot"): cot.FINDINGS,
@@ -101,6 +105,10 @@ def families_of(subject: Subject, wired: int) -> list[Listed]:
         task = subject.task
         found = tapes.families(task, subject.model) if isinstance(task, Task) else configurations.families(task)
         return [Listed(f.name, f.low, f.high, len(f)) for f in found]
+    if subject.construction == "istree" and subject.model in searches.FAMILIES:
+        families_for = searches.FAMILIES[subject.model]
+        both = zip(families_for(subject.n), families_for(wired), strict=True)
+        return [Listed(f.name, f.low, f.high, g.high) for f, g in both]
     if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
         return [Listed("", 1, subject.n, wired)]
     retriever = subject.retriever
@@ -121,7 +129,8 @@ def precision_of(subject: Subject) -> int:
         turing = subject.turing
         return turing.least_precision(turing.machine, steps=subject.n, **turing.task, discipline=subject.discipline)
     if subject.construction == "istree":
-        return transformer.least_precision(subject.n, subject.discipline)
+        least = {"hybrid": hybrid_search.least_precision, "rag": rag_search.least_precision}
+        return least.get(subject.model, transformer.least_precision)(subject.n, subject.discipline)
     retriever = subject.retriever
     return retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
 
@@ -145,7 +154,7 @@ def language_of(subject: Subject) -> Language:
             return tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)))
         return configurations.turing(task)
     if subject.construction == "istree":
-        return language.istree(n, n, subject.layout)
+        return _graphs(subject, n, n)
     retriever = subject.retriever
     asked = subject.query_length or retriever.query_length
     prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
@@ -153,6 +162,15 @@ def language_of(subject: Subject) -> Language:
         return prompts
     script = retriever.script(asked, frozenset(subject.printed))
     return language.searching(prompts, script, families(retriever.task, n, script))
+
+
+def _graphs(subject: Subject, low: int, high: int) -> Language:
+    """The texts of a model of IsTree, for every n from low to high."""
+    if subject.model == "hybrid":
+        return searches.of_hybrid(low, high)
+    if subject.model == "rag":
+        return searches.of_rag(low, high, frozenset(subject.printed))
+    return language.istree(low, high, subject.layout)
 
 
 def model_of(subject: Subject) -> Model:
@@ -166,6 +184,10 @@ def model_of(subject: Subject) -> Model:
         return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
+    elif subject.construction == "istree" and subject.model == "hybrid":
+        embedding, blocks = hybrid_search.plan(n, fmt, printed=chosen, vertices=few)
+    elif subject.construction == "istree" and subject.model == "rag":
+        embedding, blocks = rag_search.plan(n, printed=chosen, vertices=few)
     elif subject.construction == "istree":
         embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
     else:
@@ -196,7 +218,7 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     if subject.construction == "istree":
-        return model, language.istree(low, high, subject.layout), high
+        return model, _graphs(subject, low, high), high
     return (
         model,
         language_of(replace(subject, n=high)),

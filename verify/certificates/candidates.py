@@ -16,6 +16,7 @@ SCORE = -1_000_000  # the score, and below it the key's position, and the positi
 KEYS = -2_000_000
 VALUES = -3_000_000
 KNOWN = -4_000_000  # the group and the count of each invariant
+GROUPS = -4_500_000  # the group of each invariant of positions that are apart
 PLACE = "k'"
 LOG2_E = (1_442_695, 1_000_000)  # from below
 

@@ -24,10 +24,10 @@ from verify.certificates.bounds import Bounded
 from verify.certificates.candidates import Keys, Lead, entry
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Consecutive, Delayed, Language
+from verify.certificates.language import Apart, Consecutive, Delayed, Language
 from verify.certificates.merging import joined, linked, merged
 from verify.certificates.model import NUMBER, Model
-from verify.certificates.operators import added, dot, feed_forward
+from verify.certificates.operators import added, dot, feed_forward, loosened
 from verify.certificates.output import settle_output
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.recurrence import Keeper
@@ -221,6 +221,9 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
         for item in language.invariants
         if isinstance(item, Consecutive) and item.group in index and item.count in index
     )
+    apart = [
+        (item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index
+    ]
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
@@ -236,7 +239,7 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
         width = 0
         for h, head in enumerate(layer.heads):
             where = f"{at}, head {h}"
-            reader = Reader(keys, head, where, fused, known)
+            reader = Reader(keys, head, where, fused, known, apart)
             read: list[Kind] = []
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
@@ -251,8 +254,12 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
         report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     done: list[Kind] = []
+    where, loose = f"{at}, feed-forward", frozenset(index[name] for name in language.loose if name in index)
+    rest, forgotten = layer.feed_forward.without(loose)
     for kind in parts:
-        done += feed_forward(kind, layer.feed_forward, f"{at}, feed-forward", model.registers, fused)
+        kind, told = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
+        report.trace += [(where, part) for part in told]
+        done += feed_forward(kind, rest, where, model.registers, fused, forgotten)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
     live = model.live(number, feed_forward=True)

@@ -178,10 +178,12 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     if not is_covered(name, model) or not set(printed) <= {finding.id for finding in findings_of(name, model)}:
         which = f"{name!r} as {model} with {', '.join(map(str, printed)) or 'nothing'} as printed"
         raise ValueError(f"this is no certificate: no construction {which}")
-    if lean and (name != "istree" or printed):
-        raise ValueError("this is no certificate: the variant lean is istree's, and has nothing as printed")
-    if layout not in LAYOUTS:
-        raise ValueError(f"this is no certificate: no layout is called {layout!r}")
+    if lean and ((name, model) != ("istree", "transformer") or printed):
+        raise ValueError(
+            "this is no certificate: the variant lean is istree's as a Transformer, and has nothing as printed"
+        )
+    if layout not in LAYOUTS or (layout != "paper" and (name, model) != ("istree", "transformer")):
+        raise ValueError(f"this is no certificate: no layout of {name} as {model} is called {layout!r}")
     n, *others = numbers
     if (
         type(n) is not int

@@ -35,7 +35,7 @@ class HardInput:
 def solver_of(subject: Subject) -> Any:
     """What builds and asks the models of a subject."""
     if subject.construction == "istree":
-        return GRAPH_MODELS["transformer", subject.layout].of("lean" if subject.lean else "repaired")
+        return GRAPH_MODELS[subject.model, subject.layout].of("lean" if subject.lean else "repaired")
     retriever = subject.retriever
     return replace(retriever, query_length=subject.query_length or retriever.query_length)
 

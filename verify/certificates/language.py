@@ -66,7 +66,19 @@ class Delayed:
     statement: str
 
 
-Invariant = Consecutive | Delayed
+@dataclass(frozen=True)
+class Apart:
+    """An invariant of the ideal run, assumed and named: positions whose register `group` holds the same number s ≥ 1 are at least
+    `by` apart.
+    """
+
+    name: str
+    group: str
+    by: int
+    statement: str
+
+
+Invariant = Consecutive | Delayed | Apart
 
 
 @dataclass(frozen=True)
@@ -74,13 +86,14 @@ class Language:
     """Places, and the invariants that the runs of these inputs are known to keep.
 
     answers: names of the places where the next token matters; behind the last block nothing else is read.
-    sizes: n lies in this interval.
+    sizes: n lies in this interval. loose: registers of which the check keeps the bounds, and forgets what they depend on.
     """
 
     places: tuple[Place, ...]
     answers: frozenset[str]
     sizes: tuple[int, int]
     invariants: tuple[Invariant, ...] = ()
+    loose: frozenset[str] = frozenset()
 
     def positions(self, place: Place) -> Integer:
         """Where such a token can stand."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.certificates.domains import Integer, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import ZERO, Polynomial, combination
+from verify.certificates.polynomial import ZERO, Polynomial, atom, combination
 from verify.certificates.rows import Row, Sublayer, Weight, as_polynomial
 
 UNDECIDED_GATE = (Fraction(0), Fraction(1))
@@ -66,6 +67,9 @@ def feed_forward(
         if number in done:
             continue
         at = f"{where}, unit {number}"
+        if not unit.up_bias and not any(kind.register(i).terms for i, _ in unit.up):
+            shut.add(number)  # whatever its gate is, it is multiplied by 0
+            continue
         if fused:  # a gate that stays shut stays so rounded or saturated
             gate = _sum([(w, kind.register(i)) for i, w in unit.gate], unit.gate_bias)
             gate = kind.fixed(gate)  # a part may have one n left, whose forms do not speak of it any more
@@ -99,3 +103,32 @@ def feed_forward(
         kind, change = dot(kind, pairs, bias, at, fused)
         kind = added(kind, register, change, at)
     yield replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
+
+
+def loosened(
+    kind: Kind, weights: Sublayer, loose: frozenset[int], where: str, names: Sequence[str], fused: bool
+) -> tuple[Kind, list[Kind]]:
+    """The kind with whole numbers between bounds written to these registers; and the parts in which each has one form.
+
+    The kind itself is not split: what the registers depend on is forgotten.
+    """
+    told: list[Kind] = []
+    read = {i for unit in weights.units for row in (unit.gate, unit.up) for i, _ in row}
+    for register, row, bias in weights.down:
+        if register not in loose:
+            continue
+        if register in read:  # as it was before
+            raise Undecided(where, f"register {names[register]} is read where it is written")
+        others = frozenset(range(len(weights.units))) - {i for i, _ in row}
+        alone = replace(weights, down=((register, row, bias),))
+        parts = list(feed_forward(kind, alone, where, names, fused, others))
+        told += parts
+        values = [(part, part.register(register)) for part in parts]
+        for part, value in values:
+            if not part.is_integer_affine(value) or any(c.denominator != 1 for c in value.terms.values()):
+                raise Undecided(where, f"register {names[register]} of {kind.name} may be no whole number: {value}")
+        ends = [part.bounds(value) for part, value in values]
+        name = kind.space.fresh("w")
+        domain = Integer(int(min(low for low, _ in ends)), int(max(high for _, high in ends)))
+        kind = replace(kind, box={**kind.box, name: domain}).with_registers({register: atom(name)}).simplified()
+    return kind, told

@@ -11,6 +11,7 @@ from verify.certificates.kinds import Kind
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import ZERO, Polynomial, atom
 from verify.certificates.rows import as_polynomial
+from verify.certificates.scores import complete_squares
 
 WHERE = "the output head"
 FEW = 64  # shares 1/m that are looked at, one by one
@@ -60,12 +61,17 @@ def _representable(kind: Kind, logits: dict[str, Polynomial], fused: bool) -> No
         cut = fused and least < -largest and most <= largest and kind.on_grid(logit) and not _is_inexact(kind, logit)
         if cut:
             low.append(logit)
-        else:
+        elif least < -largest or (most > largest and _top(kind, logit) > largest) or not kind.on_grid(logit):
             _exact(kind, logit)
     if low and all(
         logit in low or _is_inexact(kind, logit) or kind.bounds(logit)[0] <= -largest for logit in logits.values()
     ):
         _exact(kind, low[0])
+
+
+def _top(kind: Kind, logit: Polynomial) -> Fraction:
+    """An upper bound that knows of squares: 2v·i − i² is v² at most, though 2v·i may be twice that."""
+    return complete_squares(kind, logit, sorted(logit.atoms)).upper(kind)
 
 
 def _exact(kind: Kind, value: Polynomial) -> None:

@@ -42,6 +42,12 @@ class Sublayer:
     units: tuple[Unit, ...]
     down: tuple[tuple[int, Row, Weight], ...]
 
+    def without(self, registers: frozenset[int]) -> tuple[Sublayer, frozenset[int]]:
+        """What writes to other registers; and the units that nothing is read from then."""
+        down = tuple(item for item in self.down if item[0] not in registers)
+        read = {i for _, row, _ in down for i, _ in row}
+        return Sublayer(self.units, down), frozenset(range(len(self.units))) - read
+
 
 @dataclass(frozen=True)
 class HeadRows:

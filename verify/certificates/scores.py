@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from verify.certificates.domains import Integer
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Polynomial
+from verify.certificates.polynomial import Number, Polynomial
 
 
 @dataclass(frozen=True)
 class Square:
-    """−cost·form², form an affine form of Integer atoms with integer coefficients; its constant may be half an odd number."""
+    """−cost·form², form an affine form of Integer atoms with integer coefficients; its constant may be any fraction."""
 
     cost: Fraction
     form: Polynomial
@@ -22,6 +22,11 @@ class Square:
     def can_vanish(self) -> bool:
         """Whether the form is a whole number."""
         return self.form.constant.denominator == 1
+
+    @property
+    def asymmetry(self) -> Fraction:
+        """Two values a and b of the form, a² ≠ b², differ by |a − b| times this in their squares at least; 0 if a = −b may be."""
+        return _from_whole(2 * self.form.constant)
 
 
 @dataclass(frozen=True)
@@ -47,14 +52,19 @@ class Score:
 def _least_square(kind: Kind, square: Square) -> Fraction:
     low, high = kind.bounds(square.form)
     if low <= 0 <= high:
-        return Fraction(0) if square.can_vanish else Fraction(1, 4)
+        return _from_whole(square.form.constant) ** 2
     return min(low * low, high * high)
 
 
-def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str], *, halves: bool = False) -> Score:
+def _from_whole(value: Number) -> Fraction:
+    """How far a number is from the nearest whole one."""
+    return abs(Fraction(value) - round(value))
+
+
+def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
     """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds.
 
-    halves: a form's constant may be half an odd number.
+    fractions: a form's constant may be a fraction.
     """
     squares: list[Square] = []
     rest = score
@@ -64,8 +74,8 @@ def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str], *, hal
             continue
         linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
         form = Polynomial({(name,): Fraction(1)}) - linear * (Fraction(1) / (2 * cost))
-        whole = [c * 2 if halves and not m else c for m, c in form.terms.items()]
-        if not kind.is_integer_affine(form) or any(c.denominator != 1 for c in whole):
+        whole = (c.denominator == 1 for m, c in form.terms.items() if m or not fractions)
+        if not kind.is_integer_affine(form) or not all(whole):
             continue
         rest = rest + form * form * cost
         squares.append(Square(cost, form))

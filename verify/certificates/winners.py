@@ -1,7 +1,7 @@
 """Which keys can have the largest score, whether several can at once, and by how much they lead.
 
-The scores of keys that can win are often one strictly monotone function of the position, the *line*: those of keys that are equal
-to the query, and that of a default at position 1.
+The scores of keys that can win are often one function of the position, the *line*, which has no value twice: those of keys that are
+equal to the query, and that of a default at position 1. It is −c·(k' − f)² on one side of f, or on both if 2f is no whole number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def scored(candidate: Candidate) -> Candidate:
     exact, place, own = candidate.exact, candidate.place, candidate.own
     keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
     order = keys + [name for name in place.atoms if name in own] + sorted(exact.atoms - own)
-    return replace(candidate, score=complete_squares(candidate.joint, exact, order, halves=True))
+    return replace(candidate, score=complete_squares(candidate.joint, exact, order, fractions=True))
 
 
 def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
@@ -47,14 +47,15 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
 
 @dataclass(frozen=True)
 class Winners:
-    """The parts that can win. many: whether there may be several keys of each."""
+    """The parts that can win. many: whether there may be several keys of each. apart: the least distance of two on the line."""
 
     parts: Sequence[Candidate]
     many: Sequence[bool]
+    apart: int = 1
 
     def unique(self) -> bool:
         """Whether no two positions can tie."""
-        on, least = self._line()
+        on, least = self.line()
         if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
             return False
         return all(gap for gap, _ in self._gaps(on, least))
@@ -64,27 +65,26 @@ class Winners:
 
         lost: by how much those are behind that never win.
         """
-        on, least = self._line()
+        on, least = self.line()
         for part, many, is_on in zip(self.parts, self.many, on, strict=True):
             if many and not is_on and part.lower < part.upper:
                 return Fraction(0)
         gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
-        return min([*lost, *gaps, *([least] if any(on) else [])], default=Fraction(0))
+        return min([*lost, *gaps, *([least * self.apart] if any(on) else [])], default=Fraction(0))
 
-    def _line(self) -> tuple[list[bool], Fraction]:
-        """Which parts are on the line, and by how much it differs at two positions at least."""
+    def line(self) -> tuple[list[bool], Fraction]:
+        """Which parts are on the line, and by how much it differs at two positions that are beside each other, at least."""
         nothing = [False for _ in self.parts], Fraction(0)
-        functions = [f for c in self.parts if (f := _monotone(c)) is not None]
+        functions = [f for c in self.parts if (f := _without_ties(c)) is not None]
         if not functions:
             return nothing
         function, square = functions[-1]
         on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in self.parts]
         held = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
-        # A parabola is monotone on one side of its top only.
         sides = [c.joint.bounds(square.form.substitute({PLACE: c.place})) for c in held]
         low, high = min(low for low, _ in sides), max(high for _, high in sides)
         if low < 0 < high:
-            return nothing
+            return (on, square.cost * square.asymmetry) if square.asymmetry else nothing
         return on, square.cost * (2 * max(low, -high, Fraction(0)) + 1)
 
     def _gaps(self, on: Sequence[bool], least: Fraction) -> Iterator[tuple[Fraction, Fraction | None]]:
@@ -114,8 +114,8 @@ class Winners:
                     yield gap, gap
 
 
-def _monotone(candidate: Candidate) -> tuple[Polynomial, Square] | None:
-    """The score as a function of the key's position k', if it is strictly monotone and depends on nothing else of the key.
+def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square] | None:
+    """The score as a function of the key's position k', if it has no value twice and depends on nothing else of the key.
 
     Also the square of a form in k' that it is made of.
     """
@@ -125,7 +125,7 @@ def _monotone(candidate: Candidate) -> tuple[Polynomial, Square] | None:
         return None
     (name,), (square,) = candidate.place.atoms, squares
     low, high = candidate.joint.bounds(square.form)
-    if low < 0 < high or abs(square.form.terms.get((name,), Fraction(0))) != 1:
+    if (low < 0 < high and not square.asymmetry) or abs(square.form.terms.get((name,), Fraction(0))) != 1:
         return None
     if (candidate.exact.atoms & own) != {name} or name in candidate.score.rest.atoms:
         return None

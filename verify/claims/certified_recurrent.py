@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from constructions.istree import hybrid, rag
 from constructions.turing import cot
 from constructions.turing.library import find
+from precision.format import Discipline
 from verify.certificates.building import LEAST, MODELS, Subject, precision_of
 from verify.claims.certified import BEYOND, WHAT, certify
-from verify.claims.run_invariants import QUEUE
+from verify.claims.run_invariants import APART, QUEUE
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claim, claims
 
@@ -88,3 +90,30 @@ def test_turning_tape(check: Check) -> None:
     subject = Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=SPACE)
     if check.certified_sizes([SPACE], lambda cells: precision_of(subject)):
         certify(check, [subject], f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells")
+
+
+SEARCHING = {"rag": ("5.3", rag), "hybrid": ("5.7", hybrid)}
+TEXTS = {
+    "rag": "For every simple graph and all turns behind it, with any vertices and any results of searches; discipline fused.",
+    "hybrid": f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
+}
+
+
+@claims(
+    "model",
+    [
+        (Claim.about(theorem, "istree", "rounding", module.SOURCE, f"IsTree, {model}: {WHAT} {TEXTS[model]}"), model)
+        for model, (theorem, module) in SEARCHING.items()
+    ],
+)
+def test_istree(check: Check, model: str) -> None:
+    sizes = (*check.sizes(LEAST, ratio=10**9)[:1], *([] if check.n_max < 10**4 else [BEYOND]))
+    subjects = [Subject("istree", n, precision_bits=check.p_bits, model=model) for n in sizes]
+    if model == "hybrid":
+        subjects.append(replace(subjects[-1], discipline=Discipline.SEQUENTIAL))
+    sequential = f", sequential at {sizes[-1]:,}" if model == "hybrid" else ""
+    check.certified(
+        subjects,
+        range=f"every simple graph and text of that form; n = {', '.join(f'{n:,}' for n in sizes)}, fused{sequential}",
+        precision=check.precision_text("p = the least that is certified for n"),
+    )

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
+from constructions.istree import hybrid
+from constructions.istree.graphs import Graph
+from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from verify.certificates.configurations import queue
+from verify.certificates.searches import records_apart
 from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.inputs.strategies import every_input
+from verify.oracles.counts import ordered_graphs
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
-QUEUE = "4.1/invariant-queue"
+QUEUE, APART = "4.1/invariant-queue", "5.7/invariant-apart"
 LONGEST = 64  # steps of a run
 
 
@@ -68,4 +77,43 @@ def test_queue(check: Check) -> None:
         size=lambda case: case.steps,
         precision=COT.precision,
         max_examples=15,
+    )
+
+
+SEARCHER = GRAPH_MODELS["hybrid", "paper"].of("repaired")
+
+
+@cache
+def _wired(n: int) -> Wired:
+    return SEARCHER.build(n)
+
+
+def _too_near(graph: Graph) -> Counterexample | None:
+    """Two records of one vertex that are nearer to each other than they may be."""
+    wired, invariant = _wired(graph.n), records_apart()
+    request = SEARCHER.request(wired, graph)
+    own = columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)[invariant.group]
+    last: dict[Fraction, int] = {}
+    for k in range(len(own)):
+        vertex = own.at(k)
+        if vertex and k - last.get(vertex, -invariant.by) < invariant.by:
+            return Counterexample(vertex=vertex, positions=(last[vertex] + 1, k + 1))
+        last[vertex] = k
+    return None
+
+
+@claim(
+    APART,
+    task="istree",
+    source=hybrid.SOURCE,
+    statement="Two incidence records of one vertex are at least 2 positions apart.",
+)
+def test_apart(check: Check) -> None:
+    small = min(3, check.n_max)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, range(1, small + 1))),
+        _too_near,
+        count=sum(map(ordered_graphs, range(1, small + 1))),
+        range="every graph in every order and orientation of its edges, with its search (indexed)",
+        size=lambda graph: graph.n,
     )

@@ -18,7 +18,7 @@ from verify.certificates.model import Model
 from verify.programs.extraction import Program, extract
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.tasks import DEFINITIONS
+from verify.programs.tasks import ANSWERS, definition
 from verify.programs.terms import Atom, Best, Matching, Read, Term
 from verify.programs.text import Teller, told_answer, told_stages
 from verify.programs.witness import first_wrong
@@ -50,7 +50,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         "inputs": inputs_of(language),
     }
     try:
-        compares = subject.construction in DEFINITIONS and subject.model != "rag"
+        compares = subject.construction in ANSWERS
         program = extract(model, language, None if compares else LONGEST)
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
@@ -61,23 +61,23 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
         return {**found, "where": "the task", "what": what}
     found |= compared(subject, model, language, program)
-    if found["verdict"] != CERTIFIED and (wrong := first_wrong(subject, model, program)) is not None:
+    searches = subject.model == "rag"
+    if found["verdict"] != CERTIFIED and not searches and (wrong := first_wrong(subject, model, program)) is not None:
         return {**found, "verdict": REFUSED, "what": wrong, "where": found["where"] or "the answer"}
     return found
 
 
 def compared(subject: Subject, model: Model, language: Language, program: Program) -> Json:
     """The answers of the program and of the task at each place where an answer is due."""
-    asked = subject.query_length or subject.retriever.query_length
-    definition = DEFINITIONS[subject.construction](asked)
     answers: Json = {}
     due: Json = {}
     where, what = "", ""
     for i, place in enumerate(language.places):
-        if place.name not in language.answers:
+        defined = definition(subject, place.name) if place.name in language.answers else None
+        if defined is None:
             continue
         normal = Normalizer(program.facts.at(frozenset([i])))
-        expected = normal_answer(definition, normal)
+        expected = normal_answer(defined, normal)
         due[place.name] = told_answer(expected)
         registers = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
         try:

@@ -19,6 +19,7 @@ from verify.programs.terms import (
     ZERO,
     Back,
     Best,
+    IsNumber,
     IsWord,
     Named,
     NumberOf,
@@ -135,7 +136,6 @@ def _embedded(model: Model, normal: Normalizer) -> Registers:
     found: Registers = {}
     for family, numbers in model.families.items():
         number = as_term(NumberOf(family))
-        words = [p.word for p in normal.facts.language.places]
         for i, polynomial in numbers.rows.items():
             value = ZERO
             for monomial, c in polynomial.terms.items():
@@ -145,11 +145,7 @@ def _embedded(model: Model, normal: Normalizer) -> Registers:
                 for _ in monomial:
                     power = power * number
                 value = value + power * c
-            if value.constant:  # what every number of the family has, and no other token
-                if len(model.families) > 1:
-                    raise Undecided("the embedding", f"numbers of {family!r} share a constant")
-                others = sum((as_term(IsWord(word)) for word in {*words} - {""}), ZERO)
-                value = value - others * value.constant
+            value = value + (as_term(IsNumber(family)) - 1) * value.constant  # no other token has it
             found[i] = found.get(i, ZERO) + value
     for word, row in model.specials.items():
         for i, w in row:

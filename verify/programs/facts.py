@@ -19,6 +19,7 @@ from verify.programs.terms import (
     Best,
     Count,
     Equal,
+    IsNumber,
     IsWord,
     Named,
     NumberOf,
@@ -113,6 +114,8 @@ class Facts:
         return low, high
 
     def _plain(self, value: Term) -> Interval:
+        if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
+            return self._parabola(value)
         low = high = Fraction(0)
         for monomial, c in value.items:
             ends = c, c
@@ -124,6 +127,16 @@ class Facts:
                 ends = (max(ends[0], Fraction(0)), ends[1]) if c > 0 else (ends[0], min(ends[1], Fraction(0)))
             low, high = low + ends[0], high + ends[1]
         return low, high
+
+    def _parabola(self, value: Term) -> Interval:
+        """Of a + b·x + c·x²: at the ends of x, or at its top."""
+        (x,) = value.atoms
+        parts = {len(monomial): c for monomial, c in value.items}
+        a, b, c = (parts.get(power, Fraction(0)) for power in range(3))
+        low, high = self._atom(x)
+        points = {low, high, min(max(-b / (2 * c), low), high)}
+        found = [a + b * point + c * point * point for point in points]
+        return min(found), max(found)
 
     def _atom(self, a: Atom) -> Interval:
         if a not in self.known:
@@ -140,6 +153,10 @@ class Facts:
             case IsWord(word):
                 found = [self.language.places[i].word == word for i in self.places]
                 return Fraction(min(found)), Fraction(max(found))
+            case IsNumber(family):
+                places = map(self.language.places.__getitem__, self.places)
+                is_one = [not place.word and place.family == family for place in places]
+                return Fraction(min(is_one)), Fraction(max(is_one))
             case Equal() | Above():
                 return BIT
             case Count():
@@ -156,6 +173,8 @@ class Facts:
                 low_end, high_end = self.globally.bounds(of)
                 most = self.positions[1]
                 return min(low_end, low_end * most), max(high_end, high_end * most)
+            case Read(_, Back(steps)) if self.positions[1] <= steps:
+                return Fraction(0), Fraction(0)
             case Read(value, where):
                 low_end, high_end = self.behind(where).bounds(value)
                 if isinstance(where, Back) and self.positions[0] <= where.steps:
@@ -199,7 +218,7 @@ class Facts:
 
     def _stands(self, place: int, token: Atom) -> bool:
         word, family = self.language.places[place].word, self.language.places[place].family
-        return word == token.word if isinstance(token, IsWord) else not word and token == NumberOf(family)
+        return word == token.word if isinstance(token, IsWord) else not word and token == IsNumber(family)
 
     def is_integer(self, value: Term) -> bool:
         """Whether it is an integer at every position."""
@@ -218,7 +237,7 @@ class Facts:
     def is_bit(self, a: Atom) -> bool:
         """Whether it is 0 or 1 everywhere."""
         match a:
-            case Equal() | Above() | IsWord():
+            case Equal() | Above() | IsWord() | IsNumber():
                 return True
             case Named(_, of) if len(of.items) == 1:
                 ((monomial, c),) = of.items

@@ -16,6 +16,7 @@ from verify.programs.terms import (
     Count,
     Equal,
     If,
+    IsNumber,
     IsWord,
     Matching,
     Named,
@@ -62,8 +63,10 @@ class Input:
                 return Fraction(k)
             case NumberOf(family):
                 return Fraction(number if name == family and name in self.numbers else 0)
+            case IsNumber(family):
+                return Fraction(int(name == family and name in self.numbers))
             case IsWord(word):
-                return Fraction(int(name == word and not (name in self.numbers and number)))
+                return Fraction(int(name == word and name not in self.numbers))
             case Positive(of):
                 return max(self.value(of, k), Fraction(0))
             case Equal(of, value):

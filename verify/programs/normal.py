@@ -25,6 +25,7 @@ from verify.programs.terms import (
     Best,
     Count,
     Equal,
+    IsNumber,
     IsWord,
     Matching,
     Monomial,
@@ -355,10 +356,12 @@ class Normalizer:
 def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
     """What tokens so many steps back must be, or the atom is 0."""
     match a:
-        case IsWord() | NumberOf():
+        case NumberOf(family):
+            yield IsNumber(family), 0
+        case IsWord() | IsNumber():
             yield a, 0
         case Read(value, Back(steps)) if len(value.items) == 1:
-            yield from ((b, steps) for b in value.items[0][0] if isinstance(b, IsWord | NumberOf))
+            yield from ((b, steps) for c in value.items[0][0] for b, at in _tokens(c) if not at)
 
 
 def _with(value: Term, a: Atom, x: int) -> Term:

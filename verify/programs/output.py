@@ -68,14 +68,14 @@ class _Logits:
             least, most = normal.facts.bounds(top)
             if not normal.facts.is_integer(top):
                 raise Undecided(WHERE, f"the parabola's top is no integer: {top.order}")
-            if least < low <= most:
+            if least < low <= most and len(self.numbers) == 1:
                 return self._split(top, low, normal)
             if low <= least and most <= high:
                 best[SayNumber(top, family)] = shared - top * top * bend.constant
             elif most < low:
                 best[SayNumber(as_term(low), family)] = shared + slope * low + bend * (low * low)
-            else:
-                raise Undecided(WHERE, f"the number to say may be above {high}")
+            else:  # which one is not known, but how large its logit is at most
+                best[Say(f"a number {family}".strip())] = shared - top * top * bend.constant
         return self._largest({say: normal.settled(logit) for say, logit in best.items()}, normal)
 
     def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:
@@ -116,7 +116,7 @@ class _Logits:
 
     def _sayable(self, say: Say | SayNumber) -> Say | SayNumber:
         if isinstance(say, Say) and say.word not in self.words:
-            raise Undecided(WHERE, f"{say.word}, but which: all of them have one logit")
+            raise Undecided(WHERE, f"{say.word}, but which one is not known")
         return say
 
 

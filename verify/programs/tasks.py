@@ -1,6 +1,7 @@
 """The definitions of the tasks as programs, written by a person: what each answer should be at the end of a prompt.
 
-They are compared with the tasks' oracles on every small input, by the interpreter.
+They are compared with the tasks' oracles on every small input, by the interpreter. Of a model that searches, what is defined is
+the search that it should write, token by token, and that it says what was found; what a search finds is Python's `re`'s affair.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
+from verify.certificates.building import Subject
 from verify.programs.terms import (
     ONE,
     ZERO,
@@ -55,10 +58,29 @@ def counting(asked: int) -> Answer:
     return If(as_term(Above(as_term(found) - NUMBER)), Say(YES), Say(NO))
 
 
-# Task → its answer, for a query of so many tokens.
-DEFINITIONS: Mapping[str, Callable[[int], Answer]] = {
-    "index": index,
-    "recall": gram,
-    "ngram": gram,
-    "counting": counting,
-}
+ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram, "ngram": gram, "counting": counting}
+
+
+def definition(subject: Subject, place: str) -> Answer | None:
+    """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
+    if subject.construction not in ANSWERS:
+        return None
+    asked = subject.query_length or subject.retriever.query_length
+    if not isinstance(subject.retriever, Searcher):
+        return ANSWERS[subject.construction](asked)
+    script = subject.retriever.script(asked, frozenset())  # as repaired, whatever was wired
+    if place == "result":
+        return Say(YES) if subject.construction == "counting" else SayNumber(as_term(NumberOf(PLAIN)), PLAIN)
+    if place == f"result {FAILED}":
+        return None if subject.construction == "index" else Say(NO if subject.construction == "counting" else FAILED)
+    if place.startswith("result"):
+        return Say(YES) if subject.construction == "counting" else None
+    said = int(place.removeprefix("search ")) if place.startswith("search ") else 0
+    if said >= len(script):
+        return None  # the search is carried out
+    item = script[said]
+    if isinstance(item, str):
+        return Say(item)
+    steps, number = said + asked - 1 - item.which, as_term(NumberOf(PLAIN))
+    quoted = as_term(Read(number, Back(steps))) if steps else number
+    return SayNumber(quoted + item.plus, PLAIN if item.spelled == "%d" else REPEAT)

@@ -88,6 +88,13 @@ class NumberOf(Atom):
 
 
 @dataclass(frozen=True)
+class IsNumber(Atom):
+    """1 if the token at k is a number of this family, else 0."""
+
+    family: str = ""
+
+
+@dataclass(frozen=True)
 class IsWord(Atom):
     """1 if the token at k is this word, else 0."""
 
@@ -281,7 +288,7 @@ def _atom_at_first(a: Atom, start: str) -> Fraction:
     match a:
         case Position():
             return Fraction(1)
-        case NumberOf() | Count() | Read(_, Back()):
+        case NumberOf() | IsNumber() | Count() | Read(_, Back()):
             return Fraction(0)
         case IsWord(word):
             return Fraction(int(word == start))

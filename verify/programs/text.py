@@ -19,6 +19,7 @@ from verify.programs.terms import (
     Count,
     Equal,
     If,
+    IsNumber,
     IsWord,
     Matching,
     Monomial,
@@ -73,7 +74,7 @@ class Teller:
         match a:
             case Position():
                 return k
-            case NumberOf() | IsWord():
+            case NumberOf() | IsNumber() | IsWord():
                 return _token(a, k)
             case Named(name):
                 return f"{name}[{k}]"
@@ -99,7 +100,7 @@ class Teller:
             place = self.term(where.target, depth)
         (monomial, c), *others = value.items
         if place and not others and c == 1 and len(monomial) == 1:
-            if isinstance(monomial[0], NumberOf | IsWord):
+            if isinstance(monomial[0], NumberOf | IsNumber | IsWord):
                 return _token(monomial[0], place)
             if monomial[0] in self.names:
                 return f"{self.names[monomial[0]]}[{place}]"
@@ -142,8 +143,8 @@ class Teller:
             case Above(of):
                 more, less = (term((m, c * sign) for m, c in of.items if c * sign > 0) for sign in (1, -1))
                 return f"{self.term(more, depth)} > {self.term(less, depth)}"
-            case IsWord(word):
-                return f"token[{LETTERS[depth]}] is {word}"
+            case IsWord() | IsNumber() as a:
+                return f"token[{LETTERS[depth]}] is {_kind(a)}"
         return f"{self.term(bit, depth)} = 1"
 
     def answer(self, answer: Answer) -> str:
@@ -151,23 +152,27 @@ class Teller:
         match answer:
             case Say(word):
                 return word
-            case SayNumber(number, _):
-                return f"the number {self.term(number)}"
+            case SayNumber(number, family):
+                return f"the {family or 'number'} {self.term(number)}"
             case If(bit, then, otherwise):
                 return f"{self.answer(then)} if {self.condition(bit)}, else {self.answer(otherwise)}"
 
 
-def _token(a: NumberOf | IsWord, at: str) -> str:
+def _token(a: NumberOf | IsNumber | IsWord, at: str) -> str:
     if isinstance(a, NumberOf):
         return f"{a.family or 'number'}[{at}]"
-    return f"[token[{at}] is {a.word}]"
+    return f"[token[{at}] is {_kind(a)}]"
+
+
+def _kind(a: IsNumber | IsWord) -> str:
+    return a.word if isinstance(a, IsWord) else f"a {a.family or 'number'}"
 
 
 def _bit(value: Term) -> Atom | None:
     """The atom that the term is, if it is one that has only two values."""
     if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
         (a,) = value.items[0][0]
-        return a if isinstance(a, IsWord | Equal | Above) else None
+        return a if isinstance(a, IsWord | IsNumber | Equal | Above) else None
     return None
 
 
@@ -201,7 +206,7 @@ def told_stages(program: Program) -> list[tuple[str, dict[str, str]]]:
             written[name] = teller.term(value)
             if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
                 (a,) = value.items[0][0]
-                if not isinstance(a, NumberOf | IsWord | Position) and not _short(a):
+                if not isinstance(a, NumberOf | IsNumber | IsWord | Position) and not _short(a):
                     names.setdefault(a, name)
         told.append((stage.where, written))
     return told

@@ -92,7 +92,7 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
         answers[place.name] = told_answer(answer)
         if answer != expected and not where:
             where, what = f"the answer at {place.name}", "the program is not seen to be the task"
-    verdict = UNKNOWN if where else CERTIFIED
+    verdict = CERTIFIED if due and not where else UNKNOWN
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
 

@@ -12,8 +12,10 @@ from safetensors.numpy import load_file, save_file
 
 from constructions.exports.weights import save
 from constructions.models.registry import find_constructions
+from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
+from constructions.wiring.wired import Wired
 from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.hard_inputs import wired_of
@@ -31,8 +33,8 @@ COMPARED = [key for key in MODELS if key[1] != "rag"]
 ROUNDING_ALONE = {("counting", "count-margin")}
 
 
-@pytest.mark.parametrize(("name", "model"), COMPARED, ids="-".join)
-@pytest.mark.parametrize("n", [4, 1000, 10**12])
+@pytest.mark.parametrize(("name", "model"), MODELS)
+@pytest.mark.parametrize("n", [4, 10**12])
 def test_the_program_is_the_task(name: str, model: str, n: int) -> None:
     document = explanation(Subject(name, n, model=model))
     assert (document["verdict"], document["what"]) == (CERTIFIED, "")
@@ -48,7 +50,6 @@ def test_both_architectures_are_one_program(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "model", "finding"),
     [(name, model, finding.id) for name, model in COMPARED for finding in findings_of(name, model)],
-    ids="-".join,
 )
 def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: str, finding: str) -> None:
     subject = Subject(name, N, model=model, printed=(finding,))
@@ -64,25 +65,33 @@ def test_a_print_is_not_the_task_unless_it_slips_by_rounding(name: str, model: s
 @cache
 def asked(name: str) -> list[Question]:
     found = list(questions(Subject(name, N)))
-    return random.Random(name).sample(found, min(8, len(found)))
+    return random.Random(name).sample(found, min(4, len(found)))
 
 
-@pytest.mark.parametrize(("name", "model"), COMPARED, ids="-".join)
+@pytest.mark.parametrize(("name", "model"), MODELS)
 def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, model: str) -> None:
     subject = Subject(name, N, model=model)
     wired, language = wired_of(subject), language_of(subject)
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
-    for place, change in random.Random(f"{name} {model}").sample(every, 8):
+    for place, change in random.Random(f"{name} {model}").sample(every, 4):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, N))
         if compared(subject, weights, language, extract(weights, language))["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             for question in asked(name):
-                _, following = ideal.run(wired.tokens(question.words()))
-                assert wired.vocabulary[following[-1]] == subject.retriever.task.answer(question), (place, change)
-    assert kept < 6
+                assert not wrong_words(subject, wired, ideal, question), (place, change)
+    assert kept < 4
+
+
+def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:
+    """What it says behind a prompt and should not; what stands behind a search is its result, and nobody's word."""
+    retriever = subject.retriever
+    words = [*question.words(), *retriever.thoughts(question, frozenset()), retriever.task.answer(question)]
+    _, following = ideal.run(wired.tokens(words[:-1]))
+    own = [k for k in range(len(question.words()), len(words)) if words[k - 1] != END_SEARCH]
+    return [wired.vocabulary[following[k - 1]] for k in own if wired.vocabulary[following[k - 1]] != words[k]]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,9 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
             "father         = (previous[j] at j = the first of 2…k with current[j] = current[k], else 1)",
         ),
         (["istree", "--variant", "lean"], 3, "no definition of istree"),
-        (["index", "--model", "rag"], 3, "cannot tell"),
+        (["index", "--model", "rag"], 0, "at search 3, k: the repetition token number token[k − 3] − 1"),
+        (["recall", "--model", "rag"], 0, "writes the search that is defined, and says what it finds, for every input"),
+        (["recall", "--model", "rag", "--printed", "regex-boundaries"], 3, "the answer at search 1"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,9 +72,9 @@ def run(
 
     tile: at most about tile² pairs of positions are held at a time by each worker, a single row of a longer sequence excepted.
     keep_registers: whether to keep registers and logits, which takes far more memory than the run itself.
-    flags: whether to note flags, exactly those of the reference engine. This takes two to three times as long under FUSED
-        (repaired IsTree, up to 5,000 tokens). Scores that bounds do not decide are computed exactly one by one; where digits
-        of scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes 16 times as long at 1,500 tokens.
+    flags: whether to note flags, exactly those of the reference engine. This takes five to six times as long under FUSED
+        (repaired IsTree, 1,500 tokens). Scores that bounds do not decide are computed exactly one by one; where digits of
+        scores are rounded away under SEQUENTIAL these are all of a head's, and the run takes far longer still.
     beyond: read more tokens than the model is certified for, instead of raising BeyondBound.
     Raises IndexError for a token outside the vocabulary; ValueError for stochastic rounding or a tile below 1;
     EngineError if the device is missing or runs out of memory.

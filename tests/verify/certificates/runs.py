@@ -1,4 +1,4 @@
-"""What a certificate says, held against a run."""
+"""What a certificate says, held against a run; and whether a run is one that it speaks of."""
 
 from __future__ import annotations
 
@@ -8,6 +8,21 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
 from verify.certificates.checker import Report
 from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language
+
+
+def accepted(language: Language, words: Sequence[str]) -> bool:
+    """Whether the words are a text of the language, whatever the numbers."""
+    now, known = {0}, {one.word for one in language.places}
+    for position, word in enumerate(words[1:], start=2):
+        now = {
+            i
+            for i, place in enumerate(language.places)
+            if now & set(place.after)
+            and language.range(place.low)[0] <= position <= language.range(place.high)[1]
+            and (place.word == word or (not place.word and word not in known))
+        }
+    return bool(now)
 
 
 def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers: set[int]) -> list[str]:

@@ -41,6 +41,12 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["recall", "--model", "hybrid"], 0, "recall, hybrid, n = 16, p = 39: certified"),
         (["recall", "--model", "cot"], 3, "not covered"),
         (["turing"], 3, "not covered"),
+        (["istree", "--model", "rag", "--n", "1161"], 0, "p = 43: certified"),  # twice n² would not fit
+        (
+            ["istree", "--model", "hybrid", "--n", "100"],
+            0,
+            "assumed of the ideal run, records of one vertex: two records",
+        ),
         (
             ["turing", "--model", "cot", "--machine", "1RZ0LA", "--cells", "4"],
             0,
@@ -70,6 +76,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["istree", "--length", "9"], "--length"),
         (["recall", "--variant", "lean"], "the variant lean is istree's"),
         (["recall", "--tokens", "eos"], "--tokens"),
+        (["istree", "--model", "hybrid", "--tokens", "eos"], "--tokens is for istree as a Transformer"),
+        (["istree", "--model", "rag", "--variant", "lean"], "istree's as a Transformer"),
         (["absent.safetensors"], "absent.safetensors"),
         (["turing", "--model", "rag", "--machine", "zz"], "'zz' is no file and no machine"),
         (["turing", "--model", "rag", "--tape", "9"], "9"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from precision.format import fixed_point
-from tests.verify.certificates.runs import contradictions
+from tests.verify.certificates.runs import accepted, contradictions
 from verify.certificates.building import Subject, build, families_of, language_of
 from verify.certificates.checker import check
 from verify.certificates.configurations import queue
@@ -65,20 +65,6 @@ def test_runs_are_as_certified(subject: Subject) -> None:
     own = [*request.prompt, *map(int, request.guess)][:-1]
     for tokens in (own, walk(language, wired, random.Random(0))):
         assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
-
-
-def accepted(language: Language, words: list[str]) -> bool:
-    """Whether the words are a text of the language, whatever the numbers."""
-    now, known = {0}, {one.word for one in language.places}
-    for position, word in enumerate(words[1:], start=2):
-        now = {
-            i
-            for i, place in enumerate(language.places)
-            if now & set(place.after)
-            and place.low <= position <= place.high  # type: ignore[operator]
-            and (place.word == word or (not place.word and word not in known))
-        }
-    return bool(now)
 
 
 @each

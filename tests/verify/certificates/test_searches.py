@@ -1,0 +1,88 @@
+"""Certificates of IsTree's recurrent models: their texts, runs that stay within what is certified, and what is not certified."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from constructions.istree.graphs import Graph
+from constructions.istree.models import MODELS
+from constructions.wiring.wired import Wired
+from tests.verify.certificates.runs import accepted, contradictions
+from verify.certificates.building import Subject, build, language_of, model_of, precision_of
+from verify.certificates.checker import Report, check
+from verify.certificates.document import REFUSED, certificate, judge
+from verify.certificates.language import Language
+from verify.certificates.model import Model
+from verify.certificates.rows import Sublayer
+from verify.certificates.searches import records_apart
+
+N = 4
+GRAPHS = {
+    "hybrid": Graph(N, ((3, 1), (1, 4), (2, 3))),
+    "rag": Graph(N, ((1, 2), (3, 2), (3, 1))),  # a cycle: the run of a tree is twice as long
+}
+each = pytest.mark.parametrize("model", GRAPHS)
+
+
+@cache
+def built(model: str) -> tuple[Model, Language, Wired, Report]:
+    subject = Subject("istree", N, model=model)
+    own, language = build(subject)
+    return own, language, MODELS[model, "paper"].of("repaired").build(N), check(own, language)
+
+
+def tokens_of(model: str, wired: Wired, graph: Graph) -> tuple[list[int], int]:
+    """What the model reads, and how long the prompt is."""
+    request = MODELS[model, "paper"].of("repaired").request(wired, graph)
+    return [*request.prompt, *map(int, request.guess)][:-1], len(request.prompt)
+
+
+@each
+def test_a_run_is_as_certified(model: str) -> None:
+    _, _, wired, report = built(model)
+    tokens, prompt = tokens_of(model, wired, GRAPHS[model])
+    assert contradictions(wired, report, tokens, set(range(prompt, len(tokens) + 1))) == []
+
+
+@each
+def test_runs_are_texts_of_the_language(model: str) -> None:
+    _, language, wired, _ = built(model)
+    for edges in ((), ((1, 2),), ((4, 3), (1, 2)), ((2, 1), (2, 3), (2, 4)), ((1, 2), (2, 3), (3, 4), (4, 1))):
+        tokens, _ = tokens_of(model, wired, Graph(N, edges))
+        words = [wired.vocabulary[token] for token in tokens]
+        assert accepted(language, words)
+        assert not accepted(language, [*words, "~", "~"])
+
+
+def test_records_that_may_be_beside_each_other() -> None:
+    model, language, _, report = built("hybrid")
+    assert list(report.invariants) == [records_apart().name]
+    for known in ((), (replace(records_apart(), by=1),), (replace(records_apart(), group="other"),)):
+        found = judge(model, replace(language, invariants=known))
+        assert (found.verdict, found.where) == (REFUSED, "block 1, head 0")
+
+
+def test_comparisons_that_are_kept_apart() -> None:
+    """What a loose register depends on is told in the trace, so that other comparisons are another function."""
+    model, language, _, report = built("rag")
+    first, second = model.layers
+    units = first.feed_forward.units
+    shifted = (replace(units[0], gate_bias=units[0].gate_bias + 1), *units[1:])  # type: ignore[operator]
+    changed = replace(first, feed_forward=Sublayer(shifted, first.feed_forward.down))
+    found = judge(replace(model, layers=(changed, second)), language)
+    assert found.report is None or found.report.first_difference(report)
+
+
+@pytest.mark.parametrize(("model", "bits"), [("hybrid", 6), ("rag", 2)])
+def test_fewer_bits_are_refused(model: str, bits: int) -> None:
+    subject = Subject("istree", 1000, model=model)
+    fewer = replace(subject, precision_bits=precision_of(subject) - bits)
+    assert judge(model_of(fewer), language_of(fewer)).verdict == REFUSED
+
+
+@pytest.mark.parametrize(("model", "finding"), [("hybrid", "nearest-tie")])
+def test_prints_are_not_certified(model: str, finding: str) -> None:
+    assert certificate(Subject("istree", 5, model=model, printed=(finding,)))["verdict"] == REFUSED

@@ -233,10 +233,17 @@ MUTANTS: Mapping[str, Careless] = {
         "        if not is_negative(s):\n            return False\n        wish, wish_kind",
         "        wish, wish_kind",
     ),
-    "keys are never rounded": Careless("adversarial 1", "kernel", " and how == KEY", " and False"),
+    "keys are never rounded": Careless("adversarial 1", "kernel", "elif not exact:  # of a KEY", "elif False:"),
+    "rows of one integer weight are not cut": Careless(
+        "adversarial 1", "kernel", "exact = rounded(times, UNSHIFTED, largest, ix.shape)", "exact = times, True"
+    ),
+    "keys of one weight are never rounded": Careless(
+        "adversarial 1", "program", "if how == KEY and abs(weight) == self.unit:", "if how == KEY:"
+    ),
+    "single weights are integers": Careless("structured 13", "program", "if fraction == 0 and abs", "if abs"),
     "negative gates pass": Careless("adversarial 0", "kernel", "if unit < gate:", "if unit != gate:"),
     "residual sums are not cut": Careless(
-        "adversarial 9", "kernel", "    total, _ = rounded(total, 0, largest, shape)\n", ""
+        "adversarial 9", "kernel", "    total, _ = rounded(total, UNSHIFTED, largest, shape)\n", ""
     ),
     "the lead does not grow with the length": Careless(
         "adversarial 147", "kernel", "    while length >> bits:\n        bits += 1\n", ""

@@ -23,6 +23,7 @@ from constructions.engines.incremental.index import (
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
     NO,
+    UNSHIFTED,
     YES,
     Number,
     Shape,
@@ -37,7 +38,19 @@ from constructions.engines.incremental.limbs import (
     store,
     widths,
 )
-from constructions.engines.incremental.program import ADD, ATTEND, COPY, COPY_ADD, EMBED, KEY, LOGITS, MARK, ROW, UNIT
+from constructions.engines.incremental.program import (
+    ADD,
+    ATTEND,
+    COPY,
+    COPY_ADD,
+    EMBED,
+    LOGITS,
+    MARK,
+    ROW,
+    STORE,
+    TIMES,
+    UNIT,
+)
 from constructions.engines.incremental.screen import screened
 from constructions.engines.incremental.sums import ORIGIN, weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
@@ -56,8 +69,22 @@ LOG2_E = 94548 / 65536
 def add_cut(vec: Words, into: int, change: Number, largest: Number, shape: Shape) -> None:
     """Adds an element to a slot, cut to ±largest."""
     total = load(vec, into, shape.element) + change
-    total, _ = rounded(total, 0, largest, shape)
+    total, _ = rounded(total, UNSHIFTED, largest, shape)
     store(vec, into, total, shape.element)
+
+
+@inlined
+def finish_row(
+    code: Words, row: int, total: Number, exact: bool, vec: Words, state: Words, largest: Number, shape: Shape
+) -> None:
+    """What a ROW does with its sum."""
+    into, how = code[row + 1] * len(shape.element), code[row + 2]
+    if how == STORE:
+        store(vec, into, total, shape.element)
+    elif how == ADD:
+        add_cut(vec, into, total, largest, shape)
+    elif not exact:  # of a KEY
+        state[ROUNDED_KEY] = 1
 
 
 @inlined
@@ -155,14 +182,14 @@ def advance(
             add_cut(vec, code[place + 1] * limbs, load(vec, code[place + 2] * limbs, element), largest, ix.shape)
             place += 3
         elif kind == ROW:
-            into, how = code[place + 1] * limbs, code[place + 2]
-            total, exact, place = weigh(code, place + 3, vec, largest, ix.shape, ORIGIN)
-            if how == ADD:
-                add_cut(vec, into, total, largest, ix.shape)
-                continue
-            store(vec, into, total, element)
-            if not exact and how == KEY:
-                state[ROUNDED_KEY] = 1
+            row = place
+            total, exact, place = weigh(code, row + 3, vec, largest, ix.shape, ORIGIN)
+            finish_row(code, row, total, exact, vec, state, largest, ix.shape)
+        elif kind == TIMES:
+            times = product(load(vec, code[place + 3] * limbs, element), code[place + 4], ix.shape.long)
+            total, exact = rounded(times, UNSHIFTED, largest, ix.shape)
+            finish_row(code, place, total, exact, vec, state, largest, ix.shape)
+            place += 5
         elif kind == UNIT:
             into, following = code[place + 1] * limbs, place + code[place + 2]
             gate, _, place = weigh(code, place + 3, vec, largest, ix.shape, ORIGIN)

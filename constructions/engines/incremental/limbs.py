@@ -37,7 +37,7 @@ LIMB = ir.IntType(64)
 ZEROS_OF_ZERO = 500  # more than any shift
 WORD_BYTES = 8
 # What is given to a function as an argument: numpy's, as numba compiles a function once more for each literal of Python.
-YES, NO = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
+YES, NO, UNSHIFTED = cast(bool, np.bool_(True)), cast(bool, np.bool_(False)), cast(int, np.int64(0))
 
 
 def compiled(function: Function) -> Function:

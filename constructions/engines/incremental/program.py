@@ -5,8 +5,10 @@ below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any 
 Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
 sublayers need. Instructions, as integers: a kind, then
   EMBED (copies the token's word), ATTEND head, LOGITS, MARK sublayer, END
-  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which notes any rounding
-  COPY into, from; COPY_ADD into, from      a ROW, with STORE or KEY, or with ADD, of a single weight 1
+  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which is rounded or
+    is not, and this is all that is kept of it
+  TIMES into, how, from, integer      a ROW of a single weight, an integer
+  COPY into, from; COPY_ADD into, from      a ROW, with STORE or with ADD, of a single weight 1
   UNIT into, size, gate, up      into := ReLU(gate)·up, both given by a sum; size: how long the instruction is
 and a sum is the number of its parts, then of each a shift, how many terms it has, and (slot, mantissa) of each term, for a weight
 of mantissa·2^shift quanta. The mantissas of a part are below 2^MANTISSA_BITS together, so W + 1 limbs hold it before it is shifted.
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from constructions.engines.weights import BlockWeights, Row, StateRow, Weights, coordinates
 from precision.format import Arithmetic
 
-END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD = range(9)
+END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD, TIMES = range(10)
 STORE, ADD, KEY = range(3)
 MANTISSA_BITS, PIECE_BITS = 62, 60  # fit an int64 with their sign
 COMPILED_LIMBS = (1, 2, 3, 5)
@@ -33,7 +35,7 @@ Weighted = Sequence[tuple[int, int]]  # (slot, weight in quanta)
 class HeadPlan:
     """Where a head finds its numbers.
 
-    used: the registers that its keys read. query, key, value, output: the first of its slots, one for each row. coefficients: where
+    used: the registers that its keys read. query, value, output: the first of its slots, one for each row. coefficients: where
     the code holds, one after the other for each used register, the sum that is its coefficient in a score. rows: where it
     holds the key's rows over the used registers, for a key that is kept as these.
     """
@@ -43,7 +45,6 @@ class HeadPlan:
     score_width: int
     value_width: int
     query: int
-    key: int
     value: int
     output: int
     coefficients: int = 0
@@ -76,13 +77,21 @@ class Program:
         return self.slots - count
 
     def row(self, into: int, how: int, weighted: Weighted) -> None:
-        """One ROW instruction, or the same as a copy."""
+        """One ROW instruction, or a shorter one that does the same."""
         weighted = [pair for pair in weighted if pair[1]]
-        if len(weighted) == 1 and weighted[0][1] == self.unit:
-            self.code += [COPY_ADD if how == ADD else COPY, into, weighted[0][0]]
+        if how != STORE and not weighted:
             return
-        if how == ADD and not weighted:
-            return
+        if len(weighted) == 1:
+            ((slot, weight),) = weighted
+            times, fraction = divmod(weight, self.unit)
+            if how == KEY and abs(weight) == self.unit:  # never rounded
+                return
+            if weight == self.unit:
+                self.code += [COPY_ADD if how == ADD else COPY, into, slot]
+                return
+            if fraction == 0 and abs(times) >> PIECE_BITS == 0:
+                self.code += [TIMES, into, how, slot, times]
+                return
         self.code += [ROW, into, how, *sum_code(weighted, self.unit)]
 
 
@@ -154,10 +163,12 @@ def _attention(
 ) -> None:
     outputs = list[int]()
     for index, head in enumerate(block.heads):
-        query, key, value, output = (program.reserve(len(m)) for m in (head.query, head.key, head.value, head.value))
-        for first, matrix, how in ((query, head.query, STORE), (key, head.key, KEY), (value, head.value, STORE)):
+        query, value, output = (program.reserve(len(m)) for m in (head.query, head.value, head.value))
+        for first, matrix in ((query, head.query), (value, head.value)):
             for c, row in enumerate(matrix):
-                program.row(first + c, how, _weighted(row))
+                program.row(first + c, STORE, _weighted(row))
+        for row in head.key:
+            program.row(0, KEY, _weighted(row))
         used = tuple(coordinates(head.key))
         columns: dict[int, list[tuple[int, int]]] = {i: [] for i in used}
         for c, row in enumerate(head.key):
@@ -168,7 +179,7 @@ def _attention(
         rows.append([n for row in local for n in sum_code(row, program.unit)])
         program.code += [ATTEND, len(program.heads)]
         name = f"{number}.attn.{index}"
-        program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, key, value, output))
+        program.heads.append(HeadPlan(name, used, len(head.key), len(head.value), query, value, output))
         outputs += range(output, output + len(head.value))
     for register, row in block.out:
         program.row(register, ADD, [(outputs[j], weight.quanta) for j, weight in row])

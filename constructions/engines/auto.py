@@ -35,12 +35,16 @@ from precision.format import Arithmetic, Rounding
 
 # Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
-PER_RUN, PER_PLACE = 0.07, 3e-6  # of `indexed`: each run; each position at each head
+PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each head
 WITH_TORCH, PER_PAIR = (
     2.5,
     1e-7,
 )  # of `dense`: each run, as the first one imports torch; each query and key at each head
-LOADING, COMPILING, PER_TOKEN = 0.4, 30.0, 1e-4  # of `incremental`: once, from its cache or not; each token
+LOADING, COMPILING, PER_WEIGHT = (
+    0.4,
+    30.0,
+    3e-8,
+)  # of `incremental`: once, from its cache or not; each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 _DECODERS: Mapping[str, Decode] = {
@@ -126,5 +130,7 @@ def choose(model: Transformer, arithmetic: Arithmetic, prompt: int, limit: int, 
     from constructions.engines.incremental import is_cached, is_compiled, limbs_needed
 
     if is_compiled(arithmetic) and importlib.util.find_spec("numba"):
-        seconds["incremental"] = (LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING) + PER_TOKEN * length
+        seconds["incremental"] = (
+            LOADING if is_cached(limbs_needed(arithmetic)) else COMPILING
+        ) + PER_WEIGHT * weights * length
     return min(seconds, key=lambda name: seconds[name])

@@ -70,9 +70,7 @@ class Run:
     @cached_property
     def words(self) -> Spelled:
         """The words of the whole sequence."""
-        return self.request.wired.spelled(
-            np.concatenate([np.array(self.request.prompt, self.tokens.dtype), self.tokens])
-        )
+        return Spelled(self.request.wired.vocabulary, self.tokens, np.array(self.request.prompt, np.int64))
 
 
 class Solver(Protocol[Input, Answer]):

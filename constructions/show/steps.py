@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from constructions.engines.indexed.column import Column
 from constructions.engines.indexed.head import Attended
-from constructions.engines.indexed.nearest import Winners
+from constructions.engines.indexed.winners import Winners
 from constructions.engines.weights import HeadWeights, Row, Weights
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding

@@ -41,7 +41,7 @@ from constructions.parts.recurrences.running_sum import running_sum
 from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, LETTERS, Machine
-from constructions.turing.simulator import history
+from constructions.turing.simulator import histories, simulate_fast
 from constructions.turing.tape_models import (
     CELL,
     ENTERS,
@@ -89,7 +89,7 @@ __all__ = [
 SOURCE = "Theorem 5.8"
 STATEMENT = "A hybrid RNN of two blocks with one head runs any Turing machine, with five tokens for each step."
 STEP = 5  # tokens
-Tokens = NDArray[np.int32]
+Tokens = NDArray[np.signedinteger]
 
 OWN_RECORD = Finding(
     id="own-record",
@@ -252,21 +252,30 @@ def expected_tokens(machine: Machine, *, steps: int, tape: str, cells: int | Non
     The last one is HALT, or OUT, or the cell of the step that is not made any more.
     """
     task = Task(machine, steps, tape, cells)
-    known, run = _words(task), history(machine, tape, steps)
-    after = np.append(run.head[1:], run.final.head)
-    outside = np.flatnonzero((after < task.cells[0]) | (after > task.cells[-1]))
-    made = int(outside[0]) + 1 if len(outside) else len(run.head)
-    tokens = np.empty(STEP * made + 1, np.int32)
-    behind = tokens[:-1]
-    behind[0::STEP] = behind[2::STEP] = run.head[:made] + known.number(CELL, 0)
-    behind[1::STEP] = run.written[:made] + np.int32(known.number(SYMBOL, 0))
-    behind[3::STEP] = run.next_state[:made] + np.int32(known.number(STATE, 0))
-    behind[4::STEP] = np.where(run.move[:made] == LEFT, known.special(TO_LEFT), known.special(TO_RIGHT))
+    known, space = _words(task), task.cells
+    size = len(known.vocabulary)
+    made = simulate_fast(machine, tape, steps).steps
+    kind: type[np.signedinteger] = np.int16 if size <= np.iinfo(np.int16).max else np.int32
+    tokens: Tokens = np.empty(STEP * made + 1, kind)
+    begin = 0
+    for run in histories(machine, tape, steps):
+        after = np.append(run.head[1:], run.final.head)
+        outside = np.flatnonzero((after < space[0]) | (after > space[-1]))
+        made = int(outside[0]) + 1 if len(outside) else len(run.head)
+        end = begin + STEP * made
+        piece = tokens[begin:end]
+        piece[0::STEP] = piece[2::STEP] = run.head[:made] + known.number(CELL, 0)
+        piece[1::STEP] = run.written[:made] + np.int32(known.number(SYMBOL, 0))
+        piece[3::STEP] = run.next_state[:made] + np.int32(known.number(STATE, 0))
+        piece[4::STEP] = np.where(run.move[:made] == LEFT, known.special(TO_LEFT), known.special(TO_RIGHT))
+        begin = end
+        if len(outside):
+            break
     if made == len(run.head) and run.final.halted:
-        tokens[-1] = known.special(HALT)
+        tokens[begin] = known.special(HALT)
     else:
-        tokens[-1] = known.special(OUT) if len(outside) else known.number(CELL, run.final.head)
-    return tokens
+        tokens[begin] = known.special(OUT) if len(outside) else known.number(CELL, run.final.head)
+    return tokens[: begin + 1]
 
 
 def expected_sequence(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:

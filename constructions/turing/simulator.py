@@ -21,6 +21,7 @@ Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.int8]
 MOST_STEPS = 1 << 62
 MOST_HISTORY = 10**8  # steps; 13 bytes each
+PIECE = 1 << 18  # steps
 FEW_STEPS = 2000  # take less time than to load what is compiled
 FIRST_MARGIN = 1 << 12  # blank cells on both sides of the word; doubled when the head leaves them
 
@@ -101,19 +102,29 @@ def simulate(machine: Machine, tape: str, limit: int) -> Configuration:
 
 def simulate_fast(machine: Machine, tape: str, limit: int) -> Configuration:
     """The same as `simulate`, in compiled code. Raises MachineError."""
-    nothing = np.zeros(0, np.int64)
-    return _run(machine, tape, _checked(limit), nothing, np.zeros((5, 0), np.int8))
+    run = _Run(machine, tape, _checked(limit))
+    run.advance(limit, np.zeros(0, np.int64), np.zeros((5, 0), np.int8))
+    return run.configuration
 
 
 def history(machine: Machine, tape: str, limit: int) -> History:
-    """Every step of a run, at most `limit` ≤ 10⁷. Raises MachineError."""
+    """Every step of a run, at most `limit` ≤ 10⁸. Raises MachineError."""
+    (whole,) = histories(machine, tape, limit, MOST_HISTORY)
+    return whole
+
+
+def histories(machine: Machine, tape: str, limit: int, piece: int = PIECE) -> Iterator[History]:
+    """The same, `piece` steps at a time: at least one piece, of which only the last one may be shorter. Raises MachineError."""
     if limit > MOST_HISTORY:
         raise MachineError(f"a history has at most {MOST_HISTORY} steps, not {limit}")
     length = simulate_fast(machine, tape, limit).steps
-    head, columns = np.zeros(length, np.int64), np.zeros((5, length), np.int8)
-    final = _run(machine, tape, length, head, columns)
-    state, read, written, move, next_state = columns
-    return History(head, state, read, written, move, next_state, final)
+    run = _Run(machine, tape, length)
+    for begin in range(0, max(length, 1), piece):
+        size = min(piece, length - begin)
+        head, columns = np.zeros(size, np.int64), np.zeros((5, size), np.int8)
+        run.advance(begin + size, head, columns)
+        state, read, written, move, next_state = columns
+        yield History(head, state, read, written, move, next_state, run.configuration)
 
 
 def _checked(limit: int) -> int:
@@ -122,32 +133,53 @@ def _checked(limit: int) -> int:
     return limit
 
 
-def _run(machine: Machine, tape: str, limit: int, head: Integers, columns: Bytes) -> Configuration:
-    """Advances until nothing is left to do, on an array that grows; cell c lies at place c + origin."""
-    word = machine.word(tape)
-    rules = [[machine.rule(letter, symbol) for symbol in range(machine.symbols)] for letter in machine.states]
-    table = np.array([[(r.write, r.move, LETTERS.index(r.state)) for r in row] for row in rules], np.int64)
-    margin = FIRST_MARGIN
-    cells = np.zeros(len(word) + 2 * margin, np.int8)
-    cells[margin : margin + len(word)] = word
-    origin = margin
-    at = np.array([origin, 0, 0, origin, origin + max(len(word), 1) - 1], np.int64)
-    advance = _advance if limit <= FEW_STEPS else _compiled()
-    while not advance(table, cells, at, limit, origin, head, columns):
-        margin = len(cells) // 2
-        cells = np.pad(cells, margin)
-        at[[HEAD, LOW, HIGH]] += margin
-        origin += margin
-    state = LETTERS[at[STATE]]
-    symbols = (cells[at[LOW] : at[HIGH] + 1] + np.int8(ord("0"))).tobytes().decode("ascii")
-    position, low = int(at[HEAD]) - origin, int(at[LOW]) - origin
-    return Configuration(machine.halts(state), int(at[STEPS]), state, position, low, symbols)
+class _Run:
+    """A run of a machine on an array that grows; cell c lies at place c + origin. most: it makes no more steps than that."""
+
+    def __init__(self, machine: Machine, tape: str, most: int) -> None:
+        word = machine.word(tape)
+        rules = [[machine.rule(letter, symbol) for symbol in range(machine.symbols)] for letter in machine.states]
+        self._machine = machine
+        self._table = np.array([[(r.write, r.move, LETTERS.index(r.state)) for r in row] for row in rules], np.int64)
+        self._origin = FIRST_MARGIN
+        self._cells = np.zeros(len(word) + 2 * FIRST_MARGIN, np.int8)
+        self._cells[FIRST_MARGIN : FIRST_MARGIN + len(word)] = word
+        self._at = np.array([FIRST_MARGIN, 0, 0, FIRST_MARGIN, FIRST_MARGIN + max(len(word), 1) - 1], np.int64)
+        self._advance = _advance if most <= FEW_STEPS else _compiled()
+
+    def advance(self, limit: int, head: Integers, columns: Bytes) -> None:
+        """Goes on until there were `limit` steps, or it halts. head, columns: where the steps are recorded, if at all."""
+        first = int(self._at[STEPS])
+        while not self._advance(self._table, self._cells, self._at, limit, self._origin, first, head, columns):
+            margin = len(self._cells) // 2
+            self._cells = np.pad(self._cells, margin)
+            self._at[[HEAD, LOW, HIGH]] += margin
+            self._origin += margin
+
+    @property
+    def configuration(self) -> Configuration:
+        """Where it stands."""
+        state, head, low, high = (int(self._at[i]) for i in (STATE, HEAD, LOW, HIGH))
+        symbols = (self._cells[low : high + 1] + np.int8(ord("0"))).tobytes().decode("ascii")
+        letter, origin = LETTERS[state], self._origin
+        halts = self._machine.halts(letter)
+        return Configuration(halts, int(self._at[STEPS]), letter, head - origin, low - origin, symbols)
 
 
 def _advance(
-    table: Integers, cells: Bytes, at: Integers, limit: int, origin: int, head_column: Integers, columns: Bytes
+    table: Integers,
+    cells: Bytes,
+    at: Integers,
+    limit: int,
+    origin: int,
+    first: int,
+    head_column: Integers,
+    columns: Bytes,
 ) -> bool:
-    """Goes on from `at` until the machine halts or the limit is reached; False if it needs more cells."""
+    """Goes on from `at` until the machine halts or the limit is reached; False if it needs more cells.
+
+    head_column, columns: where steps are recorded, unless they are empty, from the one with `first` steps before it on.
+    """
     states = table.shape[0]
     recording = head_column.shape[0] > 0
     head, state, count, low, high = at[HEAD], at[STATE], at[STEPS], at[LOW], at[HIGH]
@@ -159,12 +191,12 @@ def _advance(
         read = cells[head]
         write, move, following = table[state, read, 0], table[state, read, 1], table[state, read, 2]
         if recording:
-            head_column[count] = head - origin
-            columns[0, count] = state
-            columns[1, count] = read
-            columns[2, count] = write
-            columns[3, count] = move
-            columns[4, count] = following
+            head_column[count - first] = head - origin
+            columns[0, count - first] = state
+            columns[1, count - first] = read
+            columns[2, count - first] = write
+            columns[3, count - first] = move
+            columns[4, count - first] = following
         cells[head] = write
         head += move
         state = following

@@ -13,12 +13,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constructions.models.program import NUMBER, Family, Words, back
 from constructions.turing.machine import DIGITS, LEFT, LETTERS, RIGHT, Machine, MachineError
 from constructions.turing.simulator import MOST_HISTORY, Configuration, Step
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.wire import Gadget, Unit
+from constructions.wiring.wired import Spelled
 
 CELL, SYMBOL, STATE = "cell", "symbol", "state"
 START, HALT, OUT, TO_LEFT, TO_RIGHT = "<s>", "HALT", "OUT", "←", "→"
@@ -26,9 +31,10 @@ POINTER = "pointer"
 WRITES, ENTERS = "writes", "enters"
 ARROWS: Mapping[int, str] = {LEFT: TO_LEFT, RIGHT: TO_RIGHT}
 MOST_CELLS = 4_000_001
-STEP_LENGTH = 5  # words
 PIECE = 1 << 16  # words
-_STEP = re.compile(rf"@(-?\d+) (\d) @\1 ([A-Z]) ({TO_LEFT}|{TO_RIGHT})(?= |$)")
+UNKNOWN, OTHER, PLACE, DIGIT, LETTER, DIRECTION = range(6)  # kinds of words
+STEP = (PLACE, DIGIT, PLACE, LETTER, DIRECTION)
+Integers = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -148,23 +154,54 @@ def halted(task: Task) -> Gadget:
 def read_steps(words: Sequence[str]) -> Iterator[Step]:
     """Every step that is written in full. What a step has read is what the steps before it have left."""
     cells = dict(enumerate(map(int, _prompt_of(words))))
-    state = "A"
-    for number, (cell, symbol, following, direction) in enumerate(_written_steps(words), start=1):
-        move = LEFT if direction == TO_LEFT else RIGHT
-        head = int(cell)
-        yield Step(number, state, head, cells.get(head, 0), int(symbol), move, following)
-        cells[head], state = int(symbol), following
+    state, number = "A", 0
+    for written in _written_steps(words):
+        for head, symbol, letter, move in zip(*(column.tolist() for column in written), strict=True):
+            number += 1
+            yield Step(number, state, head, cells.get(head, 0), symbol, move, LETTERS[letter])
+            cells[head], state = symbol, LETTERS[letter]
 
 
-def _written_steps(words: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Cell, symbol, state and direction, read a piece of the text at a time: all of it may be very long."""
-    rest = ""
-    for begin in range(0, len(words), PIECE):
-        text, end = " ".join((rest, *words[begin : begin + PIECE])), 0
-        for found in _STEP.finditer(text):
-            yield found.groups()  # type: ignore[misc]
-            end = found.end()
-        rest = " ".join(text[end:].split(" ")[-STEP_LENGTH:])  # a step may go on in the next piece
+class _Written(NamedTuple):
+    """Some steps, an entry for each: the cell, the symbol left there, the new state as its place among the letters, the move."""
+
+    cell: Integers
+    symbol: Integers
+    state: Integers
+    move: Integers
+
+
+def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
+    """All steps that are written in full, a piece of the words at a time: all of them may be very long."""
+    spelled = words if isinstance(words, Spelled) else _spelled(words)
+    kind = np.full(len(spelled.vocabulary), UNKNOWN)
+    value = np.zeros(len(spelled.vocabulary), np.int64)
+    for begin in range(0, len(spelled) - len(STEP) + 1, PIECE):
+        tokens = spelled.numbers(slice(begin, begin + PIECE + len(STEP) - 1))
+        for token in np.unique(tokens[kind[tokens] == UNKNOWN]).tolist():
+            kind[token], value[token] = _meaning(spelled.vocabulary[token])
+        columns = [tokens[i : len(tokens) - len(STEP) + 1 + i] for i in range(len(STEP))]
+        complete = columns[0] == columns[2]
+        for column, wanted in zip(columns, STEP, strict=True):
+            complete &= kind[column] == wanted
+        cell, symbol, _, state, move = (value[column[complete]] for column in columns)
+        yield _Written(cell, symbol, state, move)
+
+
+def _spelled(words: Sequence[str]) -> Spelled:
+    number = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    return Spelled(tuple(number), np.array([number[word] for word in words], np.int64))
+
+
+def _meaning(word: str) -> tuple[int, int]:
+    """The kind of a word, and its number."""
+    if word in (TO_LEFT, TO_RIGHT):
+        return DIRECTION, LEFT if word == TO_LEFT else RIGHT
+    if re.fullmatch("[A-Z]", word):
+        return LETTER, LETTERS.index(word)
+    if re.fullmatch(r"\d", word):
+        return DIGIT, int(word)
+    return (PLACE, int(word[1:])) if re.fullmatch(r"@-?\d+", word) else (OTHER, 0)
 
 
 def _prompt_of(words: Sequence[str]) -> list[str]:
@@ -176,10 +213,13 @@ def read(words: Sequence[str]) -> Configuration:
     cells = dict(enumerate(map(int, _prompt_of(words))))
     low, high = 0, max(len(cells) - 1, 0)
     count, head, state = 0, 0, "A"
-    for step in read_steps(words):
-        cells[step.head] = step.written
-        count, head, state = step.number, step.head + step.move, step.next_state
-        low, high = min(low, step.head, head), max(high, step.head, head)
+    for written in _written_steps(words):
+        if len(written.cell):
+            cells.update(zip(written.cell.tolist(), written.symbol.tolist(), strict=True))  # the last of equals stays
+            after = written.cell + written.move
+            count, head, state = count + len(after), int(after[-1]), LETTERS[written.state[-1]]
+            low = min(low, int(written.cell.min()), int(after.min()))
+            high = max(high, int(written.cell.max()), int(after.max()))
     symbols = "".join(DIGITS[cells.get(cell, 0)] for cell in range(low, high + 1))
     return Configuration(bool(words) and words[-1] == HALT, count, state, head, low, symbols)
 

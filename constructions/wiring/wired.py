@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
 
@@ -63,13 +63,17 @@ class Wired:
 
 @dataclass(frozen=True, eq=False)
 class Spelled(Sequence[str]):
-    """Token strings that are looked up when they are asked for: a long run has hundreds of millions."""
+    """Token strings that are looked up when they are asked for: a long run has hundreds of millions.
+
+    before: tokens that stand before the others, a prompt's for example.
+    """
 
     vocabulary: tuple[str, ...]
     tokens: NDArray[np.integer]
+    before: NDArray[np.integer] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self.before) + len(self.tokens)
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -77,8 +81,20 @@ class Spelled(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self.vocabulary[token] for token in self.tokens[place].tolist()]
-        return self.vocabulary[int(self.tokens[place])]
+            return [self.vocabulary[token] for token in self.numbers(place).tolist()]
+        place = range(len(self))[place]
+        behind = place - len(self.before)
+        return self.vocabulary[int(self.before[place] if behind < 0 else self.tokens[behind])]
+
+    def numbers(self, places: slice) -> NDArray[np.integer]:
+        """The tokens there."""
+        begin, end, step = places.indices(len(self))
+        if step < 0:
+            return np.concatenate([self.before, self.tokens])[places]
+        given = len(self.before)
+        behind = self.tokens[max(begin - given, 0) : max(end - given, 0)]
+        both = behind if begin >= given else np.concatenate([self.before[begin:end], behind])
+        return both[::step]
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), BLOCK):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,8 @@ from constructions.engines import auto, decode_by_reference, find_engine, increm
 from constructions.engines.auto import choose
 from constructions.istree import transformer
 from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.turing import hybrid
+from constructions.turing.library import find
 from precision.format import FP32, Arithmetic, Discipline, Rounding, fixed_point
 from tests.engines.cases import match_like, unstructured
 from tests.engines.test_decoding import guesses, responding
@@ -28,7 +32,8 @@ SEQUENTIAL = Arithmetic(fixed_point(65), Discipline.SEQUENTIAL)
         (SEQUENTIAL, 1000, 500, 500, "indexed"),
         (FUSED, 1000, 1, 0, "indexed"),
         (FUSED, 10_000, 5000, 0, "incremental"),
-        (SEQUENTIAL, 1000, 500, 0, "reference"),
+        (SEQUENTIAL, 100, 50, 0, "reference"),
+        (SEQUENTIAL, 1000, 500, 0, "indexed"),  # each of its 500 runs remembers the one before
         (Arithmetic(FP32), 1000, 500, 500, "dense"),
         (Arithmetic(FP32), 10, 5, 5, "reference"),
         (Arithmetic(fixed_point(65), rounding=Rounding.STOCHASTIC), 1000, 500, 500, "reference"),
@@ -43,6 +48,29 @@ def test_nothing_is_compiled_for_a_run_of_a_few_seconds(monkeypatch):
     assert choose(MODEL, FUSED, 300, 100, 0) == "reference"
     monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
     assert choose(MODEL, FUSED, 300, 100, 0) == "incremental"
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        ([(10 * 2**i, 5 * 2**i, 5 * 2**i) for i in range(16)], ["reference", "indexed"]),
+        ([(10 * 2**i, 5 * 2**i, 0) for i in range(16)], ["reference", "incremental"]),
+        ([(10 * 2**i, 1, 0) for i in range(16)], ["reference", "indexed"]),
+        ([(1000, 2**i, 0) for i in range(16)], ["indexed", "incremental"]),
+    ],
+)
+def test_the_choice_changes_once_from_one_engine_to_the_next(runs, names, monkeypatch):
+    """As the whole grows, with a guess and without, as the prompt grows, or what is written."""
+    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
+    chosen = [choose(MODEL, FUSED, *run) for run in runs]
+    assert [name for name, _ in itertools.groupby(chosen)] == names
+
+
+def test_the_choice_depends_on_the_model(monkeypatch):
+    """Three runs of `indexed` over nine heads take longer than each weight at each token, those over one head do not."""
+    monkeypatch.setattr(incremental, "is_cached", lambda limbs: True)
+    machine = hybrid.build(find("bb2").machine, steps=20, tape="").model
+    assert [choose(model, FUSED, 100_000, 3, 0) for model in (MODEL, machine)] == ["incremental", "indexed"]
 
 
 def test_the_result_names_the_engine_that_decoded():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from constructions.engines.indexed.column import (
     Column,
+    at_most,
     combine,
+    concatenated,
     constant,
     dyadic,
     from_floats,
@@ -24,7 +27,6 @@ from constructions.engines.indexed.column import (
 )
 from constructions.engines.indexed.keys import count_at_most, look_up
 from constructions.engines.indexed.mantissas import SMALL, Array, Digits
-from constructions.engines.indexed.nearest import at_most
 from constructions.engines.indexed.ordering import Sorted, unique
 from precision.format import FLOAT_FORMATS, Arithmetic, Discipline, Format, Rounding, fixed_point
 from precision.rounding import round_fraction
@@ -202,12 +204,39 @@ def test_columns_round_by_the_definition(case):
     assert_sound(result)
 
 
+@given(
+    st.lists(st.integers(-(2**70), 2**70), max_size=4),
+    st.lists(st.integers(-9, 9), max_size=4),
+    st.integers(-70, 70),
+    st.integers(-3, 3),
+)
+def test_columns_are_concatenated_exactly(first, second, e, f):
+    a, b = of_integers(first, e), of_integers(second, f)
+    both = concatenated(a, b)
+    expected = [*(a.at(i) for i in range(len(a))), *(b.at(i) for i in range(len(b)))]
+    assert [both.at(i) for i in range(len(both))] == expected
+    assert all(abs(int(m)) <= both.bound for m in both.m)
+
+
 # Searching in columns
 
 
 @given(a=columns(), limit=weights | st.fractions(max_denominator=5))
 def test_comparisons_with_a_number(a, limit):
     assert at_most(a, limit).tolist() == [x <= limit for x in values(a)]
+
+
+@given(a=columns().filter(len), places=st.lists(st.integers(0, 9), min_size=1, max_size=9))
+def test_comparisons_of_values(a, places):
+    few = np.array([place % len(a) for place in places])
+    b, x = a.take(few), values(a)
+    y, first = [x[place] for place in few], a.take(np.arange(min(len(few), len(a))))
+    both = list(zip(y, x, strict=False))
+    for other in (first, first.packed(), of_integers(first.to_quanta(first.e), first.e)):
+        assert b.take(np.arange(len(other))).equals(other).tolist() == [p == q for p, q in both]
+    assert b.changes().tolist() == [p != q for p, q in itertools.pairwise(y)]
+    even = len({q - p for p, q in itertools.pairwise(y)}) <= 1
+    assert b.is_even() == even or isinstance(b.m, Digits)
 
 
 @given(queries=columns(), keys=columns())

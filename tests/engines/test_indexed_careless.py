@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from constructions.engines.indexed import head as indexed_head
-from constructions.engines.indexed import keys, nearest, squares
+from constructions.engines.indexed import keys, nearest, squares, winners
 from precision.format import Arithmetic, Discipline
 from precision.rounding import round_fraction
 from tests.engines.cases import (
@@ -68,7 +68,7 @@ _runs, _look_up, _split, _special_key = (
     squares.split_special,
     nearest.Keys._special_key,
 )
-_number = nearest.Winners.number
+_number = winners.Winners.number
 
 
 _is_beneath = nearest._is_beneath
@@ -97,7 +97,7 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
         "look_up",
         lambda queries, e, values: (_look_up(queries, e, values)[0], np.ones(len(queries), bool)),
     ),
-    "one key wins": (nearest.Winners, "number", property(lambda self: np.minimum(_number.fget(self), 1))),
+    "one key wins": (winners.Winners, "number", property(lambda self: np.minimum(_number.fget(self), 1))),
     "no key is special": (
         squares,
         "split_special",
@@ -131,7 +131,7 @@ MUTANTS: Mapping[str, tuple[object, str, object]] = {
     "whatever is low saturates": (nearest, "_is_beneath", _beneath(least=lambda given: given["least"] / 2)),
     "all saturate if the best of a group does": (nearest, "_is_beneath", _beneath(outside=lambda given: None)),
     "where all saturate, the first one wins": (
-        nearest.Winners,
+        winners.Winners,
         "number",
         property(lambda self: np.where(self.tie > 0, 1, _number.fget(self))),
     ),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from constructions.engines.indexed import engine as indexed_engine
 from constructions.engines.indexed import run
+from constructions.engines.indexed.chunk import Chunk
 from constructions.engines.indexed.column import Column, concatenated, of_integers, zeros
 from constructions.engines.indexed.head import Head
 from constructions.engines.indexed.mantissas import Array
@@ -95,11 +96,11 @@ def _without_states(self: object, number: int, block: object, part: object, read
     return _mix(self, number, block, part, read, {})
 
 
-_attend, _winners, _mix = Head.attend, Keys.winners, indexed_engine._Chunk._mix
+_attend, _winners, _mix = Head.attend, Keys.winners, Chunk._mix
 MUTANTS = {
     "each part begins at the first key": (Head, "attend", _from_the_first),
     "a part sees little of itself": (Keys, "winners", _in_parts),
-    "a recurrence starts again": (indexed_engine._Chunk, "_mix", _without_states),
+    "a recurrence starts again": (Chunk, "_mix", _without_states),
 }
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.engines import indexed
-from constructions.engines.indexed import Columns, Indexed, first_mismatch, forgetting
+from constructions.engines.indexed import Columns, Indexed, first_mismatch
+from constructions.engines.indexed import head as indexed_head
 from constructions.engines.indexed.column import Column, concatenated, of_integers
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.head import KeysForgotten
@@ -269,6 +270,9 @@ def test_an_answer_is_followed_across_chunks():
             other = [*answer[:place], (answer[place] + 1) % len(wired.vocabulary), *answer[place + 1 :]]
             wrong, followed = first_mismatch(wired.model, wired.arithmetic, prompt, np.array(other), chunk=chunk)
             assert (wrong, followed.written) == (place, answer[place])
+            longer = [*prompt, *answer[:50]]  # than a chunk
+            wrong, _ = first_mismatch(wired.model, wired.arithmetic, longer, np.array(other[50:]), chunk=chunk)
+            assert wrong == (place - 50 if place >= 50 else None)
 
 
 def test_an_answer_may_be_empty_and_its_tokens_are_not_cut():
@@ -294,14 +298,18 @@ def column(values: Sequence[int], exponent: int = 0) -> Column:
 )
 @settings(max_examples=400, deadline=None)
 def test_dropped_keys_lie_below_one_that_is_kept(keys, queries, exponents, least, squares):
-    """By exhaustion over the keys: scores from the definition, in rational numbers."""
+    """By exhaustion over the keys: scores from the definition, in rational numbers. Keys of known kinds are dropped alike."""
     kinds, roots = [k for k, _, _ in keys], [x for _, x, _ in keys]
     others = [x * x for x in roots] if squares else [s for _, _, s in keys]
     registers = {4: column(kinds), 2: column(roots, exponents[0]), 7: column(others, exponents[1])}
-    found = drop(registers, 2, 7)
+    found, order = drop(registers, 2, 7), sorted(range(len(kinds)), key=kinds.__getitem__)
+    known = drop(registers, 2, 7, (np.array(order), np.array(kinds)[order]))
     if found is None:
+        assert known is None
         return
     keep, dropped = found
+    assert known is not None
+    assert (known[0].tolist(), known[1]) == (keep.tolist(), dropped)
     assert not keep.all()
     coefficients = {i: column([query[place] for query in queries]) for place, i in enumerate((4, 2, 7))}
     lead = Fraction(least, 3)
@@ -338,24 +346,9 @@ def test_what_two_drops_ask_of_a_query_is_what_both_ask():
     assert a.joined(b) == b.joined(a) == Dropped(1, 2, Fraction(2), Fraction(9))
 
 
-@given(
-    st.lists(st.integers(-(2**70), 2**70), max_size=4),
-    st.lists(st.integers(-9, 9), max_size=4),
-    st.integers(-70, 70),
-    st.integers(-3, 3),
-)
-def test_columns_are_concatenated_exactly(first, second, e, f):
-    a, b = column(first, e), column(second, f)
-    both = concatenated(a, b)
-    values = [*(a.at(i) for i in range(len(a))), *(b.at(i) for i in range(len(b)))]
-    assert [both.at(i) for i in range(len(both))] == values
-    assert all(abs(int(m)) <= both.bound for m in both.m)
-
-
 # Careless engines
 
 _advance = Indexed.advance
-_classes = forgetting.classes
 
 
 def _without_states(self: Indexed, state: indexed.State, tokens: Any, **options: Any) -> Any:
@@ -367,9 +360,10 @@ def _from_position_1(self: Indexed, state: indexed.State, tokens: Any, **options
     return indexed.State(state.length + len(tokens), after.heads, after.recurrences), found
 
 
-def _hardly_any_differ(columns: Any, length: int) -> Any:
-    """Keys are alike if they agree in what nearly all of them agree in."""
-    return _classes([column for column in columns if np.count_nonzero(column.m != column.m[-1]) <= 1], length)
+def _all_are_alike(registers: Any, root: int, square: int, alike: Any) -> Any:
+    """But for the first one, which is found where no other is."""
+    places = np.arange(len(registers[root]))
+    return drop(registers, root, square, (places, np.minimum(places, 1)))
 
 
 MUTANTS: dict[str, tuple[object, str, object]] = {
@@ -380,7 +374,7 @@ MUTANTS: dict[str, tuple[object, str, object]] = {
         "is_beaten",
         lambda self, coefficients, lead: np.ones(len(coefficients[self.square]), bool),
     ),
-    "keys are alike": (forgetting, "classes", _hardly_any_differ),
+    "keys are alike": (indexed_head, "drop", _all_are_alike),
 }
 
 

@@ -16,6 +16,7 @@ from constructions.turing.simulator import (
     MOST_STEPS,
     Configuration,
     Step,
+    histories,
     history,
     simulate,
     simulate_fast,
@@ -67,7 +68,11 @@ def test_three_simulators_agree(case: tuple[str, Machine, str], limit: int, marg
         patch.setattr(simulator, "FIRST_MARGIN", margin)  # a small one lets the array of cells grow
         assert simulate(machine, tape, limit) == simulate_fast(machine, tape, limit) == expected
         recorded = history(machine, tape, limit)
-    assert recorded.final == expected
+        pieces = list(histories(machine, tape, limit, piece=10 * margin))
+    assert recorded.final == pieces[-1].final == expected
+    for name in ("head", "state", "read", "written", "move", "next_state"):
+        joined = [number for piece in pieces for number in getattr(piece, name).tolist()]
+        assert joined == getattr(recorded, name).tolist()
     columns = (recorded.head, recorded.state, recorded.read, recorded.written, recorded.move, recorded.next_state)
     head, state, read, written, move, next_state = (column.tolist() for column in columns)
     walked = list(steps(machine, tape, limit))

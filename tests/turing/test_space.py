@@ -120,6 +120,11 @@ def test_spelled_words_are_a_sequence(tokens: list[int], part: slice) -> None:
     assert (len(words), list(words), words[part]) == (len(plain), plain, plain[part])
     assert [words[i] for i in range(-len(plain), len(plain))] == plain * 2
 
+    for cut in range(len(tokens) + 1):
+        halves = Spelled(words.vocabulary, words.tokens[cut:], words.tokens[:cut])
+        assert (len(halves), list(halves), halves[part]) == (len(plain), plain, plain[part])
+        assert [halves[i] for i in range(-len(plain), len(plain))] == plain * 2
+
 
 def test_spelled_words_beyond_a_block() -> None:
     tokens = np.arange(2 * BLOCK + 3) % 3
@@ -135,6 +140,10 @@ def test_reading_a_piece_at_a_time(piece: int, monkeypatch: pytest.MonkeyPatch) 
     assert [len(steps) for steps, _ in expected] == [21, 19]
     monkeypatch.setattr(tape_models, "PIECE", piece)
     assert [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in (words, torn)] == expected
+    vocabulary = tuple(sorted({*words, *torn}))
+    numbers = [np.array([vocabulary.index(word) for word in w]) for w in (words, torn)]
+    spelled = [Spelled(vocabulary, tokens[3:], tokens[:3]) for tokens in numbers]
+    assert [(list(hybrid.read_steps(w)), hybrid.read(w)) for w in spelled] == expected
 
 
 def test_bounds() -> None:

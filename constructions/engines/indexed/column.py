@@ -84,6 +84,26 @@ class Column:
         """One value."""
         return Fraction(int(self._m[place])) * Fraction(2) ** self.e
 
+    def equals(self, other: Column) -> Array:
+        """At which places both hold the same value."""
+        if self.e == other.e and not isinstance(self._m, Digits) and not isinstance(other._m, Digits):
+            return np.equal(self._m, other._m)
+        e = min(self.e, other.e)
+        return np.asarray(self.scaled_to(e) == other.scaled_to(e), bool)
+
+    def changes(self) -> Array:
+        """Which values but the first are not the same as the one before."""
+        if self.is_zero:
+            return np.zeros(max(len(self) - 1, 0), bool)
+        return np.asarray(self._m[1:] != self._m[:-1], bool)
+
+    def is_even(self) -> bool:
+        """Whether it rises, or falls, by equal steps. Of wide numbers that is not found out."""
+        if len(self) < 3 or self.is_zero:
+            return True
+        m = self.m
+        return not isinstance(m, Digits) and bool(m[1] - m[0] == m[2] - m[1] and np.all(m[1:] - m[:-1] == m[1] - m[0]))
+
     def scaled_to(self, e: int) -> Mantissas:
         """The mantissas for a smaller exponent e."""
         shift, m = self.e - e, self.m
@@ -263,6 +283,18 @@ def positive_part(a: Column) -> Column:
     if isinstance(a._m, Digits):
         return normalised(where(a.m > 0, a.m, 0), a.e)
     return a if a.is_zero or a._m.min() >= 0 else normalised(np.maximum(a._m, 0), a.e)
+
+
+def at_most(a: Column, limit: Fraction) -> Array:
+    """Whether each value is at most `limit`."""
+    scaled = limit / Fraction(2) ** a.e
+    floor = scaled.numerator // scaled.denominator
+    if floor >= a.bound:
+        return np.ones(len(a), bool)
+    if floor < -a.bound:
+        return np.zeros(len(a), bool)
+    m = a.m
+    return ~less(floor, m) if isinstance(m, Digits) else np.less_equal(m, floor)
 
 
 def rounded(a: Column, arithmetic: Arithmetic) -> tuple[Column, Array | None]:

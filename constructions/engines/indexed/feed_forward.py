@@ -16,12 +16,13 @@ from constructions.engines.indexed.mantissas import Array, Digits
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.weights import BlockWeights
 
+Registers = Sequence[Column] | Mapping[int, Column]
 MANY_UNITS = 16  # over the same registers; looking their values up costs about as much as two of them
 FEWER_VALUES = 4  # than positions, so many times
 
 
 def changes(
-    operators: Operators, block: BlockWeights, stream: Sequence[Column], length: int, number: int
+    operators: Operators, block: BlockWeights, stream: Registers, length: int, number: int
 ) -> Iterator[tuple[int, Column]]:
     """What the feed-forward of a block adds to each register. number: of the block, in the names of what saturates."""
     everywhere = _Places(operators, stream, length)
@@ -46,7 +47,7 @@ class _Places:
     """Positions at which units are computed. found: for each position of the sequence, which of these has its values."""
 
     operators: Operators
-    stream: Mapping[int, Column] | Sequence[Column]
+    stream: Registers
     length: int
     found: Array | None = None
     hidden: dict[int, Column] = field(default_factory=dict)
@@ -68,7 +69,7 @@ class _Places:
         return column if self.found is None else column.take(self.found)
 
 
-def _looked_up(operators: Operators, stream: Sequence[Column], registers: Sequence[int], length: int) -> _Places | None:
+def _looked_up(operators: Operators, stream: Registers, registers: Sequence[int], length: int) -> _Places | None:
     """One position for each combination of values, or None if the registers' ranges allow too many."""
     size, codes = 1, np.zeros(length, np.int64)
     for register in registers:
@@ -80,7 +81,7 @@ def _looked_up(operators: Operators, stream: Sequence[Column], registers: Sequen
         if size * FEWER_VALUES > length:
             return None
         codes = codes * count + (m - low)
-    times = np.bincount(codes, minlength=size)
+    times = operators.counted(codes, size)
     present = np.flatnonzero(times)
     place = np.empty(size, np.int64)
     place[codes] = np.arange(length)

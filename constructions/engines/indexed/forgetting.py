@@ -19,9 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions.engines.indexed.column import Column, classes, combine
+from constructions.engines.indexed.column import Column, at_most, classes, combine
 from constructions.engines.indexed.mantissas import Array, Digits, integers
-from constructions.engines.indexed.nearest import at_most
 from constructions.engines.indexed.ordering import stable_order
 
 
@@ -47,28 +46,32 @@ class Dropped:
         return Dropped(self.root, self.square, min(self.gap, other.gap), max(self.slope, other.slope))
 
 
-def drop(registers: Mapping[int, Column], root: int, square: int) -> tuple[Array, Dropped] | None:
+def drop(
+    registers: Mapping[int, Column], root: int, square: int, alike: tuple[Array, Array] | None = None
+) -> tuple[Array, Dropped] | None:
     """Which keys to keep, and what that asks of later queries; None if all have to be kept.
 
-    registers: all that the head's scores read, at its keys in order of position.
+    registers: all that the head's scores read, at its keys in order of position. alike: if known, keys in an order in which those
+    that agree in all other registers stand side by side, in order of position, and a number for each of them, its kind; keys that
+    are left out are kept.
     """
-    alike = classes([column for i, column in registers.items() if i not in (root, square)], len(registers[root]))
-    order = stable_order(alike, len(alike))
-    follows = np.flatnonzero(alike[order][1:] == alike[order][:-1])
-    earlier, later = order[follows], order[follows + 1]
+    if alike is None:
+        kind = classes([column for i, column in registers.items() if i not in (root, square)], len(registers[root]))
+        order = stable_order(kind, len(kind))
+        alike = order, kind[order]
+    order, kind = alike
     x, s = registers[root], registers[square]
     e = min(s.e, 2 * x.e)  # where s = x², the quotients below are exact
-    xs, squares = x.m, s.scaled_to(e)
-    rises = xs[later] > xs[earlier]
-    earlier, later = earlier[rises], later[rises]
-    if len(earlier) == 0:
+    xs, squares = x.m[order], s.scaled_to(e)[order]
+    beaten = np.flatnonzero((kind[1:] == kind[:-1]) & (xs[1:] > xs[:-1]))
+    if len(beaten) == 0:
         return None
-    ends = [xs[later], xs[earlier], squares[later], squares[earlier]]
+    ends = [xs[beaten + 1], xs[beaten], squares[beaten + 1], squares[beaten]]
     if any(isinstance(m, Digits) for m in ends):
         ends = [integers(m) for m in ends]
     run, rise = ends[0] - ends[1], ends[2] - ends[3]
     slope = int((-(-rise // run)).max())
-    keep = np.ones(len(xs), bool)
-    keep[earlier] = False
+    keep = np.ones(len(x), bool)
+    keep[order[beaten]] = False
     scale = Fraction(2)
     return keep, Dropped(root, square, int(run.min()) * scale**x.e, slope * scale ** (e - x.e))

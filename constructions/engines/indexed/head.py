@@ -20,6 +20,7 @@ import numpy as np
 
 from constructions.engines.indexed.column import (
     Column,
+    at_most,
     combine,
     concatenated,
     extremes,
@@ -30,11 +31,12 @@ from constructions.engines.indexed.column import (
 )
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.mantissas import Array, concatenate, integers, running_sums
-from constructions.engines.indexed.nearest import Keys, Winners, at_most
+from constructions.engines.indexed.nearest import Keys
 from constructions.engines.indexed.operators import Operators
 from constructions.engines.indexed.pieces import Joined
 from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
+from constructions.engines.indexed.winners import Winners
 from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
 from precision.softmax import softmax
 from precision.winners import vanishing_lead, winners_share
@@ -152,15 +154,18 @@ class Head:
         coefficients, winners = self._last
         if not forget or winners is None or winners.preference is None:
             return memory
-        root, square = (self.scored[i] for i in winners.preference)
         place = np.array([len(coefficients[0]) - 1])
-        return self._forget(
-            memory, root, square, {i: c.take(place) for i, c in zip(self.scored, coefficients, strict=True)}
-        )
+        return self._forget(memory, winners, {i: c.take(place) for i, c in zip(self.scored, coefficients, strict=True)})
 
-    def _forget(self, memory: Memory, root: int, square: int, last: Mapping[int, Column]) -> Memory:
+    def _forget(self, memory: Memory, winners: Winners, last: Mapping[int, Column]) -> Memory:
         """The memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
-        found = drop({i: memory.registers[i] for i in self.scored}, root, square)
+        assert self.searched is not None
+        assert winners.preference is not None
+        root, square = (self.scored[i] for i in winners.preference)
+        grouped = winners.grouped
+        others = set(self.searched.structure.varying) - {*winners.preference, *grouped.registers}
+        alike = None if others else (grouped.order, grouped.group)
+        found = drop({i: memory.registers[i] for i in self.scored}, root, square, alike)
         if found is None:
             return memory
         keep, new = found

@@ -34,11 +34,13 @@ class Seen(NamedTuple):
 class Grouped:
     """The ordinary keys by the values of all matching dimensions, then by position.
 
-    order: the keys; group: of each of them. length: of all keys, special ones included.
+    order: the keys; group: of each of them. length: of all keys, special ones included. registers: those that all keys of a group
+    agree in.
     """
 
     def __init__(self, matching: Sequence[Dimension], ordinary: Array, length: int) -> None:
         self.length = length
+        self.registers = {register for d in matching for register in (d.root, d.square)}
         self._steps: list[
             tuple[int, Sorted, Sorted | None]
         ] = []  # exponent and values of a dimension; groups until then

@@ -19,16 +19,15 @@ Nothing here knows what a head is for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.indexed.column import Column, combine, dyadic, multiply, normalised, zeros
+from constructions.engines.indexed.column import Column, at_most, combine, dyadic, multiply, normalised, zeros
 from constructions.engines.indexed.keys import Grouped, Preferred, Seen, preferred
-from constructions.engines.indexed.mantissas import Array, Digits, less, where
+from constructions.engines.indexed.mantissas import Array, Mantissas, less, where
 from constructions.engines.indexed.squares import (
     MOST_SPECIAL,
     Dimension,
@@ -36,40 +35,7 @@ from constructions.engines.indexed.squares import (
     Structure,
     choose_preference,
 )
-
-
-@dataclass(frozen=True)
-class Winners:
-    """The winning keys of each query, where certified; elsewhere the entries mean nothing.
-
-    certified: (queries,) bool. order: the ordinary keys, sorted by group. low, high: the winners are order[low:high], empty if only
-    special keys win. special: the special keys; special_wins: (special, queries) bool. tie: (queries,), how many keys there are,
-    the first ones, where all of them tie as every score saturates; elsewhere 0. preference: which of the registers are the root
-    and the square by which the winner is searched; None if none are, or the root is none of them.
-    """
-
-    certified: Array
-    order: Array
-    low: Array
-    high: Array
-    special: Array
-    special_wins: Array
-    tie: Array
-    preference: tuple[int, int] | None = None
-
-    @property
-    def number(self) -> Array:
-        """How many keys tie for the win."""
-        count: Array = self.high - self.low + self.special_wins.sum(axis=0) + self.tie
-        return count
-
-    @property
-    def one_of_them(self) -> Array:
-        """A key that wins, for each query."""
-        key: Array = self.order[np.where(self.high > self.low, self.low, 0)]
-        for wins, place in zip(self.special_wins, self.special, strict=True):
-            key = np.where(wins & (self.high == self.low), place, key)
-        return np.where(self.tie > 0, 0, key)
+from constructions.engines.indexed.winners import Found, Winners, over_runs, run_starts
 
 
 class _Candidates(NamedTuple):
@@ -102,8 +68,8 @@ class Keys:
     ) -> Winners | None:
         """The winners of some queries, or None if the scores do not have the structure.
 
-        coefficients: Q_i of each register, over these queries. visible: each query sees the keys below visible[query]. lead: what
-        winners must lead by, not 0. largest: scores beyond ±largest saturate.
+        coefficients: Q_i of each register, over these queries. visible: each query sees the keys below visible[query]; it never
+        falls. lead: what winners must lead by, not 0. largest: scores beyond ±largest saturate.
         """
         special = self.structure.special
         if len(special) > MOST_SPECIAL or len(special) == self.length:
@@ -112,8 +78,32 @@ class Keys:
         order = None if dimensions is None else self._order(dimensions)
         if dimensions is None or order is None:
             return None
-        matching, preference, grouped, best_first, unit = order
-        wishes = {d.square: coefficients[d.root] if d.root >= 0 else zeros(len(visible)) for d in dimensions}
+        begins, unit = None, order.unit
+        if order.matching:  # else each key more is one of the group
+            others = [column for i, column in enumerate(coefficients) if i not in self.structure.equal]
+            begins = run_starts(_wishes(order.matching, coefficients), others, len(visible))
+        if begins is None:
+            return self._search(dimensions, order, coefficients, visible, lead, largest).winners
+        shifts = [(unit * value, coefficients[i]) for i, value in self.structure.equal.items()]
+        shift = combine(shifts, Fraction(0), len(visible))
+
+        def search(places: Array) -> Found:
+            some = [column.take(places) for column in coefficients]
+            return self._search(dimensions, order, some, visible[places], lead, largest)
+
+        return over_runs(begins, shift, unit * (lead - largest), unit * largest, search)
+
+    def _search(
+        self,
+        dimensions: Sequence[Dimension],
+        order: _Order,
+        coefficients: Sequence[Column],
+        visible: Array,
+        lead: Fraction,
+        largest: Fraction,
+    ) -> Found:
+        special, (matching, preference, grouped, best_first, unit) = self.structure.special, order
+        wishes = dict(zip((d.square for d in dimensions), _wishes(dimensions, coefficients), strict=True))
         seen = grouped.seen([wishes[d.square] for d in matching], visible)
         wish = zeros(len(visible)) if preference is None else wishes[preference.square]
         ranges = [(seen.start, seen.stop)] if best_first is None else best_first.runs(wish, seen)
@@ -130,9 +120,9 @@ class Keys:
         beneath = _is_beneath(highest, some, seen, outside, centre, -unit * largest)
         low, high = (np.where(beneath, 0, end) for end in _join(ranges, wins))
         searched = None if preference is None or preference.root < 0 else (preference.root, preference.square)
-        return Winners(
+        winners = Winners(
             certified | beneath,
-            grouped.order,
+            grouped,
             low,
             high,
             special,
@@ -140,6 +130,7 @@ class Keys:
             np.where(beneath, visible, 0),
             searched,
         )
+        return Found(winners, np.stack([seen.stop, np.searchsorted(special, visible)]), total)
 
     def _order(self, dimensions: Sequence[Dimension]) -> _Order | None:
         """The keys sorted for these dimensions; None if they cannot be searched so. It is made once."""
@@ -184,10 +175,15 @@ class Keys:
         return _Candidates(combine([*terms, (Fraction(-1), centre)], Fraction(0), len(visible)), visible > key)
 
 
+def _wishes(dimensions: Sequence[Dimension], coefficients: Sequence[Column]) -> list[Column]:
+    """What queries want of each dimension."""
+    return [coefficients[d.root] if d.root >= 0 else zeros(len(coefficients[d.square])) for d in dimensions]
+
+
 def _run(best_first: Preferred | None, wish: Column, low: Array, high: Array, unit: int) -> _Candidates:
     """A run of equal keys of the group: order[low:high]."""
     present = high > low
-    if best_first is None:
+    if best_first is None or not present.any():
         return _Candidates(zeros(len(low)), present)
     place, preference = np.minimum(low, len(best_first.keys) - 1), best_first.dimension
     distance = combine([(Fraction(1), best_first.keys.take(place)), (Fraction(-1), wish)], Fraction(0), len(low))
@@ -225,17 +221,20 @@ def _decide(
     e = min(c.score.e for c in candidates)
     unit = Fraction(2) ** e
     bound = max(c.score.bound << (c.score.e - e) if c.score.bound else 0 for c in candidates)
-    scores = [c.score.scaled_to(e) for c in candidates]
-    best, some = scores[0], candidates[0].present
-    for score, (_, present) in zip(scores[1:], candidates[1:], strict=True):
-        best = where(present & (~some | less(best, score)), score, best)
-        some = some | present
+    scores = [c.score.scaled_to(e) if c.present.any() else None for c in candidates]
+    best: Mantissas = np.zeros(len(candidates[0].present), np.int64)
+    some = np.zeros(len(best), bool)
+    for score, (_, present) in zip(scores, candidates, strict=True):
+        if score is not None:
+            best = where(present & (~some | less(best, score)), score, best) if some.any() else score
+            some = some | present
     threshold = ceil(needed / unit)
     behind = combine([(Fraction(1), Column(best, e, bound))], -threshold * unit, len(some)).scaled_to(e)
     certified, wins = some, []
     for score, (_, present) in zip(scores, candidates, strict=True):
-        wins.append(present & np.asarray(score == best, bool))
-        certified = certified & (~present | wins[-1] | ~less(behind, score))
+        wins.append(present if score is None else present & np.asarray(score == best, bool))
+        if score is not None:
+            certified = certified & (~present | wins[-1] | ~less(behind, score))
     if outside is not None:
         certified = certified & ~less(best, threshold + ceil(outside / unit))
     return certified, np.stack(wins), normalised(where(some, best, 0), e)
@@ -268,15 +267,3 @@ def _join(ranges: Sequence[tuple[Array, Array]], wins: Array) -> tuple[Array, Ar
         low = np.where(wins[0], low, np.where(wins[1], ranges[1][0], 0))
         high = np.where(wins[1], ranges[1][1], high)
     return low, high
-
-
-def at_most(a: Column, limit: Fraction) -> Array:
-    """Whether each value is at most `limit`."""
-    scaled = limit / Fraction(2) ** a.e
-    floor = scaled.numerator // scaled.denominator
-    if floor >= a.bound:
-        return np.ones(len(a), bool)
-    if floor < -a.bound:
-        return np.zeros(len(a), bool)
-    m = a.m
-    return ~less(floor, m) if isinstance(m, Digits) else np.less_equal(m, floor)

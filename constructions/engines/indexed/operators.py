@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from constructions.engines.indexed.column import Column, linear, rounded, zeros
 from constructions.engines.indexed.mantissas import Array
 from constructions.engines.weights import Row, Weight
@@ -34,13 +36,23 @@ class Operators:
         result.saturations = self.saturations
         return result
 
+    def counted(self, places: Array, number: int) -> Array:
+        """How many positions each of `number` new places stands for, if the columns' places go to these."""
+        if self._times is None:
+            return np.bincount(places, minlength=number)
+        return np.bincount(places, self._times, number).astype(np.int64)  # below 2^53: exact
+
+    def positions(self, places: Array) -> int:
+        """How many positions these places stand for."""
+        return len(places) if self._times is None else int(self._times[places].sum())
+
     def round(self, column: Column, site: str, since: int = 0) -> Column:
         """The column rounded. Saturations are counted from the place `since` on: those before it were counted before."""
         result, saturated = rounded(column, self.arithmetic)
         if saturated is None:
             return result
         counted = saturated[saturated >= since]
-        if number := len(counted) if self._times is None else int(self._times[counted].sum()):
+        if number := self.positions(counted):
             self.saturations[site] = self.saturations.get(site, 0) + number
         return result
 

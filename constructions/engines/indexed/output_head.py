@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constructions.engines.indexed.column import Column, classes, combine, multiply
+from constructions.engines.indexed.column import Column, at_most, classes, combine, multiply
 from constructions.engines.indexed.mantissas import Array, difference, less, where
-from constructions.engines.indexed.nearest import Keys, at_most
+from constructions.engines.indexed.nearest import Keys
 from constructions.engines.indexed.ordering import unique
 
 FEW_VALUES = 4  # of a register that tells kinds of tokens apart

@@ -6,6 +6,7 @@ Heads that read the same register share what is joined of it, also where it stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
 
 import numpy as np
 
@@ -71,3 +72,22 @@ class Joined(Mapping[int, Column]):
     def pieces(self) -> Mapping[int, Pieces]:
         """The registers before they are joined."""
         return self._registers
+
+
+class Registers(Sequence[Column]):
+    """All registers of a stream in parts, each joined when it is asked for."""
+
+    def __init__(self, parts: Sequence[Sequence[Column]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts[0])
+
+    @overload
+    def __getitem__(self, register: int) -> Column: ...
+    @overload
+    def __getitem__(self, register: slice) -> Sequence[Column]: ...
+    def __getitem__(self, register: int | slice) -> Column | Sequence[Column]:
+        if isinstance(register, slice):
+            return [self[i] for i in range(len(self))[register]]
+        return concatenated(*(part[register] for part in self._parts))

@@ -90,7 +90,8 @@ def _common(values: Mantissas) -> int:
 class Structure:
     """What the registers of a head's keys are to one another. pool: further registers in which roots of squares are looked for.
 
-    flat: the registers that are constant but for a few keys, each with its value at the others. special: these few keys, in order.
+    flat: the registers that are constant but for a few keys, each with its value at the others; equal: those that are constant at
+    all keys. special: these few keys, in order.
     ordinary: the others. length: of all keys.
     """
 
@@ -99,6 +100,11 @@ class Structure:
         flat, self.special = split_special(registers, length)
         self.ordinary = np.delete(np.arange(length), self.special)
         self.flat = {i: registers[i].at(int(self.ordinary[0])) if len(self.ordinary) else Fraction(0) for i in flat}
+        self.equal = {
+            i: value
+            for i, value in self.flat.items()
+            if all(registers[i].at(k) == value for k in self.special.tolist())
+        }
         self.varying = [i for i in range(len(registers)) if i not in self.flat]
         self._roots: dict[int, tuple[int, Column, Column] | None] = {}
         self._dimensions: dict[tuple[tuple[int, Fraction], ...], list[Dimension] | None] = {}

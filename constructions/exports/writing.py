@@ -90,9 +90,11 @@ def write(
     model: str,
     sidecar: Mapping[str, Any],
     requests: Sequence[Request],
-    float_name: str = "float64",
+    float_name: str,
+    limit: int,
 ) -> tuple[Path, ...]:
     """Writes a model and returns the files, or the folder. sidecar: of a dump. requests: some of what it may be asked.
+    limit: the most tokens behind a prompt.
 
     Raises ExportError for a model that was not tried, OSError.
     """
@@ -105,7 +107,6 @@ def write(
         **({"not_carried": NOT_CARRIED} if model == "rag" else {}),
     }
     stop = tuple(sorted({token for request in requests for token in request.stop}))
-    limit = max((request.limit for request in requests), default=1)
     export = Export(wired, float_name, longest, {**sidecar, "export": about}, stop, limit)
     module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
     module.write(export, path)

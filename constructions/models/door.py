@@ -42,6 +42,7 @@ class Door(Generic[Model, Input, Answer]):
     read(solver, given, n): the input that a caller means, a text as the command takes it for one; None means the usual one.
     fitting(solver, input): the solver for inputs like this one, and the least n for it.
     examples(solver, wired, input): inputs to show beside the weights; input: one that was asked about, or None.
+    limit(solver, wired): the most tokens behind a prompt, of all inputs; left out where those of the examples tell it.
     said(solver, run, answer): what a run said. about(solver): what tells it from other solvers of this construction.
     """
 
@@ -54,6 +55,7 @@ class Door(Generic[Model, Input, Answer]):
     examples: Callable[[Model, Wired, Input | None], Iterable[Request]]
     said: Callable[[Model, Run, Answer], Said]
     about: Callable[[Model], Mapping[str, object]]
+    limit: Callable[[Model, Wired], int] | None = None
 
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]

@@ -27,4 +27,5 @@ def export(
     longest_sequence(wired, construction.model, float_name)  # before the examples, which may take long
     requests = list(door.examples(solver, wired, given))
     sidecar = dump_document(construction, wired, list(worked_examples(requests)), door.about(solver))
-    return write(kind, path, wired, construction.model, sidecar, requests, float_name)
+    limit = door.limit(solver, wired) if door.limit else max((request.limit for request in requests), default=1)
+    return write(kind, path, wired, construction.model, sidecar, requests, float_name, limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import cast
 
 from constructions.models.door import Door, Said
 from constructions.models.solver import Request, Run
@@ -92,6 +93,12 @@ def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iter
         yield replace(request, guess=guess, limit=len(guess))
 
 
+def _limit(model: TuringModel, wired: Wired) -> int:
+    """Of a machine that does not halt, from a word as long as the model's."""
+    prompt = model.prompt(model.machine, steps=wired.n, **model.task)
+    return cast(int, wired.model.longest) - len(prompt)
+
+
 def said(model: TuringModel, run: Run, answer: Configuration) -> Said:
     """The words, HALT if they end with it, and the configuration that they tell of."""
     produced = run.produced
@@ -121,4 +128,5 @@ DOOR = Door[TuringModel, int, Configuration](
     examples=examples,
     said=said,
     about=_about,
+    limit=_limit,
 )

@@ -55,6 +55,16 @@ def arrays(loaded: LoadedModel) -> list[Matrix]:
     return list(tensors(loaded.wired.model).values())
 
 
+@pytest.mark.parametrize(("machine", "is_whole"), [("1RB0LA_1LB1RA", True), ("bb2", False)])
+def test_a_machine_may_write_all_of_its_steps(machine: str, is_whole: bool) -> None:
+    """Also one whose own word is done with soon, and more than the worked example shows."""
+    for model in ("hybrid", "rag"):
+        loaded = constructions.load("turing", model, machine=machine, tape="10101", steps=100)
+        written = loaded.solver.request(loaded.wired, 100).limit
+        limit = loaded.door.limit(loaded.solver, loaded.wired)
+        assert limit == written if is_whole else limit > 250 > written
+
+
 def test_counting_needs_more_bits_than_the_least_where_losers_keep_weight() -> None:
     """Found by asking at every n up to 256 whether a sequence of one token has it more than n − 1 times."""
 

@@ -43,6 +43,11 @@ COSTS = (
     "cost",
     "circuit",
 )  # aspects that are about what a model costs, not about what it answers
+APART = (
+    "program",
+    "rounding",
+)  # aspects that say how it comes to answer so: lines of their own, the strongest evidence alone
+LONG, NEARLY = 10**9, 100
 
 
 class Outcome(enum.StrEnum):
@@ -198,18 +203,19 @@ class Cell:
 
     @property
     def evidence(self) -> list[str]:
-        """Of the claims about answers, and of those about rounding, each kind with the largest size that it met."""
+        """Of the claims about answers each kind, with the largest size that it met; then the strongest of each of APART."""
         sizes: dict[str, int] = {}
         for row in (row for row in self.rows if row.claim.aspect not in COSTS):
-            about = "rounding " if row.claim.aspect == "rounding" else ""
+            about = f"{row.claim.aspect} " if row.claim.aspect in APART else ""
             for evidence in row.evidence:
                 size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
                 sizes[about + evidence.kind] = max(size, sizes.get(about + evidence.kind, 0))
-        kinds = [*EVIDENCE, *(f"rounding {kind}" for kind in EVIDENCE)]
+        strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART)
+        kinds = [*EVIDENCE, *strongest]
         if self.basis.outcome is Outcome.IMPOSSIBLE and set(sizes) <= {"exhaustive", "argued"}:
             shown = f"shown for n ≤ {sizes.get('exhaustive', 0):,}"
             return [f"{shown}, argued for all n" if "argued" in sizes else f"{shown}, and no further"]
-        return [kind + (f" to {sizes[kind]:,}" if sizes[kind] else "") for kind in kinds if kind in sizes]
+        return [kind + (f" to {_short(sizes[kind])}" if sizes[kind] else "") for kind in kinds if kind in sizes]
 
     def lines(self, *, every_claim: bool) -> list[str]:
         """Below the verdict. every_claim: names each claim that the cell rests on, not only the first."""
@@ -240,6 +246,17 @@ class Cell:
             "unknown": self.of(Verdict.UNKNOWN),
             "evidence": self.evidence,
         }
+
+
+def _short(size: int) -> str:
+    """A number as it fits a cell: a long one as a power, or as what it lacks of one."""
+    if size > LONG:
+        if size == 10 ** (digits := len(str(size)) - 1):
+            return f"10^{digits}"
+        bits = (size - 1).bit_length()
+        if (lacking := 2**bits - size) < NEARLY:
+            return f"2^{bits}" + (f" − {lacking}" if lacking else "")
+    return f"{size:,}"
 
 
 def cells(rows: Sequence[Row]) -> Iterator[Cell]:
@@ -279,7 +296,9 @@ def totals(found: Sequence[Cell]) -> str:
     outcomes = [cell.outcome for cell in found]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
     signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
-    return f"{counts}\n{signs}\ncircuit: of what is recurrent in a step, over numbers of p bits"
+    circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
+    program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
+    return "\n".join((counts, signs, circuit, program))
 
 
 def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:

@@ -236,7 +236,7 @@ def _decide(
         if score is not None:
             certified = certified & (~present | wins[-1] | ~less(behind, score))
     if outside is not None:
-        certified = certified & ~less(best, threshold + ceil(outside / unit))
+        certified = certified & ~less(best, ceil((needed + outside) / unit))
     return certified, np.stack(wins), normalised(where(some, best, 0), e)
 
 

@@ -182,28 +182,16 @@ def test_every_engine_counts() -> None:
     assert verdicts([*everything().values(), by_another])["IsTree", HYBRID] == "refuted"
 
 
-def test_what_is_certified_of_rounding_says_so(show: Any) -> None:
-    sound = replace(row("4.6/index-rounding"), evidence=(Certified("all", "", 3, 56_789, False),))
-    _, text = show([*everything().values(), sound])
-    assert "rounding certified to" in " ".join(text.split())
-    assert text.count("56,789") == 1
-
-
-def test_the_program_is_told_apart_from_answers_and_by_its_strongest_evidence(show: Any) -> None:
-    both = (Certified("all", "", 3, 10**12, False), Exhaustive("all", "", 3, 4, False))
-    rows = {**everything(), "4.6/index-program": replace(row("4.6/index-program"), evidence=both)}
-    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
-    assert [line for line in found["Index", TRANSFORMER] if "program" in line] == ["program certified to 10^12"]
-    assert "certified to 10^12" not in found["Index", TRANSFORMER]
-
-
+@pytest.mark.parametrize("aspect", ["rounding", "program"])
 @pytest.mark.parametrize(
-    ("size", "told"), [(10**9, "1,000,000,000"), (10**12, "10^12"), (2**64, "2^64"), (2**64 - 4, "2^64 − 4")]
+    ("size", "told"), [(56_789, "56,789"), (10**12, "10^12"), (2**64, "2^64"), (2**64 - 4, "2^64 − 4")]
 )
-def test_a_long_size_is_told_as_a_power(size: int, told: str) -> None:
-    sound = replace(row("4.6/index-rounding"), evidence=(Certified("all", "", 3, size, False),))
-    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells([*everything().values(), sound])}
-    assert f"rounding certified to {told}" in found["Index", TRANSFORMER]
+def test_what_is_certified_of_rounding_and_programs_says_so(aspect: str, size: int, told: str) -> None:
+    both = (Certified("all", "", 3, size, False), Exhaustive("all", "", 3, 4, False))
+    rows = [*everything().values(), replace(row(f"4.6/index-{aspect}"), evidence=both)]
+    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(rows)}["Index", TRANSFORMER]
+    assert [line for line in found if aspect in line] == [f"{aspect} certified to {told}"]
+    assert f"certified to {told}" not in found
 
 
 def test_a_lower_bound_is_not_a_claim_about_weights() -> None:

@@ -208,3 +208,23 @@ MUTANTS = {
 def test_careless_runs_are_caught(name, monkeypatch):
     monkeypatch.setattr(nearest, "over_runs", _over_runs(MUTANTS[name]))
     assert not all(trials(100))
+
+
+def test_queries_of_a_run_want_the_same(monkeypatch):
+    """Between the wishes 3 and 4 the default wins by, there is 3½, which is nearer to the key of 3, seen from then on."""
+    scale = 32  # of the key 0 the query wants 5 a unit: D is 0.6 of it less than 9, about 15.4, and 16 times the scale
+    keys = Keys([column([0, 3, 5, 3]), column([0, 9, 25, 9]), column([1, 0, 0, 0])], (), 4)
+    coefficients = [
+        column([6 * scale, 7 * scale, 8 * scale]),
+        column([-scale] * 3),
+        column([269, 381, 493]),
+    ]
+    query = coefficients, np.array([1, 2, 2]), Fraction(1), Fraction(10**6)
+    found = keys.winners(*query)
+    assert found is not None
+    assert is_right(found, keys, *query)
+    starts = winners.run_starts
+    monkeypatch.setattr(nearest, "run_starts", lambda wishes, others, length: starts([], others, length))
+    careless = keys.winners(*query)
+    assert careless is not None
+    assert not is_right(careless, keys, *query)

@@ -55,6 +55,16 @@ def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor
         assert (at_once == CERTIFIED) == (verdict == CERTIFIED)
 
 
+def test_a_register_that_nobody_read_before_is_known_to_the_check() -> None:
+    """A key of the last block reads one that the check of the model itself has forgotten there."""
+    surveyor = Surveyor(Subject("ngram", 4))
+    last = len(surveyor.wired.model.blocks) - 1
+    assert [surveyor.verdict(with_weight(surveyor.wired.model, (last, 0, (row, 9)), 1.0), last) for row in (0, 1)] == [
+        REFUSED,
+        OTHER_FUNCTION,
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "free"),
     [("block 1, head 0, W_Q, row 2, register one", True), ("block 1, head 0, W_Q, row 0, register one", False)],

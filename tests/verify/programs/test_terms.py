@@ -20,8 +20,10 @@ from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
+from verify.programs.heads import by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
+from verify.programs.output import _sign
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -263,6 +265,26 @@ def test_a_score_that_no_rule_tells_is_kept() -> None:
     assert kept == as_term(Read(number, Best(((number, k),))))
     halfway = Best(((k * k, as_term(-2)), (k, number * 2 + 1)))  # nearest to (2·number + 1)/4
     assert isinstance(next(iter(normal.term(as_term(Read(number, halfway))).atoms)).where, Best)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("default", "is_told"), [(-49, False), (-50, True), (-399, True), (-400, False), (-500, False)]
+)
+def test_position_1_wins_only_between_matches_and_mismatches(default: int, is_told: bool) -> None:
+    """At most 7 positions behind the first, so that a match has −49 at least, and a mismatch −400 at most."""
+    number, k = as_term(NumberOf()), as_term(POSITION)
+    rows = [(number * number, as_term(-400)), (number, number * 800), (k * k, as_term(-1)), (k, as_term(2))]
+    rows.append((as_term(Equal(k, Fraction(1))), number * number * 400 + default))
+    facts = Facts.everywhere(LANGUAGE)
+    assert facts.positions == (1, 8)
+    assert isinstance(winners(by_key(tuple(rows)), facts), Pick) == is_told
+
+
+def test_a_sign_is_told_of_whole_numbers_and_less_than_one_besides() -> None:
+    number, normal = as_term(NumberOf()), Normalizer(Facts.everywhere(LANGUAGE))
+    assert _sign(number - Fraction(3, 2), normal) == as_term(Above(number - 1))
+    assert _sign(number * Fraction(2, 3) - 2, normal) is None  # 0 at 3, where number − 2 is 1
+    assert _sign(number * Fraction(4, 3) - 4, normal) is None
 
 
 def test_a_position_that_is_not_there_is_refused() -> None:

@@ -12,7 +12,8 @@ import hypothesis  # noqa: F401 - once, before runs inside this process import a
 import pytest
 
 import verify.framework.check
-import verify.framework.sampling  # noqa: F401
+import verify.framework.sampling
+import verify.framework.weights  # noqa: F401
 
 HEAD = """
 from dataclasses import dataclass

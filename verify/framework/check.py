@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from circuits.circuit import Circuit
     from verify.certificates.building import Subject
+    from verify.framework.weights import About
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 
@@ -154,22 +155,16 @@ class Check:
 
         A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
-        from verify.certificates.ranges import certified
-
-        self._certified(certified, subjects, range, precision)
+        self._certified("rounding", subjects, range, precision)
 
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
-        from verify.programs.document import explanation
+        self._certified("program", subjects, range, "")
 
-        self._certified(explanation, subjects, range, "")
-
-    def _certified(
-        self, make: Callable[[Subject], Json], subjects: Iterable[Subject], range: str, precision: str
-    ) -> None:
+    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights
 
-        weights = Weights(make)
+        weights = Weights(about)
         self._walk(
             Certified,
             subjects,

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Literal
 
 from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED, UNKNOWN
+from verify.certificates.ranges import certified
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Undecided
+from verify.programs.document import explanation
+
+About = Literal["rounding", "program"]
+CHECKERS = {"rounding": certified, "program": explanation}
+"""All that can certify: a claim's test says which by name, and hands in none of its own."""
 
 
 class Weights:
-    """Makes certificates, and remembers whose weights they are about. make: the document for a model."""
+    """Makes certificates, and remembers whose weights they are about."""
 
-    def __init__(self, make: Callable[[Subject], Mapping[str, Any]]) -> None:
-        self.make = make
+    def __init__(self, about: About) -> None:
+        self.check = CHECKERS[about]
         self.hashes: dict[Subject, str] = {}
 
     def judge(self, subject: Subject) -> Counterexample | None:
         """One model, all its inputs. Raises Undecided."""
-        document = self.make(subject)
+        document = self.check(subject)
         where, what = document["where"], document["what"]
         if document["verdict"] == UNKNOWN:
             raise Undecided(f"{subject.construction}, n = {subject.n}: {where}: {what}")

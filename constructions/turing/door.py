@@ -94,7 +94,7 @@ def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iter
 
 
 def _limit(model: TuringModel, wired: Wired) -> int:
-    """Of a machine that does not halt, from a word as long as the model's."""
+    """The words that the longest text leaves for a run which does not halt. Of hybrid and rag; a cot's text has no end by steps."""
     prompt = model.prompt(model.machine, steps=wired.n, **model.task)
     return cast(int, wired.model.longest) - len(prompt)
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines.dense.batch import batch
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.limits import decisive_gap
 from constructions.engines.dense.operators import Operators
+from constructions.engines.dense.repeats import find_repeats
 from constructions.engines.dense.screen import Screen, Workspace
 from precision.format import BF16, FP32, FP64, Arithmetic, Discipline, fixed_point
 from precision.rounding import round_shifted
@@ -32,7 +33,7 @@ def candidates(operators: Operators, columns: Sequence[tuple[Column, Column]], l
     if not screen.usable:
         return [set(range(q + 1)) for q in range(length)]
     kept: list[set[int]] = [set() for _ in range(length)]
-    for tile in tokens.tiles(1 << 20):
+    for tile in screen.tiles(1 << 20):
         query, key = screen.candidates(tile, Workspace(CPU))
         for q, k in zip(query.tolist(), key.tolist(), strict=True):
             assert not screen.blind[q]
@@ -90,6 +91,46 @@ def test_every_key_within_the_gap_is_kept(seed, fmt, discipline, width, spread, 
         scores = [score(arithmetic, [q[i] for q, _ in rows], [k[j] for _, k in rows]) for j in range(i + 1)]
         for j, s in enumerate(scores):
             assert j in kept[i] or max(scores) - s >= gap
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    lengths=st.lists(st.integers(1, 12), min_size=2, max_size=4),
+    far=st.sampled_from([0, 1 << 60]),
+    changed=st.sampled_from(["nothing", "a query", "a key"]),
+    together=st.booleans(),
+)
+@example(seed=2, lengths=[8, 9], far=1 << 60, changed="a key", together=True)
+def test_sequences_that_look_at_positions_only_are_screened_as_one(seed, lengths, far, changed, together):
+    """far: what is added to all keys, so that float64 does not see the change of one of them."""
+    rng = np.random.default_rng(seed)
+    operators = Operators(Arithmetic(fixed_point(191)), CPU)
+    tokens = batch([[0] * length for length in lengths], 1 << 20, CPU)
+    positions, starts = (tokens.position - 1).tolist(), tokens.start.tolist()
+    queries = (rng.integers(-9, 10, max(lengths)) << 6)[positions].tolist()
+    keys = (far + rng.integers(0, 4, max(lengths)))[positions].tolist()
+    if changed == "a query":
+        queries[rng.integers(0, tokens.size)] += 1 << 9
+    if changed == "a key":
+        keys[rng.integers(0, tokens.size)] += 7
+    one = 1 << 95
+    query, key = (operators.numbers.from_objects(np.array(row, dtype=object) * one) for row in (queries, keys))
+    gap = decisive_gap(operators, max(lengths))
+    assert gap is not None
+    repeats = find_repeats(operators.numbers, tokens, [key]) if together else None
+    screen = Screen(operators, tokens, [(query, key)], gap, repeats)
+    found = [screen.candidates(tile, Workspace(CPU)) for tile in screen.tiles(1 << 8)]
+    kept = [pair for query, key in found for pair in zip(query.tolist(), key.tolist(), strict=True)]
+    assert len(kept) == len(set(kept))
+    assert all(starts[q] <= k <= q for q, k in kept)
+    if changed == "nothing":
+        assert [len(group.screened.start) for group in screen.groups] == [1]
+    for q, start in enumerate(starts):
+        best = max(queries[q] * key for key in keys[start : q + 1])
+        for k in range(start, q + 1):
+            first = keys.index(keys[k], start) if repeats else k
+            assert (q, first) in kept or (best - queries[q] * keys[k]) * one >= gap
 
 
 def test_large_terms_that_cancel_leave_few_keys():

@@ -131,7 +131,7 @@ class Attention:
             amount = 0
             if bool(screen.blind.any()):
                 open_queries.append(screen.blind.nonzero().squeeze(1))
-            for query, key in self.workers.map(screen.candidates, self.batch.tiles(self.area)):
+            for query, key in self.workers.map(screen.candidates, screen.tiles(self.area)):
                 if len(query):
                     waiting.append((query, key))
                     amount += len(query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -60,17 +60,18 @@ class Batch:
         place = self.order[sequence]
         return slice(self.offsets[place], self.offsets[place + 1])
 
-    def tiles(self, area: int) -> Iterator[Tile]:
-        """Tiles of at most `area` pairs (or one row of each sequence) that cover every causal pair."""
-        for group in self.groups:
-            sequences, length = group.tokens.shape
-            first = 0
-            while first < length:
-                # The most rows r with sequences · r · (first + r) ≤ area.
-                rows = max(1, (math.isqrt(first * first + 4 * area // sequences) - first) // 2)
-                stop = min(length, first + rows)
-                yield group._replace(first=first, stop=stop)
-                first = stop
+
+def tiles(groups: Iterable[Tile], area: int) -> Iterator[Tile]:
+    """Tiles of at most `area` pairs (or one row of each sequence) that cover every causal pair of the groups."""
+    for group in groups:
+        sequences, length = group.tokens.shape
+        first = 0
+        while first < length:
+            # The most rows r with sequences · r · (first + r) ≤ area.
+            rows = max(1, (math.isqrt(first * first + 4 * area // sequences) - first) // 2)
+            stop = min(length, first + rows)
+            yield group._replace(first=first, stop=stop)
+            first = stop
 
 
 def batch(sequences: Sequence[Sequence[int]], area: int, device: torch.device) -> Batch:

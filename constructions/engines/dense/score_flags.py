@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.batch import Batch, Tile
+from constructions.engines.dense.batch import Batch, Tile, tiles
 from constructions.engines.dense.column import Column
 from constructions.engines.dense.flags import Site
 from constructions.engines.dense.operators import Operators
@@ -40,7 +40,7 @@ def note_scores(
         return
     numbers = operators.numbers
     sieve = _Sieve(operators, batch, pairs, exact.digits)
-    for tile, sifted in workers.map(lambda tile, space: (tile, sieve.sift(tile, space)), batch.tiles(area)):
+    for tile, sifted in workers.map(lambda tile, space: (tile, sieve.sift(tile, space)), tiles(batch.groups, area)):
         queries = tile.tokens[:, tile.first : tile.stop].reshape(-1)
         site.at(queries).mark("saturation", sifted.saturated.reshape(-1))
         if len(sifted.query):

@@ -14,18 +14,19 @@ are added to their sum; with C the coarse sum and R = Σ|k_j||q_j| over the othe
 this is small, however large the terms were.
 
 Scores are visited twice: once to find the highest of each block of keys, and then in the few blocks that may hold a candidate.
+Where all sequences have equal queries and keys, those of one sequence are visited.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from constructions.engines.dense.batch import Batch, Tile
+from constructions.engines.dense.batch import Batch, Tile, tiles
 from constructions.engines.dense.column import Column, Numbers
 from constructions.engines.dense.operators import Operators
 from constructions.engines.dense.repeats import Repeats
@@ -90,6 +91,10 @@ class Screen:
         margin[self.blind] = -math.inf
         self.groups = [_operands(group, queries, keys, margin, len(coarse), repeats) for group in batch.groups]
 
+    def tiles(self, area: int) -> Iterator[Tile]:
+        """What `candidates` is to be asked for, at most `area` pairs (or one row of each sequence) at a time."""
+        return tiles((group.screened for group in self.groups), area)
+
     def candidates(self, tile: Tile, workspace: Workspace) -> tuple[Tensor, Tensor]:
         """Pairs (query, key) with every key that may come within G of its query's highest score; none of blind queries.
 
@@ -128,7 +133,8 @@ class Screen:
         row = row[of_block]
         place = (block * _BLOCK)[of_block] - row * width + (found - of_block * _BLOCK)
         sequence = torch.div(row, rows, rounding_mode="floor")
-        return row - sequence * rows + (tile.start[sequence] + first), group.tokens[sequence, place]
+        query, key = row - sequence * rows + (tile.start[sequence] + first), group.tokens[sequence, place]
+        return (query, key) if group.alike is None else _of_each(query, key, group.alike)
 
 
 def float64_operands(
@@ -182,6 +188,7 @@ class _Operands:
     query), what a score may trail by; −∞ for queries that are left out: blind ones, and positions behind a sequence's end.
     tokens: (sequence, key) flat. visible: (sequence, query) how many of the keys are not behind the query; None if all tokens
     are keys. least, most: the smallest and the largest `visible` at each position.
+    screened: the sequences that are screened; the longest alone where `alike`, all sequences of the group, are so.
     """
 
     coarse_query: Tensor
@@ -193,6 +200,8 @@ class _Operands:
     visible: Tensor | None
     least: list[int]
     most: list[int]
+    screened: Tile
+    alike: Tile | None
 
     def columns(self, first: int, stop: int) -> tuple[int, int]:
         """How many keys each of the queries sees, and how many at least one of them does."""
@@ -205,7 +214,11 @@ def _operands(
     group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, coarse: int, repeats: Repeats | None
 ) -> _Operands:
     length, device = group.tokens.shape[1], queries.device
-    within = torch.arange(length, device=device) < group.lengths[:, None]
+    alike = group if _alike(group, queries, keys, margin, repeats) else None
+    margin = margin[group.tokens].masked_fill_(torch.arange(length, device=device) >= group.lengths[:, None], -math.inf)
+    if alike is not None:
+        margin = margin.amax(dim=0, keepdim=True)
+        group = group._replace(tokens=group.tokens[-1:], start=group.start[-1:], lengths=group.lengths[-1:])
     if repeats is None:
         place = torch.arange(-(-length // _BLOCK) * _BLOCK, device=device)
         visible, tokens = None, group.tokens[:, place.clamp_max(length - 1)]
@@ -222,12 +235,35 @@ def _operands(
         coarse_key=key[:, :coarse],
         fine_query=query[:, :, coarse:],
         fine_key=key[:, coarse:],
-        margin=torch.where(within, margin[group.tokens], -math.inf),
+        margin=margin,
         tokens=tokens,
         visible=visible,
         least=least,
         most=most,
+        screened=group,
+        alike=alike,
     )
+
+
+def _alike(group: Tile, queries: Tensor, keys: Tensor, margin: Tensor, repeats: Repeats | None) -> bool:
+    """Whether all sequences agree wherever they have tokens: in queries, keys, who is blind, and which keys are new.
+
+    So it is where a head looks at positions only.
+    """
+    if len(group.start) == 1:
+        return False
+    beyond = torch.arange(group.tokens.shape[1], device=queries.device) >= group.lengths[:-1, None]
+    # float64 may take keys for equal that are not, so it does not tell which of them are new.
+    new = [] if repeats is None else [repeats.fresh.diff()]
+    rows = (row[group.tokens] for row in (*new, margin == -math.inf, *queries, *keys))
+    return all(bool(((row[:-1] == row[-1]) | beyond).all()) for row in rows)
+
+
+def _of_each(query: Tensor, key: Tensor, alike: Tile) -> tuple[Tensor, Tensor]:
+    """The pairs of the last sequence, and the same of the others, which may be shorter."""
+    shift = (alike.start - alike.start[-1])[:, None]
+    within = query - alike.start[-1] < alike.lengths[:, None]
+    return (query + shift)[within], (key + shift)[within]
 
 
 class Workspace:

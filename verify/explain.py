@@ -26,6 +26,7 @@ DEFAULT_N = 16
 LARGEST_N = 10**18
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
+STEPS = "behind up to n − 1 edges, each word is the defined step of Algorithm 1"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -35,7 +36,8 @@ EXAMPLES = f"""examples:
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
   {PROG} recall --model rag             which search it writes, and what it says of the result
-  {PROG} istree --n 8                   explained, with nothing to compare it with
+  {PROG} istree --variant lean --n 8    each word is a step of Algorithm 1
+  {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
@@ -123,8 +125,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     model = document.get("model", "transformer")
     name = document["construction"] + (f", {model}" if model != "transformer" else "")
     size = f", n = {document['n']}" if "n" in document else ""
-    text = SEARCHES if model == "rag" and verdict == CERTIFIED else VERDICTS[verdict]
-    print(f"{name}{size}: {text}{', for every input' if verdict == CERTIFIED else ''}")
+    holds = STEPS if document["construction"] == "istree" else SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
+    print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

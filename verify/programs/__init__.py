@@ -6,12 +6,16 @@ over exact rationals, with attention that averages the keys of largest score.
 terms        the language: polynomials over what a position knows, and reads of other positions
 text         a term as people read it
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
+texts        which inputs end at a place
 facts        bounds that hold at some places of all inputs
 normal       the normal form: every rule is an identity, given such bounds
+implied      what factors say together where none of them is 0
 heads        who wins a head, in place of its scores
 output       which word has the largest logit
 extraction   the walk over the blocks: weights in, terms out
 tasks        the definitions of the tasks, in the same language
+searches     a step of Algorithm 1, in the same language
+decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task
 document     the program and its comparison, as one JSON document
 

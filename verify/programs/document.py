@@ -15,15 +15,16 @@ from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inp
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
+from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Program, extract
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.tasks import ANSWERS, definition
-from verify.programs.terms import Atom, Best, Matching, Read, Term
-from verify.programs.text import Teller, told_answer, told_stages
+from verify.programs.tasks import ANSWERS, definition, is_search
+from verify.programs.terms import Term, unresolved
+from verify.programs.text import Teller, Told, told_answer
+from verify.programs.texts import searched
 from verify.programs.witness import first_wrong
 
-LONGEST = 100  # letters of a term that is not called by a name, where nothing is compared
 Json = dict[str, Any]
 
 
@@ -41,6 +42,8 @@ def _about(subject: Subject) -> Json:
 
 def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
+    search = is_search(subject)
+    language = searched(language, subject.n) if search else language
     found = _about(subject)
     found |= {
         "verdict": UNKNOWN,
@@ -50,14 +53,17 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         "inputs": inputs_of(language),
     }
     try:
-        compares = subject.construction in ANSWERS
-        program = extract(model, language, None if compares else LONGEST)
+        program = extract(model, language, naming=subject.construction not in ANSWERS)
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
-    found["program"] = [{"where": where, "writes": written} for where, written in told_stages(program)]
+    normal = Normalizer(program.facts.ending(len(language.places) - 1)) if search else None
+    told = Told(program, normal)
+    found["program"] = [{"where": where, "writes": written} for where, written in told.stages]
     found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    if not compares:
+    if search:
+        return found | steps(subject, model, program, told)
+    if subject.construction not in ANSWERS:
         what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
         return {**found, "where": "the task", "what": what}
     found |= compared(subject, model, language, program)
@@ -83,11 +89,8 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
         try:
             answer = answer_of(model, registers, normal)
         except Undecided as undecided:
-            head = next((h for value in registers.values() if (h := _unresolved(value)) is not None), None)
             if not where:
-                where, what = undecided.where, undecided.what
-                if head is not None:
-                    where, what = head.where, f"cannot say who wins: {Teller().chosen(head)}"
+                where, what = _unresolved(registers) or (undecided.where, undecided.what)
             continue
         answers[place.name] = told_answer(answer)
         if answer != expected and not where:
@@ -96,22 +99,35 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
 
-def _unresolved(value: Term) -> Best | None:
-    """A head in it whose winners no rule tells."""
-    pending: list[object] = [value]
-    while pending:
-        match pending.pop():
-            case Best() as best:
-                return best
-            case Term(items):
-                pending += [a for monomial, _ in items for a in monomial]
-            case Matching(pairs):
-                pending += [part for pair in pairs for part in pair]
-            case Read(inner, where):
-                pending += [inner, where]
-            case Atom() as a:
-                pending += [getattr(a, name) for name in a.__dataclass_fields__]
-    return None
+def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
+    """Whether the program says, in each case that a step of the search tells apart, what is due there."""
+    answers: Json = {}
+    due: Json = {}
+    where, what = "", ""
+    read = {j for numbers in model.families.values() for j in numbers.rows}
+    read |= {j for row in model.specials.values() for j, _ in row}
+    last = {j: value for j, value in program.stages[-1].registers.items() if j in read}
+    for i, place in enumerate(program.facts.language.places):
+        defined = definition(subject, place.name)
+        if defined is None:
+            continue
+        normal = Normalizer(program.facts.ending(i))
+        teller = told.teller if told.normal and normal.facts == told.normal.facts else Teller(told.names)
+        due[place.name] = teller.answer(normal_answer(defined, normal))
+        mismatch = first_mismatch(model, last, defined, normal)
+        if mismatch is None:
+            answers[place.name] = due[place.name]
+        elif not where:
+            where, what = f"the answer at {place.name}", mismatch.text(teller, normal)
+            where, what = _unresolved({r: normal.term(value) for r, value in last.items()}) or (where, what)
+    verdict = UNKNOWN if where else CERTIFIED
+    return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
+
+
+def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:
+    """The first head whose winners no rule tells, and its scores."""
+    head = next((h for value in registers.values() if (h := unresolved(value)) is not None), None)
+    return (head.where, f"cannot say who wins: {Teller().chosen(head)}") if head is not None else None
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.certificates.domains import Undecided
@@ -21,13 +21,14 @@ from verify.programs.terms import (
     Best,
     IsNumber,
     IsWord,
-    Named,
     NumberOf,
     Positive,
     Read,
     Sum,
     Term,
     as_term,
+    named,
+    unresolved,
 )
 
 Registers = dict[int, Term]
@@ -55,13 +56,13 @@ class Program:
     facts: Facts
 
 
-def extract(model: Model, language: Language, longest: int | None = None) -> Program:
-    """The program that the weights are. longest: if given, terms of more letters or several atoms are called by their register.
+def extract(model: Model, language: Language, *, naming: bool = False) -> Program:
+    """The program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the register.
 
     Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
     """
     normal = Normalizer(Facts.everywhere(language))
-    registers, names = _embedded(model, normal), _Names(model.registers, longest)
+    registers = _embedded(model, normal)
     stages = [Stage("embedding", registers, tuple(registers))]
     for number, layer in enumerate(model.layers):
         at = f"block {number}"
@@ -74,13 +75,14 @@ def extract(model: Model, language: Language, longest: int | None = None) -> Pro
         for i, row in layer.out:
             added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
         if layer.recurrence is not None or layer.heads:
-            registers = names.called(_plus(registers, added, normal), normal)
+            registers = _plus(registers, added, normal)
             mixer = "recurrence" if layer.recurrence is not None else "attention"
             stages.append(Stage(f"{at}, {mixer}", registers, tuple(added)))
         else:
             stages.append(Stage(f"{at}, attention", registers, ()))
         added = _fed(layer.feed_forward, registers, normal)
-        registers = names.called(_plus(registers, added, normal), normal)
+        registers = _plus(registers, added, normal)
+        registers = _called(registers, model.registers, normal) if naming else registers
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
     return Program(model.registers, tuple(stages), normal.facts)
 
@@ -90,35 +92,13 @@ def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registe
     return {i: settled for i, value in both.items() if (settled := normal.settled(value)) != ZERO}
 
 
-@dataclass
-class _Names:
-    """Calls terms of several atoms, and long ones, by their registers. longest: in letters; None for no names.
-
-    used: names that are taken.
-    """
-
-    registers: tuple[str, ...]
-    longest: int | None
-    used: set[str] = field(default_factory=set)
-
-    def called(self, registers: Registers, normal: Normalizer) -> Registers:
-        """With a name in place of each long term; what is the square of another one is the square of its name."""
-        if self.longest is None:
-            return registers
-        long = {i: value for i, value in registers.items() if len(value.atoms) > 1 or len(value.order) > self.longest}
-        roots = {normal.settled(root * root): root for root in long.values()}
-        names: dict[Term, Term] = {}
-        for i, value in long.items():
-            if value not in names and value not in roots:
-                names[value] = as_term(Named(self._fresh(self.registers[i]), value))
-        squares = {value: names[root] * names[root] for value, root in roots.items() if root in names}
-        return {i: squares.get(value) or names.get(value, value) for i, value in registers.items()}
-
-    def _fresh(self, name: str) -> str:
-        while name in self.used:
-            name += "′"
-        self.used.add(name)
-        return name
+def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer) -> Registers:
+    """With one atom in place of each sum that no head's scores are in; what is the square of another one is the atom's square."""
+    long = {i: value for i, value in registers.items() if len(value.items) > 1 and unresolved(value) is None}
+    roots = {normal.settled(root * root): root for root in long.values()}
+    atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
+    squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}
+    return {i: squares.get(value) or atoms.get(value, value) for i, value in registers.items()}
 
 
 def _number(weight: Weight) -> Fraction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
 from verify.programs.terms import (
     POSITION,
@@ -21,8 +21,10 @@ from verify.programs.terms import (
     Equal,
     IsNumber,
     IsWord,
+    Matching,
     Named,
     NumberOf,
+    Pick,
     Position,
     Positive,
     Read,
@@ -31,7 +33,9 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
+    at_first,
 )
+from verify.programs.texts import ending
 
 Interval = tuple[Fraction, Fraction]
 MOST_STEPS = 64  # that are followed one by one
@@ -42,13 +46,15 @@ BIT = Fraction(0), Fraction(1)
 class Facts:
     """The position k is at one of these places of the language.
 
-    known: atoms and their bounds; those of `knowing` among them, which are about k alone and not about positions that it reads.
+    given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far.
+    around: what is known of every position, if there is that already.
     """
 
     language: Language
     places: frozenset[int]
-    narrowed: bool = False
+    given: Mapping[Atom, Interval] = field(default_factory=dict)
     known: dict[Atom, Interval] = field(default_factory=dict, compare=False)
+    around: Facts | None = field(default=None, compare=False)
 
     @staticmethod
     def everywhere(language: Language) -> Facts:
@@ -60,17 +66,34 @@ class Facts:
 
     def at(self, places: frozenset[int]) -> Facts:
         """Of positions at these places."""
-        return Facts(self.language, places)
+        return Facts(self.language, places, around=self.globally)
+
+    def ending(self, place: int) -> Facts:
+        """Of the last position of a text, at this place: nothing is known of texts that go on otherwise."""
+        language, number = ending(self.language, place)
+        return Facts(language, frozenset([number]))
+
+    @cached_property
+    def each(self) -> dict[int, Facts]:
+        """Of positions at one of the places, by place; all of the language's."""
+        return {i: self.at(frozenset([i])) for i in range(len(self.language.places))}
+
+    @cached_property
+    def ranges(self) -> list[Integer]:
+        """The positions of each place."""
+        return [self.language.positions(place) for place in self.language.places]
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Facts:
         """Where an atom lies between these two as well."""
-        return replace(self, narrowed=True, known={**self.known, a: (low, high)})
+        return replace(self, given={**self.given, a: (low, high)}, known={}, around=self.globally)
 
     @cached_property
     def globally(self) -> Facts:
         """Of every position."""
+        if self.around is not None:
+            return self.around
         whole = frozenset(range(len(self.language.places)))
-        return self if self.places == whole and not self.narrowed else Facts(self.language, whole)
+        return self if self.places == whole and not self.given else Facts(self.language, whole)
 
     @property
     def start(self) -> str:
@@ -86,7 +109,7 @@ class Facts:
     @cached_property
     def positions(self) -> tuple[int, int]:
         """The least and the largest k."""
-        ranges = [self.language.positions(self.language.places[i]) for i in self.places]
+        ranges = [self.globally.ranges[i] for i in self.places]
         return min(r.low for r in ranges), max(r.high for r in ranges)
 
     def number(self, family: str) -> tuple[int, int]:
@@ -140,7 +163,9 @@ class Facts:
 
     def _atom(self, a: Atom) -> Interval:
         if a not in self.known:
-            self.known[a] = self._fresh(a)
+            low, high = self._fresh(a)
+            least, most = self.given.get(a, (low, high))
+            self.known[a] = max(low, least), min(high, most)
         return self.known[a]
 
     def _fresh(self, a: Atom) -> Interval:
@@ -157,8 +182,11 @@ class Facts:
                 places = map(self.language.places.__getitem__, self.places)
                 is_one = [not place.word and place.family == family for place in places]
                 return Fraction(min(is_one)), Fraction(max(is_one))
-            case Equal() | Above():
+            case Equal():
                 return BIT
+            case Above(of):
+                low_end, high_end = self.bounds(of)
+                return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count():
                 return Fraction(0), Fraction(self.positions[1] - 1)
             case Positive(of):
@@ -175,6 +203,11 @@ class Facts:
                 return min(low_end, low_end * most), max(high_end, high_end * most)
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
+            case Read(value, Pick(matching)):
+                ends = [self.globally.each[i].bounds(value) for i in self.matching_places(matching)]
+                if not self.matches_itself(matching) or not ends:
+                    ends.append((at_first(value, self.start),) * 2)
+                return min(low for low, _ in ends), max(high for _, high in ends)
             case Read(value, where):
                 low_end, high_end = self.behind(where).bounds(value)
                 if isinstance(where, Back) and self.positions[0] <= where.steps:
@@ -202,19 +235,63 @@ class Facts:
         if not exactly or least > MOST_STEPS:
             while (more := found | {j for i in found for j in places[i].after}) != found:
                 found = more
-        ranges = {i: self.language.positions(places[i]) for i in found}
+        ranges = {i: self.globally.ranges[i] for i in found}
         kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
         return self.at(kept) if kept else self.globally
 
-    def possible(self, back: Mapping[int, Atom]) -> bool:
-        """Whether the tokens so many steps back can be these words, or numbers of these families, all together."""
-        found = self.places
-        for step in range(max(back) + 1):
+    def matching_places(self, matching: Matching) -> list[int]:
+        """Where positions from 2 on may match what is asked for at k."""
+        asked = [(key, *self.bounds(query)) for key, query in matching.pairs]
+        found = []
+        for i, facts in self.globally.each.items():
+            ends = ((facts.bounds(key), low, high) for key, low, high in asked)
+            if facts.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
+                found.append(i)
+        return found
+
+    def matches_itself(self, matching: Matching) -> bool:
+        """Whether k, not the first position, is seen to be one that matches."""
+        return self.positions[0] > 1 and all(
+            key == query or self._same(key, query, self) for key, query in matching.pairs
+        )
+
+    def _same(self, key: Term, query: Term, there: Facts) -> bool:
+        """Whether the key is one number there, and what is asked for is the same number."""
+        (low, high), asked = there.bounds(key), self.bounds(query)
+        return low == high == asked[0] == asked[1]
+
+    def first_match(self, matching: Matching) -> int | None:
+        """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
+        found = self.matching_places(matching)
+        ranges = {i: facts.positions for i, facts in self.globally.each.items()}
+        for i in found:
+            low, high = ranges[i]
+            if low == high <= self.positions[0] and all(
+                self._same(*pair, self.globally.each[i]) for pair in matching.pairs
+            ):
+                others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
+                if all(a > low or (b < low and j not in found) for j, a, b in others):
+                    return low
+        return None
+
+    def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
+        """The places so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.
+
+        back: words, or numbers of families, that stand there all together.
+        """
+        places, steps = self.language.places, max([before, *back])
+        reached = [self.places]
+        for step in range(steps + 1):
             if step:
-                found = frozenset(j for i in found for j in self.language.places[i].after)
-            if step in back:
-                found = frozenset(i for i in found if self._stands(i, back[step]))
-        return bool(found)
+                reached.append(frozenset(j for i in reached[-1] for j in places[i].after))
+            low, high = positions[0] - step, positions[1] - step
+            inside = {i: self.globally.ranges[i].within(low, high) for i in reached[-1]}
+            kept = (i for i, r in inside.items() if r.low <= r.high)
+            reached[-1] = frozenset(i for i in kept if step not in back or self._stands(i, back[step]))
+        found = reached[steps]
+        for step in range(steps - 1, before - 1, -1):
+            found = frozenset(i for i in reached[step] if found.intersection(places[i].after))
+        return found if all(reached) else frozenset()
 
     def _stands(self, place: int, token: Atom) -> bool:
         word, family = self.language.places[place].word, self.language.places[place].family

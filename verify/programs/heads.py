@@ -5,13 +5,14 @@ What has no key atom is the same for all j and does not count. Two rules:
   nearest  −c·j² + 2c·f·j with c > 0 and an integer f is −c(j − f)² but for what all share: the position nearest to f wins, and
            no two of them tie, as 1 … k has no gap
   match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
-           A j > 1 that matches has −T at least, T = max G(j − f)² over 2 … k; one that does not has −min S_i at most. So if
-           −min S_i < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. If G = δ = 0,
-           then 1 and all matches tie.
+           Let t ≤ G(j − f)² ≤ T over 2 … k. A j > 1 that matches has −T at least; one that does not has −min S_i − t at most. So
+           if −min S_i − t < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. Where k
+           itself matches, δ < −T is enough, with −min S_i − t < −T. If G = δ = 0, then 1 and all matches tie.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -62,8 +63,8 @@ def as_rows(score: dict[Monomial, Term]) -> Rows:
     return tuple((term([(monomial, 1)]), query) for monomial, query in score.items())
 
 
-def winners(score: dict[Monomial, Term], facts: Facts) -> Nearest | Pick | Tied | None:
-    """Who has the largest score; None if no rule tells."""
+def winners(score: dict[Monomial, Term], facts: Facts, normal: Callable[[Term], Term]) -> Nearest | Pick | Tied | None:
+    """Who has the largest score; None if no rule tells. normal: the normal form at k."""
     left = dict(score)
     bend = left.pop((POSITION, POSITION), ZERO)
     slope = left.pop((POSITION,), ZERO)
@@ -85,24 +86,25 @@ def winners(score: dict[Monomial, Term], facts: Facts) -> Nearest | Pick | Tied 
         default = default - off * off * cost
     off = ONE - target
     default = default - off * off * weight
+    default = normal(default)
     matching = Matching(
         tuple(sorted(((key, asked) for _, key, asked in pairs), key=lambda p: (p[0].order, p[1].order)))
     )
     mismatch = min(cost for cost, _, _ in pairs)
-    low, high = facts.bounds(default)
     if not weight:
-        if default == ZERO:
-            return Tied(matching)
+        return Tied(matching) if default == ZERO else None
+    low, high = facts.bounds(default)
+    # f − j for j from 2 to k, where there is one.
+    end, begin = facts.bounds(target - K)[0], facts.bounds(target - 2)[1]
+    far = weight * max(end * end, begin * begin)
+    near = weight * (end * end if end >= 0 else begin * begin if begin <= 0 else 0)
+    if not (-mismatch - near < -far and high < -far):
         return None
-    ends = [end for form in (target - 2, target - K) for end in facts.bounds(form)]
-    worst = weight * max(end * end for end in ends)
-    if not -mismatch < low <= high < -worst:
+    if not (-mismatch - near < low or all(normal(key) == asked for _, key, asked in pairs)):
         return None
-    if facts.bounds(target)[1] <= 2:
+    if begin <= 0:
         return Pick(matching)
-    if facts.bounds(target - K)[0] >= 0:
-        return Pick(matching, last=True)
-    return None
+    return Pick(matching, last=True) if end >= 0 else None
 
 
 def _pairs(left: dict[Monomial, Term], facts: Facts) -> list[tuple[Fraction, Term, Term]] | None:

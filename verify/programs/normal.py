@@ -10,10 +10,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 
-from verify.programs.facts import MOST_STEPS, Facts
+from verify.programs.facts import Facts
 from verify.programs.heads import FIRST, Tied, as_rows, by_key, winners
+from verify.programs.implied import follows, is_zero, standing, under
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -25,12 +27,11 @@ from verify.programs.terms import (
     Best,
     Count,
     Equal,
-    IsNumber,
     IsWord,
     Matching,
     Monomial,
+    Named,
     Nearest,
-    NumberOf,
     Pick,
     Positive,
     Read,
@@ -40,6 +41,8 @@ from verify.programs.terms import (
     Term,
     as_term,
     at_first,
+    named,
+    primitive,
     term,
 )
 
@@ -48,23 +51,22 @@ MOST_POINTS = 64
 K = as_term(POSITION)
 
 
-def primitive(body: Term) -> tuple[Term, Fraction]:
-    """F and a with body = a·F: the coefficients of F are coprime integers, the first one positive. body: without a constant."""
-    scale = Fraction(math.gcd(*(c.numerator for _, c in body.items)), math.lcm(*(c.denominator for _, c in body.items)))
-    scale = scale if body.items[0][1] > 0 else -scale
-    return body * (1 / scale), scale
-
-
 @dataclass(frozen=True)
 class Normalizer:
     """Of terms at the places that the facts are about."""
 
     facts: Facts
     known: dict[Atom, Term] = field(default_factory=dict)
+    around: Normalizer | None = None
 
+    @cached_property
     def everywhere(self) -> Normalizer:
         """Of terms at any position."""
-        return self if self.facts.globally is self.facts else Normalizer(self.facts.globally)
+        return self.around or (self if self.facts.globally is self.facts else Normalizer(self.facts.globally))
+
+    def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Normalizer:
+        """Where an atom lies between these two as well."""
+        return Normalizer(self.facts.knowing(a, low, high), around=self.everywhere)
 
     def term(self, value: Term) -> Term:
         """The normal form."""
@@ -105,10 +107,12 @@ class Normalizer:
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
                 return as_term(Count(self._matching(where)))
+            case Named(name, of):
+                return named(name, self.term(of))
             case Sum(of):
-                return self._sum(self.everywhere().term(of))
+                return self._sum(self.everywhere.term(of))
             case Read(value, where):
-                return self._read(self.everywhere().term(value), where)
+                return self._read(self.everywhere.term(value), where)
         return self._known(a)
 
     def _known(self, a: Atom) -> Term:
@@ -127,16 +131,17 @@ class Normalizer:
             yield monomial, c
             return
         kept = [a for i, a in enumerate(monomial) if a not in monomial[:i] or not self.facts.is_bit(a)]
-        if not self._possible(kept):
+        if standing(kept, self.facts) is None:
             return
         if FIRST in kept:
             others = term([(tuple(a for a in kept if a != FIRST), c)])
             yield from (term([((FIRST,), 1)]) * at_first(others, self.facts.start)).items
             return
+        kept = [a for a in kept if not any(follows(a, b) for b in kept)]
         for a in kept:
             if isinstance(a, Equal):
                 for b in kept:
-                    value = _under(a, b)
+                    value = under(a, b)
                     if a != b and value is not None:
                         rest = list(kept)
                         rest.remove(b)
@@ -144,15 +149,6 @@ class Normalizer:
                             yield from self._product(tuple(rest), c * value)
                         return
         yield tuple(kept), c
-
-    def _possible(self, factors: list[Atom]) -> bool:
-        """Whether the tokens that they are about, none of which may be missing, can stand so."""
-        back: dict[int, Atom] = {}
-        for a in factors:
-            for token, steps in _tokens(a):
-                if steps <= MOST_STEPS and back.setdefault(steps, token) != token:
-                    return False
-        return len(back) < 2 or self.facts.possible(back)
 
     # Sign and equality
 
@@ -169,7 +165,7 @@ class Normalizer:
             return ONE
         if len(body.items) == 1 and len(body.items[0][0]) == 1 and self.facts.is_bit(body.items[0][0][0]):
             return body if to == 1 else ONE - body
-        return as_term(Equal(body, to))
+        return self._known(Equal(body, to))
 
     def positive(self, value: Term) -> Term:
         """max(0, value)."""
@@ -259,7 +255,7 @@ class Normalizer:
         return total
 
     def _matching(self, matching: Matching) -> Matching:
-        everywhere = self.everywhere()
+        everywhere = self.everywhere
         pairs = [(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
         plain = {pair for key, query in pairs for pair in self._plain(key, query)}
         return Matching(tuple(sorted(plain, key=lambda pair: (pair[0].order, pair[1].order))))
@@ -284,12 +280,10 @@ class Normalizer:
     def _read(self, value: Term, where: Selection) -> Term:
         match where:
             case Best(rows):
-                everywhere = self.everywhere()
+                everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
-                found = winners({m: self.settled(query) for m, query in score.items()}, self.facts)
-                if isinstance(found, Nearest):
-                    return self._read(value, found)
-                if isinstance(found, Pick):
+                found = winners({m: self.settled(query) for m, query in score.items()}, self.facts, self.term)
+                if isinstance(found, Nearest | Pick):
                     return self._read(value, found)
                 if isinstance(found, Tied) and set(value.atoms) == {FIRST} and value.constant == 0:
                     return as_term(Reciprocal(ONE + self.atom(Count(found.matching)))) * value.items[0][1]
@@ -313,9 +307,20 @@ class Normalizer:
                     return self._read(value, Back(-int(offset.constant)))
                 return self._distributed(value, At(named))
             case Pick(matching, last):
-                return self._distributed(value, Pick(self._matching(matching), last))
+                return self._picked(value, Pick(self._matching(matching), last))
             case Back():
                 return self._distributed(value, where)
+
+    def _picked(self, value: Term, where: Pick) -> Term:
+        """At position 1 where nothing can match; 0 where each match has that; at a position that is known; or what is read."""
+        first = as_term(at_first(value, self.facts.start))
+        if not self.facts.matching_places(where.matching):
+            return first
+        if first == ZERO and is_zero(value, where.matching, self.facts):
+            return ZERO
+        if not where.last and (position := self.facts.first_match(where.matching)) is not None:
+            return self._read(value, At(as_term(position)))
+        return self._distributed(value, where)
 
     def _before(self, steps: int) -> Term:
         """1[k ≤ steps]."""
@@ -350,35 +355,11 @@ class Normalizer:
                 return self.equal(K, a.value + steps)
             if isinstance(a, Read) and isinstance(a.where, Back):
                 return self._known(Read(a.value, Back(steps + a.where.steps)))
+            if isinstance(a, Named):
+                return self._distributed(a.of, where)
         return self._known(Read(as_term(a), where))
-
-
-def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
-    """What tokens so many steps back must be, or the atom is 0."""
-    match a:
-        case NumberOf(family):
-            yield IsNumber(family), 0
-        case IsWord() | IsNumber():
-            yield a, 0
-        case Read(value, Back(steps)) if len(value.items) == 1:
-            yield from ((b, steps) for c in value.items[0][0] for b, at in _tokens(c) if not at)
 
 
 def _with(value: Term, a: Atom, x: int) -> Term:
     """The term where an atom of it is this number."""
     return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)
-
-
-def _under(equal: Equal, b: Atom) -> Fraction | None:
-    """The value of another factor where `equal` is 1; None if it is not told."""
-    if isinstance(b, Equal) and b.of == equal.of:
-        return Fraction(0) if b.value != equal.value else Fraction(1)
-    if as_term(b) == equal.of:
-        return equal.value
-    if isinstance(b, Above) and (offset := b.of - equal.of).is_constant:
-        return Fraction(int(equal.value + offset.constant > 0))
-    if isinstance(b, Read) and isinstance(b.where, Back) and equal.of == K and equal.value <= b.where.steps:
-        return Fraction(0)
-    if isinstance(b, Reciprocal) and (offset := b.of - equal.of).is_constant:
-        return 1 / (equal.value + offset.constant)
-    return None

@@ -86,7 +86,7 @@ class _Logits:
             raise Undecided(WHERE, f"the number to say may be below {low}, and no rule takes it apart: {top.order}")
         answers = []
         for ends in ((least, least), (Fraction(low), most)):
-            part = Normalizer(normal.facts.knowing(monomial[0], *ends))
+            part = normal.knowing(monomial[0], *ends)
             numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
             answers.append(_Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part))
         return If(as_term(Equal(top, least)), *answers)

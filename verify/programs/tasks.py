@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from constructions.istree.graphs import LAYOUTS
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
 from verify.certificates.building import Subject
+from verify.programs import searches
 from verify.programs.terms import (
     ONE,
     ZERO,
@@ -61,8 +63,15 @@ def counting(asked: int) -> Answer:
 ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram, "ngram": gram, "counting": counting}
 
 
+def is_search(subject: Subject) -> bool:
+    """Whether it is a model of IsTree of which a step of the search is defined."""
+    return (subject.construction, subject.model, subject.layout) == ("istree", "transformer", "paper")
+
+
 def definition(subject: Subject, place: str) -> Answer | None:
     """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
+    if subject.construction == "istree":
+        return searches.definition(subject.n, LAYOUTS[subject.layout], place) if is_search(subject) else None
     if subject.construction not in ANSWERS:
         return None
     asked = subject.query_length or subject.retriever.query_length

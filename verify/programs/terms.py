@@ -6,6 +6,8 @@ A term is a polynomial with rational coefficients over atoms; its value at k dep
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,6 +29,12 @@ class Term:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other one is this polynomial; by `order`, as a walk down two terms of many shared parts takes too long."""
+        if self is other:
+            return True
+        return isinstance(other, Term) and self._hash == other._hash and self.order == other.order
 
     @property
     def is_constant(self) -> bool:
@@ -159,15 +167,15 @@ class Read(Atom):
 
 @dataclass(frozen=True)
 class Named(Atom):
-    """A register's term by its name, where it is long. name: no two registers of a program share one."""
+    """A term of several products as one atom. name: what people call it, no part of what it is."""
 
-    name: str
-    of: Term = field(compare=False)
+    name: str = field(compare=False)
+    of: Term
 
     @cached_property
     def order(self) -> str:
-        """As of every atom; the name stands for the term."""
-        return f"Named[{self.name}]"
+        """As of every atom; a hash stands for the term."""
+        return f"Named[{hashlib.sha256(self.of.order.encode()).hexdigest()}]"
 
 
 @dataclass(frozen=True)
@@ -270,8 +278,48 @@ def as_term(value: Term | Atom | Number) -> Term:
     return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), Fraction(value))])
 
 
+def unresolved(value: Term) -> Best | None:
+    """A head in it whose winners no rule tells."""
+    pending: list[object] = [value]
+    while pending:
+        match pending.pop():
+            case Best() as best:
+                return best
+            case Term(items):
+                pending += [a for monomial, _ in items for a in monomial]
+            case Matching(pairs):
+                pending += [part for pair in pairs for part in pair]
+            case Read(inner, where):
+                pending += [inner, where]
+            case Atom() as a:
+                pending += [getattr(a, name) for name in a.__dataclass_fields__]
+    return None
+
+
 ZERO, ONE = term(()), as_term(1)
 POSITION = Position()
+
+
+def scaled(value: Term) -> tuple[Term, Fraction]:
+    """F and a with value = a·F; the coefficients of F are coprime integers. value: not 0."""
+    scale = Fraction(
+        math.gcd(*(c.numerator for _, c in value.items)), math.lcm(*(c.denominator for _, c in value.items))
+    )
+    return value * (1 / scale), scale
+
+
+def named(name: str, value: Term) -> Term:
+    """The term as one atom, times a number, if it is a sum."""
+    if len(value.items) < 2:
+        return value
+    whole, scale = scaled(value)
+    return as_term(Named(name, whole)) * scale
+
+
+def primitive(body: Term) -> tuple[Term, Fraction]:
+    """As `scaled`, with the first coefficient of F positive. body: without a constant."""
+    whole, scale = scaled(body)
+    return (whole, scale) if body.items[0][1] > 0 else (whole * -1, -scale)
 
 
 def at_first(value: Term, start: str) -> Fraction:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from verify.programs.extraction import Program, Stage
+from verify.programs.normal import Normalizer
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -37,7 +39,9 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
+    scaled,
     term,
+    unresolved,
 )
 
 LETTERS = "kjihgfedcba"
@@ -45,13 +49,19 @@ LETTERS = "kjihgfedcba"
 
 @dataclass(frozen=True)
 class Teller:
-    """Prints terms. names: what some atoms are called, as registers that hold them. heads: whose scores are written elsewhere."""
+    """Prints terms. names: what some atoms are called, as registers that hold them. heads: whose scores are written elsewhere.
+
+    here: names of terms at k alone.
+    """
 
     names: Mapping[Atom, str] = field(default_factory=dict)
     heads: bool = False
+    here: Mapping[Term, str] = field(default_factory=dict)
 
     def term(self, value: Term, depth: int = 0) -> str:
         """The term at position k; depth: how many reads it stands in."""
+        if not depth and len(value.items) > 1 and (name := self.here.get(scaled(value)[0])):
+            value = as_term(Named(name, value)) * scaled(value)[1]
         parts = []
         for monomial, c in sorted(value.items, key=lambda item: not item[0]):
             product = "·".join(self._powers(monomial, depth))
@@ -71,6 +81,8 @@ class Teller:
         k, j = LETTERS[depth], LETTERS[depth + 1]
         if a in self.names:
             return f"{self.names[a]}[{k}]"
+        if not depth and as_term(a) in self.here:
+            return f"{self.here[as_term(a)]}[{k}]"
         match a:
             case Position():
                 return k
@@ -138,11 +150,12 @@ class Teller:
     def condition(self, bit: Term, depth: int = 0) -> str:
         """A bit as what it says."""
         match _bit(bit):
-            case Equal(of, value):
+            case Equal(of, value) if all(c > 0 for _, c in of.items):
                 return f"{self.term(of, depth)} = {self.term(as_term(value))}"
-            case Above(of):
+            case (Equal() | Above()) as a:
+                of = a.of - a.value if isinstance(a, Equal) else a.of
                 more, less = (term((m, c * sign) for m, c in of.items if c * sign > 0) for sign in (1, -1))
-                return f"{self.term(more, depth)} > {self.term(less, depth)}"
+                return f"{self.term(more, depth)} {'=' if isinstance(a, Equal) else '>'} {self.term(less, depth)}"
             case IsWord() | IsNumber() as a:
                 return f"token[{LETTERS[depth]}] is {_kind(a)}"
         return f"{self.term(bit, depth)} = 1"
@@ -155,7 +168,8 @@ class Teller:
             case SayNumber(number, family):
                 return f"the {family or 'number'} {self.term(number)}"
             case If(bit, then, otherwise):
-                return f"{self.answer(then)} if {self.condition(bit)}, else {self.answer(otherwise)}"
+                first = f"({self.answer(then)})" if isinstance(then, If) else self.answer(then)
+                return f"{first} if {self.condition(bit)}, else {self.answer(otherwise)}"
 
 
 def _token(a: NumberOf | IsNumber | IsWord, at: str) -> str:
@@ -188,28 +202,54 @@ def told_answer(answer: Answer) -> str:
     return Teller().answer(answer)
 
 
-def told_stages(program: Program) -> list[tuple[str, dict[str, str]]]:
-    """What each sublayer writes. A term that a register holds already is called by its name."""
-    names: dict[Atom, str] = {}
-    called: set[Atom] = set()
-    told: list[tuple[str, dict[str, str]]] = []
-    for stage in program.stages:
-        teller, written = Teller(names, heads=True), dict[str, str]()
-        for best in dict.fromkeys(best for i in stage.changed for best in _scored(stage.registers.get(i, ZERO), stage)):
-            written[f"j of {best.where}"] = Teller(names).chosen(best)
-        for i in stage.changed:
-            value, name = stage.registers.get(i, ZERO), program.names[i]
-            (a,) = value.atoms if len(value.atoms) == 1 else (None,)
-            if isinstance(a, Named) and a not in called:
-                called.add(a)
-                name, value = (a.name, a.of) if value == as_term(a) else (name, value)
-            written[name] = teller.term(value)
-            if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
-                (a,) = value.items[0][0]
-                if not isinstance(a, NumberOf | IsNumber | IsWord | Position) and not _short(a):
-                    names.setdefault(a, name)
-        told.append((stage.where, written))
-    return told
+@dataclass
+class Told:
+    """What each sublayer writes. normal: of the place whose terms are told where no rule tells the term of all places.
+
+    names: what the atoms are called that registers hold, times a number; here: the terms that they hold at that place.
+    """
+
+    program: Program
+    normal: Normalizer | None = None
+    names: dict[Atom, str] = field(default_factory=dict)
+    here: dict[Term, str] = field(default_factory=dict)
+
+    @cached_property
+    def stages(self) -> list[tuple[str, dict[str, str]]]:
+        """The registers that each sublayer writes, in words. A term that a register holds already is called by its name."""
+        return [(stage.where, self._stage(stage)) for stage in self.program.stages]
+
+    def _stage(self, stage: Stage) -> dict[str, str]:
+        everywhere = {i: stage.registers.get(i, ZERO) for i in stage.changed}
+        scores = {i: unresolved(value) is not None for i, value in everywhere.items()}
+        at = {i: self.normal.term(everywhere[i]) for i in everywhere if scores[i] and self.normal is not None}
+        told = {**everywhere, **at}
+        written: dict[str, str] = {}
+        for best in dict.fromkeys(best for value in told.values() for best in _scored(value, stage)):
+            written[f"j of {best.where}"] = self.teller.chosen(best)
+        teller = replace(self.teller, heads=True)
+        for i, value in told.items():
+            name, whole = self.program.names[i], scaled(value)[0] if value.items else value
+            (a,) = (
+                whole.atoms
+                if whole.items and whole == term([(m, 1) for m, _ in whole.items[:1] if len(m) == 1])
+                else (None,)
+            )
+            shown = value
+            if isinstance(a, Named) and a not in self.names:
+                shown = a.of * value.items[0][1]
+            where = f"   (k at {self.program.facts.language.places[-1].name})" if i in at else ""
+            written[name] = teller.term(shown) + where
+            if i in at and not value.is_constant:
+                self.here.setdefault(whole, name)
+            elif a is not None and not isinstance(a, NumberOf | IsNumber | IsWord | Position) and not _short(a):
+                self.names.setdefault(a, name)
+        return written
+
+    @property
+    def teller(self) -> Teller:
+        """One that calls terms by these names."""
+        return Teller(dict(self.names), here=dict(self.here))
 
 
 def _scored(value: Term, stage: Stage) -> Iterator[Best]:

@@ -47,6 +47,7 @@ from verify.programs.terms import (
     as_term,
     at_first,
 )
+from verify.programs.texts import searched
 from verify.programs.witness import tokens_of
 
 N = 4
@@ -137,18 +138,30 @@ def test_registers_of_a_search(name: str) -> None:
                 assert value == history[k - 1][layer][wired.registers.index(register)], (k, stage.where, register)
 
 
-@pytest.mark.parametrize(("layout", "is_lean"), [("paper", False), ("eos", True)])
-def test_registers_of_istree_by_their_names(layout: Layout, is_lean: bool) -> None:
+GRAPHS = [Graph(N, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)))]
+
+
+@pytest.mark.parametrize(("layout", "is_lean"), [("paper", True), ("eos", True)])
+def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
+    """At every position, and as told at the place of the prompt's end or of the search."""
     subject = Subject("istree", N, layout=layout, lean=is_lean)
-    found, wired, words = extract(*build(subject), 100), wired_of(subject), LAYOUTS[layout]
-    graph = Graph(N, ((2, 1), (3, 2), (2, 4)))
-    tokens = [words.vocabulary(N)[token] for token in [*words.prompt(graph), *expected_answer(graph, words)[:-1]]]
-    history, _ = IdealModel(wired.model).run(wired.tokens(tokens))
-    run = Input(tokens_of(tokens))
-    for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
-        for i, name in enumerate(found.names):
-            value = run.value(stage.registers.get(i, as_term(0)), k)
-            assert value == history[k - 1][layer][wired.registers.index(name)], (k, stage.where, name)
+    model, language = build(subject)
+    language = searched(language, N) if layout == "paper" else language
+    found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
+    ideal, last = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
+    at = {name: Normalizer(found.facts.ending(i)) for name, i in last.items() if layout == "paper"}
+    for graph in GRAPHS[: 1 + (layout == "paper")]:
+        prompt = words.prompt(graph)
+        tokens = [words.vocabulary(N)[token] for token in [*prompt, *expected_answer(graph, words)[:-1]]]
+        history, _ = ideal.run(wired.tokens(tokens))
+        run = Input(tokens_of(tokens))
+        for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
+            place = "thought" if k > len(prompt) + 1 else "thought 1" if k > len(prompt) else "second endpoint"
+            here = at.get(place) if k >= len(prompt) else None
+            for i, name in enumerate(found.names):
+                term, value = stage.registers.get(i, as_term(0)), history[k - 1][layer][wired.registers.index(name)]
+                assert run.value(term, k) == value, (k, stage.where, name)
+                assert here is None or run.value(here.term(term), k) == value, (k, place, stage.where, name)
 
 
 LANGUAGE = language_of(Subject("counting", N))
@@ -229,7 +242,14 @@ def scores(draw: st.DrawFn) -> Best:
     marked = as_term(IsWord(ASK))
     asked = Equal(as_term(Count(Matching(((marked, ONE),)))), Fraction(0))
     rows, squares = list[tuple[Term, Term]](), as_term(0)
-    keys = [(before, number), (number, before), (as_term(asked) * number, before), (marked, ONE), (number, number + 1)]
+    keys = [
+        (number, number),
+        (before, number),
+        (number, before),
+        (as_term(asked) * number, before),
+        (marked, ONE),
+        (number, number + 1),
+    ]
     for key, query in draw(st.lists(st.sampled_from(keys), max_size=2, unique=True)):
         cost = draw(st.sampled_from([8, 400, 400]))
         rows += [(key * key, as_term(-cost)), (key, query * (2 * cost))]
@@ -268,16 +288,20 @@ def test_a_score_that_no_rule_tells_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("default", "is_told"), [(-49, False), (-50, True), (-399, True), (-400, False), (-500, False)]
+    ("default", "is_told"), [(-49, False), (-50, True), (-400, True), (-401, False), (-500, False)]
 )
 def test_position_1_wins_only_between_matches_and_mismatches(default: int, is_told: bool) -> None:
-    """At most 7 positions behind the first, so that a match has −49 at least, and a mismatch −400 at most."""
+    """At most 7 positions behind the first, so that a match has −49 at least, and a mismatch −401 at most.
+
+    k itself matches only in the second part: then no default is too low.
+    """
     number, k = as_term(NumberOf()), as_term(POSITION)
-    rows = [(number * number, as_term(-400)), (number, number * 800), (k * k, as_term(-1)), (k, as_term(2))]
-    rows.append((as_term(Equal(k, Fraction(1))), number * number * 400 + default))
     facts = Facts.everywhere(LANGUAGE)
     assert facts.positions == (1, 8)
-    assert isinstance(winners(by_key(tuple(rows)), facts), Pick) == is_told
+    for asked, told in ((number + 1, is_told), (number, default <= -50)):
+        rows = [(number * number, as_term(-400)), (number, asked * 800), (k * k, as_term(-1)), (k, as_term(2))]
+        rows.append((as_term(Equal(k, Fraction(1))), asked * asked * 400 + default))
+        assert isinstance(winners(by_key(tuple(rows)), facts, Normalizer(facts).term), Pick) == told
 
 
 def test_a_sign_is_told_of_whole_numbers_and_less_than_one_besides() -> None:

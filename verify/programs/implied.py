@@ -1,0 +1,113 @@
+"""What some factors say together, where none of them is 0: which tokens stand where, and which other products are 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from verify.programs.facts import MOST_STEPS, Facts
+from verify.programs.terms import (
+    POSITION,
+    ZERO,
+    Above,
+    Atom,
+    Back,
+    Equal,
+    IsNumber,
+    IsWord,
+    Matching,
+    Named,
+    NumberOf,
+    Read,
+    Reciprocal,
+    Term,
+    as_term,
+)
+
+K = as_term(POSITION)
+Standing = tuple[dict[int, Atom], tuple[int, int]]  # tokens so many steps back, and bounds of k
+
+
+def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
+    """The tokens that they are about, and where k is; None if these exclude each other."""
+    back: dict[int, Atom] = {}
+    low, high = facts.positions
+    for a in factors:
+        for token, steps in _tokens(a):
+            if steps <= MOST_STEPS and back.setdefault(steps, token) != token:
+                return None
+        if isinstance(a, Equal) and a.of == K:
+            low, high = max(low, math.ceil(a.value)), min(high, math.floor(a.value))
+        elif isinstance(a, Above) and (offset := a.of - K).is_constant:
+            low = max(low, math.floor(1 - offset.constant))
+        elif isinstance(a, Above) and (offset := a.of + K).is_constant:
+            high = min(high, math.ceil(offset.constant - 1))
+    return (back, (low, high)) if low <= high and facts.standing(back, (low, high)) else None
+
+
+def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
+    """What tokens so many steps back must be, or the atom is 0."""
+    match a:
+        case NumberOf(family):
+            yield IsNumber(family), 0
+        case IsWord() | IsNumber():
+            yield a, 0
+        case Read(value, Back(steps)) if len(value.items) == 1:
+            yield from ((b, steps) for c in value.items[0][0] for b, at in _tokens(c) if not at)
+
+
+def is_zero(value: Term, matching: Matching, facts: Facts) -> bool:
+    """Whether it is 0 at every position that matches: each product in it has a factor that a key excludes, which is 0 there."""
+    excluded = [
+        bits for key, query in matching.pairs if query == ZERO for bits in _excluded(_told(key), facts.globally)
+    ]
+    return all(any(bits <= set(monomial) for bits in excluded) for monomial, _ in _told(value).items)
+
+
+def _told(value: Term) -> Term:
+    """A register's term in place of its name."""
+    if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
+        return a.of * value.items[0][1]
+    return value
+
+
+def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
+    """Bits that are not all 1 where the key is 0: a sum of products, none of them negative, of bits and what is then 1 or more."""
+    if any(c < 0 or facts.bounds(as_term(a))[0] < 0 for monomial, c in key.items for a in monomial):
+        return
+    for monomial, _ in key.items:
+        bits = frozenset(a for a in monomial if facts.is_bit(a))
+        if all(_least(a, bits, facts) > 0 for a in monomial if a not in bits):
+            yield bits
+
+
+def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
+    """A lower bound of the atom where these bits are 1; of one that is not negative."""
+    found = standing(bits, facts)
+    if found is None:
+        return Fraction(1)  # nowhere
+    value, steps = (a.value, a.where.steps) if isinstance(a, Read) and isinstance(a.where, Back) else (as_term(a), 0)
+    if steps > MOST_STEPS or (steps and facts.at(facts.standing(*found, before=steps - 1)).positions[0] < 2):
+        return Fraction(0)
+    return facts.at(facts.standing(*found, before=steps)).bounds(value)[0]
+
+
+def follows(a: Atom, b: Atom) -> bool:
+    """Whether x > c follows from another factor, x > d with d > c."""
+    return isinstance(a, Above) and isinstance(b, Above) and (more := a.of - b.of).is_constant and more.constant > 0
+
+
+def under(equal: Equal, b: Atom) -> Fraction | None:
+    """The value of another factor where `equal` is 1; None if it is not told."""
+    if isinstance(b, Equal) and b.of == equal.of:
+        return Fraction(0) if b.value != equal.value else Fraction(1)
+    if as_term(b) == equal.of:
+        return equal.value
+    if isinstance(b, Above) and (offset := b.of - equal.of).is_constant:
+        return Fraction(int(equal.value + offset.constant > 0))
+    if isinstance(b, Read) and isinstance(b.where, Back) and equal.of == K and equal.value <= b.where.steps:
+        return Fraction(0)
+    if isinstance(b, Reciprocal) and (offset := b.of - equal.of).is_constant:
+        return 1 / (equal.value + offset.constant)
+    return None

@@ -150,7 +150,11 @@ def zeros(length: int) -> Column:
 
 def constant(value: Fraction, length: int) -> Column:
     """A column that holds `value`, a dyadic rational, everywhere."""
-    mantissa, e = dyadic(value)
+    return _constant(*dyadic(value), length)
+
+
+def _constant(mantissa: int, e: int, length: int) -> Column:
+    """mantissa·2^e everywhere; the mantissa odd or 0."""
     if abs(mantissa) < SMALL:
         return Column(np.broadcast_to(np.int64(mantissa), length), e, abs(mantissa))
     return Column(from_integers(np.array([mantissa], object))[np.zeros(length, np.int64)], e, abs(mantissa))
@@ -220,10 +224,10 @@ def combine(terms: Sequence[tuple[Fraction, Column]], offset: Fraction, length: 
 
 
 def linear(terms: Sequence[tuple[int, int, Column]], offset: tuple[int, int], length: int) -> Column:
-    """Σ w·2^e·column + the offset, a mantissa and an exponent as well; exactly."""
+    """Σ w·2^e·column + the offset, an odd mantissa and an exponent, or (0, 0); exactly."""
     parts = [(w, e + column.e, column) for w, e, column in terms if w and not column.is_zero]
     if not parts:
-        return constant(offset[0] * Fraction(2) ** offset[1], length)
+        return _constant(*offset, length)
     added, offset_e = offset
     least = min([offset_e if added else parts[0][1], *(e for _, e, _ in parts)])
     added = added << (offset_e - least) if added else 0

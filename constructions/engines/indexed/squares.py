@@ -180,22 +180,20 @@ class Structure:
 
 def square_defect(root: Register, square: Column, ordinary: Array) -> Column | None:
     """square − root² if it is zero, or as small as a rounding, at all ordinary keys; otherwise None."""
-    probe = ordinary[:: max(1, len(ordinary) // 8)]
-    for places in (probe, None):
-        if places is None:
-            chosen_root, chosen_square = root.whole(), square
-        else:
-            chosen_root, chosen_square = root.take(places), square.take(places)
-        exact = multiply(chosen_root, chosen_root)
-        defect = combine([(Fraction(1), chosen_square), (Fraction(-1), exact)], Fraction(0), len(chosen_square))
-        if places is None:
-            rest = np.zeros(len(square), bool)
-            rest[ordinary] = True
-            defect = normalised(where(rest, defect.m, 0), defect.e)
-        if not defect.is_zero and (
-            square.e <= 2 * root.e or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e
-        ):
-            return None
+    exact = square.e <= 2 * root.e
+    probe = ordinary[:: max(1, len(ordinary) // 8)]  # a few integers tell most pairs apart, without a column
+    few, of = root.take(probe), square.take(probe)
+    e = min(2 * few.e, of.e, square.e)
+    most = 0 if exact else 1 << (square.e - e)
+    if any(abs(s - (r * r << 2 * few.e - e)) > most for r, s in zip(few.m.tolist(), of.to_quanta(e), strict=True)):
+        return None
+    whole = root.whole()
+    defect = combine([(Fraction(1), square), (Fraction(-1), multiply(whole, whole))], Fraction(0), len(square))
+    rest = np.zeros(len(square), bool)
+    rest[ordinary] = True
+    defect = normalised(where(rest, defect.m, 0), defect.e)
+    if not defect.is_zero and (exact or defect.bound * Fraction(2) ** defect.e > Fraction(2) ** square.e):
+        return None
     return defect
 
 

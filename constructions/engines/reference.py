@@ -11,7 +11,7 @@ is rounded, in index order, bias last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -198,9 +198,9 @@ class ReferenceEngine:
         return [self._row(row, vector, bias[i] if bias else 0, block, f"{site}[{i}]") for i, row in enumerate(rows)]
 
     def _row(self, row: Sparse, vector: Sequence[int], bias: int, block: int, site: str) -> int:
-        return self._dot(row.weights, [vector[j] for j in row.places], bias, block, site)
+        return self._dot(row.weights, map(vector.__getitem__, row.places), bias, block, site)
 
-    def _dot(self, weights: Sequence[int], values: Sequence[int], bias: int, block: int, site: str) -> int:
+    def _dot(self, weights: Sequence[int], values: Iterable[int], bias: int, block: int, site: str) -> int:
         """Σ a·b + bias. Zero terms change nothing under either discipline, so callers may leave them out."""
         if self._fused:
             return self._round(sum(map(mul, weights, values)) + (bias << self._shift), self._shift, block, site)

@@ -132,7 +132,7 @@ class Weights:
     @cached_property
     def position(self) -> dict[int, int]:
         """Register → the slope of the position's embedding, in quanta; without zeros."""
-        return {register: weight.quanta for register, weight in self._row(self.model.position)}
+        return {register: weight.quanta for register, weight in self._rows(self.model.position[None])[0]}
 
     @cached_property
     def blocks(self) -> tuple[BlockWeights, ...]:
@@ -144,20 +144,21 @@ class Weights:
         """The output head: for each token, its row over the registers."""
         return self._rows(self.model.unembed)
 
-    def _row(self, row: Matrix) -> Row:
-        entries = ((j, self.weight(float(row[j]))) for j in np.flatnonzero(row).tolist())
-        return tuple((j, weight) for j, weight in entries if weight.mantissa)
-
     def _rows(self, matrix: Matrix) -> tuple[Row, ...]:
-        return tuple(self._row(row) for row in matrix)
+        rows: list[list[tuple[int, Weight]]] = [[] for _ in matrix]
+        i, j = np.nonzero(matrix)
+        for row, coordinate, number in zip(i.tolist(), j.tolist(), matrix[i, j].tolist(), strict=True):
+            weight = self.weight(number)
+            if weight.mantissa:
+                rows[row].append((coordinate, weight))
+        return tuple(map(tuple, rows))
 
     def _biased(self, matrix: Matrix, bias: Matrix) -> tuple[tuple[Row, Weight], ...]:
-        return tuple((self._row(row), self.weight(float(b))) for row, b in zip(matrix, bias, strict=True))
+        return tuple(zip(self._rows(matrix), map(self.weight, bias.tolist()), strict=True))
 
     def _present(self, matrix: Matrix) -> Iterator[tuple[int, Row]]:
         """The rows that are not 0 once they are rounded, with their numbers."""
-        rows = ((r, self._row(matrix[r])) for r in np.flatnonzero(matrix.any(axis=1)).tolist())
-        return ((r, row) for r, row in rows if row)
+        return ((r, row) for r, row in enumerate(self._rows(matrix)) if row)
 
     def _head(self, head: AttentionHead) -> HeadWeights:
         return HeadWeights(self._rows(head.query), self._rows(head.key), self._rows(head.value))

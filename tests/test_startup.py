@@ -1,4 +1,4 @@
-"""What a command imports, from start to exit: no package that it does not use, and no engine that it does not run."""
+"""What a command imports, from start to exit: no package that it does not use, no engine that it does not run, no other task."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ HEAVY = {
         "pytest",
         "rich",
         "safetensors",
+        "subprocess",
         "sympy",
         "torch",
     ),
     *(f"constructions.engines.{name}" for name in ("dense", "incremental", "indexed", "reference")),
+    *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
 }
 
 
@@ -41,11 +43,17 @@ def imported(*command: str) -> set[str]:
         (("verify.replay", "C.3/repaired"), ()),
         (("verify.table",), ("rich",)),
         (("circuits", "add", "--p", "5"), ("numpy", "rich")),
-        (("constructions.istree", "--edges", "1-2"), ("numpy", "constructions.engines.reference")),
-        (("constructions.index", "4 2 ? 1", "--json"), ("numpy", "constructions.engines.reference")),
+        (
+            ("constructions.istree", "--edges", "1-2"),
+            ("numpy", "constructions.istree", "constructions.engines.reference"),
+        ),
+        (
+            ("constructions.index", "4 2 ? 1", "--json"),
+            ("numpy", "constructions.retrieval", "constructions.engines.reference"),
+        ),
         (
             ("constructions.turing", "--machine", "bb2", "--steps", "1", "--model", "cot"),
-            ("numpy", "constructions.engines.reference"),
+            ("numpy", "constructions.turing", "constructions.engines.reference"),
         ),
     ],
     ids=" ".join,

@@ -48,7 +48,6 @@ from constructions.parts.heads.match import match, match_precision, match_scale,
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.heads.match_nearest import match_nearest
 from constructions.parts.recurrences.running_sum import running_sum
-from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.wiring.affine import Affine, as_affine, reg, total
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
@@ -253,6 +252,8 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     fused = max(own, position_square_precision(n, length), match_precision(largest, length))
     if discipline is Discipline.FUSED:
         return fused
+    from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+
     keys = spelled_out_key_precision(largest, length, by_position=True)
     return max(fused, keys, spelled_out_position_precision(length))
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -144,6 +143,8 @@ if found is not None and found[1] is not None:
 
 def _search_elsewhere(pattern: str, text: str, timeout_seconds: float) -> str | None:
     """Where signals do not reach: in a process of its own, which can be stopped."""
+    import subprocess
+
     try:
         done = subprocess.run(
             [sys.executable, "-c", _ELSEWHERE],

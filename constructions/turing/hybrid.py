@@ -38,7 +38,6 @@ from constructions.parts.heads.copy import position_square_precision
 from constructions.parts.heads.match import Pair, match_precision, match_scale
 from constructions.parts.heads.match_close import match_close
 from constructions.parts.recurrences.running_sum import running_sum
-from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, LETTERS, Machine
 from constructions.turing.simulator import histories, simulate_fast
@@ -211,6 +210,8 @@ def least_precision(
     fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
     if discipline is Discipline.FUSED:
         return fused
+    from constructions.retrieval.attention import spelled_out_key_precision, spelled_out_position_precision
+
     keys = spelled_out_key_precision(largest, length, by_position=True)
     return max(fused, keys, spelled_out_position_precision(length))
 

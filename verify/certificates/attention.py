@@ -34,7 +34,7 @@ from verify.certificates.candidates import (
 from verify.certificates.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Apart, Consecutive
-from verify.certificates.merging import Pool, wide_first
+from verify.certificates.merging import Pool, by_order, wide_first
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
 from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
@@ -61,7 +61,7 @@ class Reader:
         self.used: list[Consecutive | Apart] = []
         self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, Kind] = {}
-        self.groups: dict[frozenset[int], list[tuple[frozenset[int], Kind]]] = {}
+        self.groups: dict[frozenset[int], list[tuple[dict[int, dict[str, str]], Kind]]] = {}
 
     def read(self, query: Kind, at: int) -> tuple[list[Kind], Lead | None]:
         """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
@@ -69,10 +69,10 @@ class Reader:
         for j, row in enumerate(self.rows.query):
             query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
             queries.append(value)
-        candidates = [self._candidate(query, queries, frozenset(), query)]
+        candidates = [self._candidate(query, queries, {}, query)]
         if query.position.high > 1:
             groups = self._grouped(self.keys.earlier[entry(query)])
-            candidates += [self._candidate(query, queries, ids, kind) for ids, kind in groups]
+            candidates += [self._candidate(query, queries, members, kind) for members, kind in groups]
         found = [candidate for candidate in candidates if candidate is not None]
         if len(found) == 1 and found[0].is_self:
             return [self._reads(found[0].joint, at)], None
@@ -91,24 +91,28 @@ class Reader:
             return self._by_position(query, found, target, needed, at)
         return self._by_key(query, found, needed, at)
 
-    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], Kind]]:
-        """What keys of these kinds can be to this head: kinds that differ in bounds only are one."""
+    def _grouped(self, ids: frozenset[int]) -> list[tuple[dict[int, dict[str, str]], Kind]]:
+        """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
+
+        Of each, its kinds, and how the atoms of those are called in it.
+        """
         if ids not in self.groups:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
-                kept = kind.cleaned(frozenset(j for j in kind.registers if j < SCORE))
+                kept = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
                 self.projected[i] = replace(kept, name="", parents=frozenset([i]))
-            pool, members = Pool(), dict[int, set[int]]()
+            pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
-                members.setdefault(pool.add(kind), set()).update(kind.parents)
-            self.groups[ids] = [(frozenset(members[place]), kind) for place, kind in enumerate(pool.kinds)]
+                members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
+            self.groups[ids] = [(members[place], kind) for place, kind in enumerate(pool.kinds)]
         return self.groups[ids]
 
     def _candidate(
-        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], kind: Kind
+        self, query: Kind, queries: Sequence[Polynomial], members: dict[int, dict[str, str]], kind: Kind
     ) -> Candidate | None:
-        key, name = kind.renamed() if ids else (self._with_rows(query), POSITION)
-        place = atom(name)
+        ids = frozenset(members)
+        key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
+        place = atom(names[POSITION])
         mine, its = query.box[SIZE], key.box[SIZE]
         assert isinstance(mine, Integer)
         assert isinstance(its, Integer)
@@ -134,7 +138,9 @@ class Reader:
         if not ids:
             return scored(Candidate(ids, joint, own, Score((), ZERO), noise))
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
-        return None if part is None else scored(Candidate(ids, part, own, Score((), ZERO), noise))
+        if part is None:
+            return None
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, told=f"{sorted(members.items())} {names}"))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)
@@ -226,7 +232,7 @@ class Reader:
         at: int,
     ) -> tuple[list[Kind], Lead]:
         cost, f, rest = target
-        self.trace.append(f"position {f}")
+        self.trace += [f"position {f}", *(candidate.told for candidate in candidates)]
         k, winning, parts = atom(POSITION), rest, list[Kind]()
         offset = query.fixed(k - f)
         for candidate in candidates:
@@ -279,11 +285,9 @@ class Reader:
                     lead = max(lead, replace(able, apart=invariant.by).lead(lost))
                     self.used.append(invariant)
         kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
-        spans = sorted({c.lower for c in winners if c.exact.is_constant})
-        for c in winners:
-            rank = spans.index(c.lower) if c.exact.is_constant else -1
+        for c, rank in zip(winners, able.ranks(), strict=True):
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
-            self.trace.append(f"key {sorted(c.ids)} {c.place} {c.whole} {rank} {signs}")
+            self.trace.append(f"key {c.told} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
         if able.unique():
             return [self._reads(c.joint, at) for c in winners], kept
         return [self._average(query, winners, at)], kept
@@ -310,6 +314,7 @@ class Reader:
                     c.joint.register(group),
                     c.joint.register(count),
                     self._many(c),
+                    c.told,
                 )
                 for c in candidates
             ]
@@ -317,7 +322,7 @@ class Reader:
             if race is None:
                 continue
             found = race.run(needed, self.where)
-            self.trace.append(f"nearest {race.target}")
+            self.trace += [f"nearest {race.target} by {invariant.name}", *found.told]
             if found.by_invariant:
                 self.used.append(invariant)
             values = range(len(self.rows.value))

@@ -47,6 +47,8 @@ class Bounded:
 
     def bounds(self, polynomial: Polynomial, *, ideal: bool = False, refined: bool = True) -> Interval:
         """An interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several atoms."""
+        if not polynomial.atoms:
+            return polynomial.constant, polynomial.constant
         if ideal:
             polynomial = self.ideal(polynomial)
         low = high = polynomial.constant
@@ -186,20 +188,23 @@ class Bounded:
     def error(self, polynomial: Polynomial) -> Fraction:
         """How far the two readings can be apart."""
         found = Fraction(0)
-        if all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
-            return found
+        half = self.space.step / 2
         for monomial, c in polynomial.terms.items():
-            size, off = Fraction(1), Fraction(0)  # of the product so far: the largest magnitude, and the error
+            # Of the product so far: the largest magnitude, and the error.
+            size: Number = 1
+            off: Number = 0
             for name in monomial:
                 domain = self.box[name]
-                if isinstance(domain, Integer):
-                    own = Fraction(0)
-                else:
-                    own = domain.error if isinstance(domain, Rounded) else self.space.step / 2
                 low, high = self._atom(name, False)
-                largest = max(-low, high) + own
-                size, off = size * largest, off * largest + size * own
-            found += abs(c) * off
+                if isinstance(domain, Integer):
+                    largest: Number = max(-low, high)
+                    size, off = size * largest, off and off * largest
+                else:
+                    own = domain.error if isinstance(domain, Rounded) else half
+                    largest = max(-low, high) + own
+                    size, off = size * largest, off * largest + size * own
+            if off:
+                found += abs(c) * off
         return found
 
     def sign(self, polynomial: Polynomial) -> int:

@@ -45,7 +45,8 @@ class Candidate:
     """A query and one kind of key together, as one kind over the atoms of both.
 
     ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
-    rounding may take the score. whole: nothing was restricted.
+    rounding may take the score. whole: nothing was restricted. equal: the forms that were made 0. told: which kinds the key may
+    have, and what its atoms are in each.
     """
 
     ids: frozenset[int]
@@ -54,6 +55,8 @@ class Candidate:
     score: Score
     noise: Fraction = Fraction(0)
     whole: bool = True
+    equal: tuple[Polynomial, ...] = ()
+    told: str = "itself"
 
     @property
     def place(self) -> Polynomial:

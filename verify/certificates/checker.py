@@ -38,7 +38,7 @@ MOST_KINDS = 4000
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a check stands in front of a block, or behind the last. names: how many were given; trace: how long it is."""
+    """Where a check stands in front of a sublayer, or behind the last. names: how many were given; trace: how long it is."""
 
     kinds: Sequence[Kind]
     names: int
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass
 class Report:
-    """What was proved. registers: their names. leads: of each head, the narrowest. entries: of each block, and the end.
+    """What was proved. registers: their names. leads: of each head, the narrowest. entries: of each sublayer, and the end.
 
     invariants: those that were used, by name. met: every kind on the way. behind: those behind each block, and what is read of
     them. trace: where and what the ideal model does, kinds or the checker's words for who wins.
@@ -64,7 +64,7 @@ class Report:
     @property
     def kinds(self) -> list[int]:
         """How many there are behind each block."""
-        return [len(entry.kinds) for entry in self.entries[1:]]
+        return [len(entry.kinds) for entry in self.entries[2::2]]
 
     @cached_property
     def ideal(self) -> str:
@@ -88,9 +88,10 @@ class Report:
         """Register → the largest error in steps."""
         found: dict[str, Fraction] = {}
         for kind in self.met:
+            inexact = {name for name, domain in kind.box.items() if not isinstance(domain, Integer)}
             for index, polynomial in kind.registers.items():
-                if index >= 0 and (error := kind.error(polynomial) / kind.space.step):
-                    name = self.registers[index]
+                if index >= 0 and not inexact.isdisjoint(polynomial.atoms):
+                    name, error = self.registers[index], kind.error(polynomial) / kind.space.step
                     found[name] = max(error, found.get(name, Fraction(0)))
         return found
 
@@ -132,9 +133,9 @@ def check(model: Model, language: Language) -> Report:
     report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
     require_weights(model, language)
     kinds = embedded(model, language)
-    for number in range(len(model.layers)):
+    for number in range(2 * len(model.layers)):
         report.stands_at(kinds)
-        kinds = behind_block(model, language, number, kinds, report)
+        kinds = behind_sublayer(model, language, number, kinds, report)
     report.stands_at(kinds)
     require_output(model, kinds)
     return report
@@ -142,11 +143,12 @@ def check(model: Model, language: Language) -> Report:
 
 def require_weights(model: Model, language: Language) -> None:
     """Raises Refused with the first weight that is no element of the format."""
-    fmt, sizes = model.arithmetic.format, Bounded(Space(model.arithmetic.format), {}, {SIZE: Integer(*language.sizes)})
+    space = Space(model.arithmetic.format)
+    sizes = Bounded(space, {}, {SIZE: Integer(*language.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
-        if max(map(abs, sizes.bounds(form))) > fmt.max_value or not sizes.on_grid(form):
-            raise Refused(where, f"weight {weight} is not an element of {fmt.name}")
+        if max(map(abs, sizes.bounds(form))) > space.largest or not sizes.on_grid(form):
+            raise Refused(where, f"weight {weight} is not an element of {space.format.name}")
 
 
 def require_output(model: Model, kinds: Sequence[Kind]) -> None:
@@ -210,8 +212,14 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
     return done
 
 
-def behind_block(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
-    """The kinds behind a block. Behind the last one only the places of answers matter."""
+def behind_sublayer(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
+    """The kinds behind a sublayer: two to a block, the heads or the recurrence first."""
+    behind = _fed_forward if number % 2 else _mixed
+    return behind(model, language, number // 2, kinds, report)
+
+
+def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
+    """Behind a block's heads or recurrence. In the last block only the places of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     answers = language.answers if number == len(model.layers) - 1 else None
     at = f"block {number}"
@@ -250,13 +258,21 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
                 read += found
             parts = read
             width += len(head.value)
+        report.trace.append((f"{at}, attention", str(layer.out)))
         parts = [_written(kind, layer.out, at, model, fused) for kind in parts]
         report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
-    done: list[Kind] = []
-    where, loose = f"{at}, feed-forward", frozenset(index[name] for name in language.loose if name in index)
+    report.trace.append((at, f"read behind: {sorted(model.live(number, feed_forward=True))}"))
+    return parts
+
+
+def _fed_forward(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
+    """Behind a block's feed-forward."""
+    layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
+    at, where, done = f"block {number}", f"block {number}, feed-forward", list[Kind]()
+    loose = frozenset(i for i, name in enumerate(model.registers) if name in language.loose)
     rest, forgotten = layer.feed_forward.without(loose)
-    for kind in parts:
+    for kind in kinds:
         kind, told = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
         report.trace += [(where, part) for part in told]
         done += feed_forward(kind, rest, where, model.registers, fused, forgotten)
@@ -267,6 +283,7 @@ def behind_block(model: Model, language: Language, number: int, kinds: Sequence[
     report.behind += [(number, kind, live) for kind in done]
     # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
     report.trace += [(f"{at}, feed-forward", kind) for kind in done]
+    report.trace.append((at, f"read behind: {sorted(live)}"))
     return merged(done, model.live(number))
 
 

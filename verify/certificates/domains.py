@@ -91,7 +91,7 @@ class Space:
 
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""
-        return round_fraction(value, self.format).quanta * self.format.quantum
+        return round_fraction(value, self.format).quanta * self.step
 
     def reciprocal(self, m: int) -> Fraction:
         """ROUND(1/m)."""

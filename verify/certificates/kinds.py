@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from verify.certificates.bounds import Bounded
 from verify.certificates.domains import (
-    POSITION,
     SHARED,
     SIZE,
     Domain,
@@ -258,10 +257,10 @@ class Kind(Bounded):
 
     # Names
 
-    def renamed(self) -> tuple[Kind, str]:
-        """The same kind at another position: every atom has a new name. Also that of the position."""
+    def renamed(self) -> tuple[Kind, dict[str, str]]:
+        """The same kind at another position: every atom has a new name. Also the new names of the old."""
         names = {name: name if name == SIZE else self.space.fresh(name[0]) for name in self.box}
-        return self.called(names), names[POSITION]
+        return self.called(names), names
 
     def called(self, names: Mapping[str, str]) -> Kind:
         """The same kind with other names for all atoms."""
@@ -304,9 +303,10 @@ class Kind(Bounded):
         """With the live registers only, and the atoms that they need."""
         registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
         freed = replace(self, registers=registers)._freed()
-        return freed._needed(freed.registers)
+        return freed.needed(freed.registers)
 
-    def _needed(self, registers: Mapping[int, Polynomial]) -> Kind:
+    def needed(self, registers: Mapping[int, Polynomial]) -> Kind:
+        """With these registers only, and the atoms that they need."""
         wanted = {*SHARED} | {name for p in registers.values() for name in p.atoms}
         queue = list(wanted)
         while queue:

@@ -176,8 +176,8 @@ def _difference(kind: Kind, x: str, y: str) -> tuple[int, int]:
     return -high, -low
 
 
-def shaped(kind: Kind) -> tuple[Kind, object]:
-    """The kind with its atoms called by their order, and what another kind must share to be merged with it."""
+def by_order(kind: Kind) -> dict[str, str]:
+    """Names of its atoms by the order in which its registers have them."""
     names = {name: name for name in SHARED}
 
     def visit(polynomial: Polynomial) -> None:
@@ -200,7 +200,12 @@ def shaped(kind: Kind) -> tuple[Kind, object]:
         visit(polynomial)
     for name in kind.box:
         names.setdefault(name, f"{name[0]}#{len(names)}")
-    called = kind.called(names)
+    return names
+
+
+def shaped(kind: Kind) -> tuple[Kind, object]:
+    """The kind with its atoms called by their order, and what another kind must share to be merged with it."""
+    called = kind.called(by_order(kind))
     domains = tuple(sorted((name, _type(domain)) for name, domain in called.box.items()))
     registers = tuple((i, "" if p.atoms <= SHARED else str(p)) for i, p in called.registers.items())
     return called, (kind.name, registers, domains, comparisons(called), kind.position.high == 1)

@@ -35,6 +35,17 @@ def places(model: Transformer) -> list[Place]:
     ]
 
 
+def sublayer_of(model: Transformer, place: Place) -> int:
+    """Two to a block, the heads or the recurrence first."""
+    number, array, _ = place
+    return 2 * number + (array >= _mixing_arrays(model.blocks[number]))
+
+
+def _mixing_arrays(block: Block) -> int:
+    """How many arrays of `block_arrays` are no feed-forward's."""
+    return len(HEAD) * len(block.heads) if block.recurrence is None else len(RECURRENCE)
+
+
 def weight_at(model: Transformer, place: Place) -> float:
     """The weight itself."""
     b, a, entry = place
@@ -99,7 +110,7 @@ def named(wired: Wired, place: Place) -> str:
     """Where a weight is: block, head, matrix, row and column, registers by name."""
     b, a, entry = place
     block = wired.model.blocks[b]
-    heads = 4 * len(block.heads) if block.recurrence is None else len(RECURRENCE)
+    heads = _mixing_arrays(block)
     if a < heads and block.recurrence is not None:
         where, matrix = f"block {b}, recurrence", RECURRENCE[a]
         return f"{where}, {matrix}, register {wired.registers[entry[0]]}, register {wired.registers[entry[1]]}"

@@ -25,7 +25,7 @@ Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has th
 @dataclass(frozen=True)
 class Key:
     """A query and one kind of key. exact: the score. own: the key's atoms. sure, many: there is such a key, there may be
-    several. group, count: registers.
+    several. group, count: registers. told: what the key is.
     """
 
     joint: Kind
@@ -35,17 +35,22 @@ class Key:
     group: Polynomial
     count: Polynomial
     many: bool
+    told: str
 
 
 @dataclass
 class Outcome:
-    """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score."""
+    """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score.
+
+    told: which keys these are, and what the equal ones are equal to.
+    """
 
     winners: list[Kind] = field(default_factory=list)
     tied: list[Kind] = field(default_factory=list)
     winning: Fraction = Fraction(0)
     lead: Fraction = Fraction(0)
     by_invariant: bool = False
+    told: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -141,9 +146,11 @@ class Race:
                 others.append(e)
         if equal:
             found.by_invariant = True
+            found.told += [f"equal to {shared[0]}", *(e.key.told for e, _ in equal)]
             self._nearest(equal, others, found, leads, where)
         elif all(self._upper(e) == self._lower(e) for e in others) and len({self._upper(e) for e in others}) == 1:
             found.tied = [e.key.joint for e in others]
+            found.told += [f"tied {e.key.told}" for e in others]
         else:
             raise Undecided(where, f"who wins at {self.query.name} is not known")
         found.lead = min(leads, default=Fraction(0))
@@ -214,6 +221,7 @@ class Race:
         for e in others:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
             found.winners.append(e.key.joint)
+            found.told.append(f"default {e.key.told}")
         last = max(int(joint.bounds(e.index)[1]) for e, joint in equal)
         for part in self._cases(last, noise, leads, where):
             for e, joint in equal:

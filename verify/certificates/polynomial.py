@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import cast
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
@@ -24,7 +25,7 @@ class Polynomial:
     @cached_property
     def atoms(self) -> frozenset[str]:
         """Every atom that occurs."""
-        return frozenset(atom for monomial in self.terms for atom in monomial)
+        return frozenset(chain.from_iterable(self.terms))
 
     @property
     def constant(self) -> Fraction:
@@ -39,7 +40,7 @@ class Polynomial:
     @cached_property
     def is_affine(self) -> bool:
         """Whether every monomial has at most one atom."""
-        return all(len(monomial) <= 1 for monomial in self.terms)
+        return max(map(len, self.terms), default=0) <= 1
 
     @cached_property
     def canonical(self) -> tuple[Form, Number]:
@@ -84,21 +85,27 @@ class Polynomial:
         """With polynomials in place of some atoms."""
         if self.atoms.isdisjoint(values):
             return self
-        result = ZERO
+        terms: dict[Monomial, Fraction] = {}
         for monomial, c in self.terms.items():
-            kept = tuple(atom for atom in monomial if atom not in values)
+            kept = tuple([atom for atom in monomial if atom not in values])
             term = Polynomial({kept: c})
-            for atom in monomial:
-                if atom in values:
-                    term = term * values[atom]
-            result = result + term
-        return result
+            if len(kept) < len(monomial):
+                for atom in monomial:
+                    if atom in values:
+                        term = term * values[atom]
+            for found, d in term.terms.items():
+                terms[found] = terms.get(found, NONE) + d
+        return _of(terms)
 
     def renamed(self, names: Mapping[str, str]) -> Polynomial:
         """With other names for its atoms, all different."""
         return Polynomial({tuple(sorted([names[a] for a in monomial])): c for monomial, c in self.terms.items()})
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         def show(monomial: Monomial, c: Fraction) -> str:
             return "·".join([*([] if c == 1 and monomial else [str(c)]), *monomial])
 

@@ -1,6 +1,6 @@
-"""A certified model of which one block is not what it was: the check from that block on, until it goes on as before.
+"""A certified model of which one sublayer is not what it was: the check from there on, until it goes on as before.
 
-Up to the block nothing is new. Behind it, if the kinds are those of the certified model, so is all the rest.
+Up to the sublayer nothing is new. Behind it, if the kinds are those of the certified model, so is all the rest.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from verify.certificates.checker import Entry, Report, behind_block, require_output, require_weights
+from verify.certificates.checker import Entry, Report, behind_sublayer, require_output, require_weights
 from verify.certificates.domains import Space
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Language
@@ -16,23 +16,23 @@ from verify.certificates.model import Model
 
 
 def is_same_function(
-    model: Model, language: Language, own: Model, certified: Report, block: int, *, at_once: bool = False
+    model: Model, language: Language, own: Model, certified: Report, changed: int, *, at_once: bool = False
 ) -> bool:
     """Whether the ideal model is that of the certified one. Raises Refused or Undecided as `check` does.
 
-    own, certified: the model of which the weights of this block were changed, and the report on it. at_once: returns at the first
-    difference, though some later place may have to be refused.
+    own, certified: the model of which the weights of this sublayer were changed, and the report on it. at_once: returns at the
+    first difference, though some later place may have to be refused.
     """
     require_weights(model, language)
-    start = next((i for i in range(block) if _kept(model, i) != _kept(own, i)), block)
+    start = next((i for i in range(changed) if _kept(model, i) != _kept(own, i)), changed)
     entry, same = certified.entries[start], True
     space = Space(model.arithmetic.format, entry.names)
     kinds = [replace(kind, space=space) for kind in entry.kinds]
-    for number in range(start, len(model.layers)):
-        if same and number > block and _goes_on(kinds, space, certified.entries[number]):
+    for number in range(start, 2 * len(model.layers)):
+        if same and number > changed and _goes_on(kinds, space, certified.entries[number]):
             return True
         report = Report(model.registers)
-        kinds = behind_block(model, language, number, kinds, report)
+        kinds = behind_sublayer(model, language, number, kinds, report)
         before, behind = certified.entries[number : number + 2]
         same = same and report.told == certified.told[before.trace : behind.trace]
         if at_once and not same:
@@ -41,9 +41,9 @@ def is_same_function(
     return same
 
 
-def _kept(model: Model, block: int) -> tuple[frozenset[int], frozenset[int]]:
-    """The registers that are read behind a block, and by its feed-forward too."""
-    return model.live(block), model.live(block, feed_forward=True)
+def _kept(model: Model, number: int) -> frozenset[int]:
+    """The registers that are read behind a sublayer."""
+    return model.live(number // 2, feed_forward=number % 2 == 0)
 
 
 def _goes_on(kinds: Sequence[Kind], space: Space, entry: Entry) -> bool:

@@ -291,7 +291,8 @@ def followers(kinds: Sequence[Kind]) -> list[list[int]]:
 
 def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     """The kind where the position before has left this state; None if none can."""
-    past, place = state.renamed()
+    past, names = state.renamed()
+    place = names[POSITION]
     mine, its = kind.box[SIZE], past.box[SIZE]
     assert isinstance(mine, Integer)
     assert isinstance(its, Integer)

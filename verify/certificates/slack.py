@@ -23,12 +23,13 @@ from verify.certificates.domains import Refused, Undecided
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, wired_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model, described
-from verify.certificates.mutants import CHANGES, Place, mutant, named, places, weight_at, with_weight
+from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
 from verify.certificates.recheck import is_same_function
 from verify.certificates.rows import of_matrices
 
 OTHER_FUNCTION = "another function"
 Change = tuple[Place, str]
+_Free = tuple[Fraction, Fraction, str]  # least and largest weight, and a hard input that an end answers wrongly
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,15 @@ class Surveyor:
         layers[block] = of_matrices(model.blocks[block])
         return replace(own, layers=tuple(layers))
 
-    def verdict(self, model: Transformer, block: int, *, at_once: bool = False) -> str:
-        """What the check says of weights that differ in one block; their ideal model must be the construction's.
+    def verdict(self, model: Transformer, place: Place, *, at_once: bool = False) -> str:
+        """What the check says of a model that differs at this place; its ideal model must be the construction's.
 
         at_once: OTHER_FUNCTION may be said of what would be refused.
         """
         own, language, found = self._own
         try:
-            same = is_same_function(self._changed(model, block), language, own, found, block, at_once=at_once)
+            changed = self._changed(model, place[0])
+            same = is_same_function(changed, language, own, found, sublayer_of(model, place), at_once=at_once)
         except Undecided:
             return UNKNOWN
         except Refused:
@@ -117,26 +119,29 @@ class Surveyor:
         """So many changes, and so many hard inputs for those that are certified."""
         drawn = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
         inputs = hard_inputs(self.subject, self.wired, sample, seed)
-        verdicts, slack, ends = Counter[str](), [], dict[Place, tuple[float, float]]()
+        own, verdicts, slack, free = self.wired.model, Counter[str](), list[Slack](), dict[Place, _Free]()
         for place, change in drawn:
-            model = mutant(self.wired.model, place, change, self.step)
-            verdict = self.verdict(model, place[0])
+            model = mutant(own, place, change, self.step)
+            verdict = self.verdict(model, place)
             verdicts[verdict] += 1
             if verdict == CERTIFIED:
-                ends[place] = ends.get(place) or self.interval(place)
-                slack.append(self._slack(place, change, model, ends[place], inputs))
+                if place not in free:
+                    free[place] = self._free(place, inputs)
+                weight, (low, high, wrong) = Fraction(weight_at(own, place)), free[place]
+                wrong = wrong or self._wrong(model, inputs)
+                slack.append(Slack(named(self.wired, place), change, weight, low, high, wrong))
         return Survey(len(self.changes), len(drawn), verdicts, slack, len(inputs))
 
-    def _slack(
-        self, place: Place, change: str, model: Transformer, ends: tuple[float, float], inputs: list[HardInput]
-    ) -> Slack:
-        own, models = self.wired.model, [model]
-        models += [with_weight(own, place, end) for end in ends if end != weight_at(own, place)]
-        wrong = next(filter(None, (first_wrong(self.wired, one, inputs) for one in models)), None)
+    def _free(self, place: Place, inputs: list[HardInput]) -> _Free:
+        own, ends = self.wired.model, self.interval(place)
+        moved = (with_weight(own, place, end) for end in ends if end != weight_at(own, place))
         low, high = map(Fraction, ends)
-        return Slack(
-            named(self.wired, place), change, Fraction(weight_at(own, place)), low, high, wrong[0].text if wrong else ""
-        )
+        return low, high, next(filter(None, (self._wrong(model, inputs) for model in moved)), "")
+
+    def _wrong(self, model: Transformer, inputs: list[HardInput]) -> str:
+        """The first input that is answered wrongly; "" for none."""
+        found = first_wrong(self.wired, model, inputs)
+        return found[0].text if found else ""
 
     def interval(self, place: Place) -> tuple[float, float]:
         """The least and the largest number that this weight may be, as far as bisection tells."""
@@ -148,7 +153,7 @@ class Surveyor:
 
         def holds(steps: int) -> bool:
             changed = with_weight(model, place, weight + side * steps * self.step)
-            return self.verdict(changed, place[0], at_once=True) == CERTIFIED
+            return self.verdict(changed, place, at_once=True) == CERTIFIED
 
         near, far = 0, 1
         while far <= most and holds(far):

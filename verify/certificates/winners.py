@@ -39,7 +39,7 @@ def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) 
                 part = joint.restricted(square.form, Fraction(0), Fraction(0))
                 if part is None:
                     return None
-                candidate = scored(replace(candidate, joint=part, whole=False))
+                candidate = scored(replace(candidate, joint=part, whole=False, equal=(*candidate.equal, square.form)))
                 break
         else:
             return candidate
@@ -71,6 +71,15 @@ class Winners:
                 return Fraction(0)
         gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
         return min([*lost, *gaps, *([least * self.apart] if any(on) else [])], default=Fraction(0))
+
+    def ranks(self) -> list[int]:
+        """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""
+        on, _ = self.line()
+        pairs = [(c, is_on) for c, is_on in zip(self.parts, on, strict=True)]
+        return [
+            sum(other.upper < c.lower and not (is_on and is_other_on) for other, is_other_on in pairs)
+            for c, is_on in pairs
+        ]
 
     def line(self) -> tuple[list[bool], Fraction]:
         """Which parts are on the line, and by how much it differs at two positions that are beside each other, at least."""

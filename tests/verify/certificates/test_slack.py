@@ -50,19 +50,17 @@ def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor
         changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
         judged = held_against(judge(changed, language), changed, subject.construction, own, found)
         verdict = OTHER_FUNCTION if ANOTHER in judged.what else judged.verdict
-        assert surveyor.verdict(model, place[0]) == verdict, (place, change)
-        at_once = surveyor.verdict(model, place[0], at_once=True)
+        assert surveyor.verdict(model, place) == verdict, (place, change)
+        at_once = surveyor.verdict(model, place, at_once=True)
         assert (at_once == CERTIFIED) == (verdict == CERTIFIED)
 
 
 def test_a_register_that_nobody_read_before_is_known_to_the_check() -> None:
     """A key of the last block reads one that the check of the model itself has forgotten there."""
     surveyor = Surveyor(Subject("ngram", 4))
-    last = len(surveyor.wired.model.blocks) - 1
-    assert [surveyor.verdict(with_weight(surveyor.wired.model, (last, 0, (row, 9)), 1.0), last) for row in (0, 1)] == [
-        REFUSED,
-        OTHER_FUNCTION,
-    ]
+    own = surveyor.wired.model
+    queries = [(len(own.blocks) - 1, 0, (row, 9)) for row in (0, 1)]
+    assert [surveyor.verdict(with_weight(own, at, 1.0), at) for at in queries] == [REFUSED, OTHER_FUNCTION]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_an_interval(name: str, free: bool) -> None:
     assert (low < high) == free
     for weight, verdict in ((low, True), ((low + high) // 2, True), (high, True), (low - INDEX.step, False)):
         changed = with_weight(INDEX.wired.model, at, weight)
-        assert (INDEX.verdict(changed, at[0], at_once=True) == CERTIFIED) == verdict
+        assert (INDEX.verdict(changed, at, at_once=True) == CERTIFIED) == verdict
 
 
 def test_hard_inputs_contradict_a_model_that_is_wrong() -> None:

@@ -92,7 +92,9 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
     # The logit that overrides a vertex's; the gates that compare with a place.
     override, gate = 2 * (1 << n.bit_length()) ** 2 * scale.unit**2, 3 * scale.places + 3 * n
     most = 1 << scale.fraction_bits
-    return scale.fits(2, sequential=discipline is Discipline.SEQUENTIAL) and override < most and gate < most
+    first = layout.end_of_prompt is not None
+    fits = scale.fits(2, first=first, sequential=discipline is Discipline.SEQUENTIAL)
+    return fits and override < most and gate < most
 
 
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:

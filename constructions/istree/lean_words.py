@@ -11,7 +11,7 @@ from constructions.models.construction import Derived, numbers_of
 from constructions.parts.heads.match_last import Scale
 
 STATEMENT = "A Transformer of five blocks decides whether a graph is a tree, by the same search, with integers only."
-PRECISION = "p ≤ 3·log2 n + 2·log2(1 + log2 n) + 13: n² and a preference over 5n places must fit p − 1 digits together"
+PRECISION = "p ≤ 3·log2 n + 2·log2(1 + log2 n) + 11: n² and a preference over 5n places must fit p − 1 digits together"
 
 BLOCKS: Mapping[int, str] = {
     1: "constants, places, and where the prompt ends",
@@ -61,6 +61,9 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
         Derived("W", scale.preference, "λ/(2F): what the square of a distance from the wish costs"),
         Derived("R", Fraction(scale.reach), "the reach of the preference, W·((F + K − 1)² − F²)"),
         Derived("S", Fraction(scale.mismatch), "what unequal keys cost: a power of two from R + 2λ on"),
+        Derived(
+            "c", Fraction(scale.origin), "what keys and queries are counted from: 1 if n is a power of two, else 0"
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from constructions.istree import transformer
 from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
 from verify.bits.floats import fine_ladder, formats
-from verify.bits.search import Point, Row, State, Witness, ladder, numbers_differ, search
+from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
 from verify.bits.subjects import LONGEST, Case, Subject, variants_of
 from verify.precision import main
 
@@ -77,6 +77,16 @@ def test_a_chain_of_thought_counts_token_by_token() -> None:
     assert said[:right] == expected[:right]
     assert (said[right], expected[right]) == (last.witness.said, last.witness.expected)
     assert not found.refuted
+
+
+@pytest.mark.parametrize("n", [6, 7, 8, 16, 32, 64])
+def test_two_bits_less_than_lean_is_wired_for_are_too_few(n: int) -> None:
+    """Powers of two above all: 2^q is just above R_p, so that n itself might take a bit that no other number takes."""
+    lean = Subject("istree", "lean")
+    bits = lean.wired_for(n) - 2
+    wired, cases = lean.build(n, bits), lean.cases(n)
+    assert not lean.certified(n, bits)
+    assert first_failure(wired, cases, emulated(wired.model, wired.arithmetic)) is not None
 
 
 def test_below_the_floor_two_numbers_are_the_same_and_some_input_fails() -> None:

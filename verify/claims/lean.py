@@ -134,15 +134,15 @@ def test_constant_size(check: Check) -> None:
     task="istree",
     aspect="lean-precision",
     source=lean.SOURCE,
-    statement="The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 13 and 4·log2 n + 13 in the "
+    statement="The p that the lean weights are derived for is at most 3·log2 n + 2·log2(1 + log2 n) + 11 and 4·log2 n + 11 in the "
     "paper's layout, 4·log2 n + 2·log2(1 + log2 n) + 13 where prompts have any length.",
     variant="lean",
 )
 def test_precision(check: Check) -> None:
     def within(n: int) -> Counterexample | None:
         bits, paper, eos = math.log2(n), lean.least_precision(n), lean.least_precision(n, layout="eos")
-        more = 2 * math.log2(1 + bits) + 13 + 1e-9
-        if paper <= min(3 * bits + more, 4 * bits + 13) and eos <= 4 * bits + more:
+        more = 2 * math.log2(1 + bits) + 1e-9
+        if paper <= min(3 * bits + more, 4 * bits) + 11 and eos <= 4 * bits + more + 13:
             return None
         return Counterexample(paper=paper, eos=eos)
 

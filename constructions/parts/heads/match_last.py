@@ -13,13 +13,18 @@ leads by W·((F + 1)² − F²) or more; hence W = λ/(2·F) and R ≤ 1.07·λ�
 
 Defaults. With default=True, position 1, where all x' are 0, has no term S·Σx². As the last place of all it is what is left if no
 other key is equal; if the first is wanted, it pays D = R + λ. Unequal keys lie S ≥ R + 2λ below, which is λ below position 1.
-A constant moves equal keys to ±R/2, so that 2^q ≥ R/2 + 3λ keeps apart what saturates.
+A constant moves equal keys to ±R/2, so that 2^q ≥ R/2 + λ keeps them apart from what saturates, R/2 + 2λ where D is paid.
 
 Copy. Without pairs and with the wish k − s, λ is the factor itself: the winner scores 0, its neighbours −λ.
 
 Splitting. A factor f between a key of size x and a query of size y is split into 2^i and 2^−i·f, with both entries below 2^q and
-multiples of 2^−q: x·y·f < 2^(2q) is enough, up to the rounding of i. So S·2n² < 2^(2q) decides where K = O(n), and p = 3·log2 n +
-O(log log n); R/2 < 2^q decides where K = O(n²), and p = 4·log2 n + O(log log n).
+multiples of 2^−q: x·y·f < 2^(2q) is enough, up to the rounding of i. With +2S·x'·x in two halves, and squares pair by pair,
+S·n² < 2^(2q) decides where K = O(n), and p = 3·log2 n + O(log log n); R/2 < 2^q decides where K = O(n²), and p = 4·log2 n +
+O(log log n).
+
+Counting from c. Entries are powers of two times numbers up to n. If n is one as well, so is the largest entry, and as 2^q itself is
+just above R_p, both sides would lose a bit to the number n alone. There keys and queries are counted from c = 1, which leaves their
+differences as they are and nothing above n − 1.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from constructions.parts.heads.match import TEST_PAIR, Pair, equality_needs
-from constructions.wiring.affine import Affine, reg, total
+from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Setting
 from constructions.wiring.register import squared
@@ -136,44 +141,42 @@ class Scale:
         """S: a power of two, so that an engine which only sees numbers can tell the least mismatch."""
         return 1 << (self.reach + 2 * self.lead - 1).bit_length()
 
+    @property
+    def origin(self) -> int:
+        """c: 1 if n is a power of two, so that no key or query is as large, else 0."""
+        n = self.setting.n
+        return int(n > 2 and n == 1 << (n - 1).bit_length())
+
     def whole(self, form: Affine) -> Affine:
         """A register in units as the integer that it stands for."""
         return (1 << self.halvings) * form
 
-    def fits(self, pairs: int, *, sequential: bool = False) -> bool:
-        """Whether every entry and sum of the heads with so many pairs, and of a copy, fits the format and is exact."""
-        q, b = self.fraction_bits, self.halvings
-        test = TEST_PAIR
-        terms = [*self._equality([test] * pairs, default=True), self._default()]
+    def fits(self, pairs: int, *, first: bool, sequential: bool = False) -> bool:
+        """Whether every entry and sum of a copy and of the heads with up to so many pairs fits the format and is exact.
+
+        first: whether one of them has a default and wants the first place.
+        """
+        q, tests = self.fraction_bits, [TEST_PAIR] * (pairs if sequential else 1)  # pairs are alike but for sums
+        terms = [*self._equality(tests, default=True), *([self._default()] if first else [])]
         terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
         copied = list(self._copied(reg("place")))
         within = all(low <= high for term in (*terms, *copied) for low, high in [term.shares(q)])
-        sums: Fraction | int = self.reach // 2 + 3 * self.lead + 1
+        sums: Fraction | int = self.reach // 2 + (2 if first else 1) * self.lead + 1
         if sequential:  # every sum of some of the terms
             sums = max(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some) + 1 for some in (terms, copied))
-        return within and 2 * b <= q and sums < 1 << q
+        return within and 2 * self.halvings <= q and sums < 1 << q
 
     def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
-        n, u = self.setting.n, self.unit
-        one, first = reg("one"), reg("first")
-        factor = self.mismatch / u**2
-        squares, many = n * n * u * u, len(pairs)
-        yield Term(
-            total(p.key_squared for p in pairs),
-            many * squares,
-            u * u,
-            one,
-            Fraction(1),
-            Fraction(1),
-            -factor,
-            "−S·Σx'²",
-        )
+        u, c, one, unity = self.unit, self.origin * self.unit, reg("one"), Fraction(1)
+        asked, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
+        factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
         for p in pairs:
-            yield Term(p.key, n * u, u, p.query, n * u, u, 2 * factor, "+2S·x'·x")
-        asked, text = (one - first, "−S·Σx² unless k' = 1") if default else (one, "−S·Σx²")
-        yield Term(
-            asked, Fraction(1), Fraction(1), total(p.query_squared for p in pairs), many * squares, u * u, -factor, text
-        )
+            keys = p.key - c * asked, p.key_squared - 2 * c * p.key + c * c * asked
+            query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
+            yield Term(keys[1], most**2, u * u, one, unity, unity, -factor, "−S·x'²")
+            for half in ("a half", "the other half"):
+                yield Term(keys[0], most, u, query[0], most, u, factor, f"+2S·x'·x, {half}")
+            yield Term(asked, unity, unity, query[1], most**2, u * u, -factor, text)
 
     def _default(self) -> Term:
         one = Fraction(1)

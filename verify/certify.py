@@ -49,6 +49,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
   {PROG} recall --model hybrid               a recurrence in place of a head; rag: and a search
+  {PROG} turing --model rag --all-n          any text of up to n steps of BB(2), for every n
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
 covered: {", ".join(RETRIEVERS)} and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
@@ -125,8 +126,10 @@ def _command(argv: Sequence[str]) -> int:
         args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model
     )
     if args.what == "turing":
-        if args.all_n or args.mutants is not None:
-            raise cli.CommandError("--all-n and --mutants are not for turing")
+        if args.mutants is not None:
+            raise cli.CommandError("--mutants is not for turing")
+        if args.all_n and args.model == "cot":
+            raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
         if args.cells is not None and args.model != "cot":
             raise cli.CommandError("--cells is for cot; a text of the other models may visit as many as it has steps")
         subject = replace(_of_machine(subject, args.machine or "bb2", args.tape), cells=args.cells)

@@ -55,9 +55,11 @@ from constructions.turing.tape_models import (
     TO_RIGHT,
     WRITES,
     Task,
+    TaskOfAnySize,
     arrow,
     halted,
     kinds,
+    number_families,
     read,
     read_steps,
     table,
@@ -67,7 +69,7 @@ from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
 from constructions.wiring.register import squared
-from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
@@ -107,25 +109,25 @@ CELL_ZERO = Finding(
 FINDINGS: tuple[Finding, ...] = (OWN_RECORD, CELL_ZERO)
 
 
-def _words(task: Task) -> Words:
-    return words(task, specials=(OUT,))
+def _words(task: TaskOfAnySize, cells: tuple[int, int] | None = None) -> Words:
+    return words(number_families(task, cells), (OUT,))
 
 
-def _shift(task: Task, printed: frozenset[str]) -> int:
-    return 0 if CELL_ZERO.id in printed else 1 - task.cells[0]
+def _shift(task: TaskOfAnySize, printed: frozenset[str]) -> int:
+    return 0 if CELL_ZERO.id in printed else 1 - task.ends[0]
 
 
-def sequence_length(task: Task) -> int:
+def sequence_length(task: TaskOfAnySize) -> int:
     """The most tokens, prompt included: the last one says whether the machine has halted."""
     return 1 + len(task.tape) + STEP * task.steps + 1
 
 
-def _beyond(task: Task) -> int:
+def _beyond(task: TaskOfAnySize) -> int:
     """M: above every position and number, shifted."""
     return sequence_length(task) + 2 * task.last_cell + len(LETTERS) + 1
 
 
-def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
+def _linear_block(task: TaskOfAnySize, attention: BlockPlan, printed: frozenset[str]) -> BlockPlan:
     one, number, cell, state = as_affine(1), reg(NUMBER), reg(CELL), reg(STATE)
     shift, beyond = _shift(task, printed), _beyond(task)
     signs = (1, -1) if CELL_ZERO.id in printed else (1,)  # a shifted cell is never negative
@@ -168,8 +170,8 @@ def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> 
         Gadget(
             "has the head left the space",
             (
-                Unit(reg(POINTER) - task.cells[-1], arrow(), {"outside": 1}),
-                Unit(task.cells[0] - reg(POINTER), arrow(), {"outside": 1}),
+                Unit(reg(POINTER) - task.ends[1], arrow(), {"outside": 1}),
+                Unit(task.ends[0] - reg(POINTER), arrow(), {"outside": 1}),
             ),
         ),
     )
@@ -178,7 +180,7 @@ def _linear_block(task: Task, attention: BlockPlan, printed: frozenset[str]) -> 
     return BlockPlan((), gadgets, (*units, pointer))
 
 
-def _blocks(task: Task, setting: Setting, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
+def _blocks(task: TaskOfAnySize, setting: Setting, listed: Words, printed: frozenset[str]) -> tuple[BlockPlan, ...]:
     query = reg(POINTER) + _shift(task, printed) * reg("one")
     pair = Pair(reg("key"), query, reg(squared("key")), reg(squared("pointer")))
     head = match_close("the cell at the pointer", (pair,), {"read": reg("recorded")}, setting)
@@ -191,7 +193,7 @@ def _blocks(task: Task, setting: Setting, printed: frozenset[str]) -> tuple[Bloc
         Rule(f"{HALT} where the state has no row", (reg("halted"),), HALT),
         Rule(f"{OUT} where the tape has no such cell", (reg("outside") - reg("halted"),), OUT),
     )
-    output = (*decide(rules, _words(task)), kinds(), table(task, reg("row") + reg("read")))
+    output = (*decide(rules, listed), kinds(), table(task, reg("row") + reg("read")))
     attention = BlockPlan((head,), output)
     return _linear_block(task, attention, printed), attention
 
@@ -204,8 +206,8 @@ def least_precision(
     The head matches keys as large as there are cells over the whole sequence: O(log steps) bits; the logits 2c·i of cells, the
     products with ReLU(x + M·(g − 1)), M² in size, and the table's sums take less for all but small numbers.
     """
-    task = Task(machine, steps, tape, cells)
-    length, largest = sequence_length(task), task.cells[-1] + _shift(task, frozenset())
+    task = TaskOfAnySize(machine, steps, tape, cells)
+    length, largest = sequence_length(task), task.ends[1] + _shift(task, frozenset())
     own = least_odd_precision(lambda q: max(2 * (2 * _beyond(task)).bit_length() + 1, task.table_bits))
     fused = max(own, position_square_precision(largest, length), match_precision(largest, length))
     if discipline is Discipline.FUSED:
@@ -214,6 +216,14 @@ def least_precision(
 
     keys = spelled_out_key_precision(largest, length, by_position=True)
     return max(fused, keys, spelled_out_position_precision(length))
+
+
+def plan(
+    task: TaskOfAnySize, fmt: Format, *, printed: frozenset[str] = frozenset(), cells: tuple[int, int] | None = None
+) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks, not yet matrices; cells: the first and the last for which there is a word."""
+    listed, setting = _words(task, cells), Setting(max(task.steps, 1), sequence_length(task), fmt)
+    return listed.embedding(), _blocks(task, setting, listed, printed)
 
 
 def build(
@@ -235,11 +245,9 @@ def build(
     task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
     least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
     fmt = format_of(least, precision_bits, f"{steps} steps")
-    setting, arithmetic = Setting(max(steps, 1), sequence_length(task), fmt), Arithmetic(fmt, discipline)
-    blocks = _blocks(task, setting, chosen)
-    return wired_of(
-        "turing", SOURCE, FINDINGS, chosen, steps, _words(task).embedding(), blocks, arithmetic, setting.length
-    )
+    embedding, blocks = plan(task, fmt, printed=chosen)
+    arithmetic = Arithmetic(fmt, discipline)
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
 
 
 def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:

@@ -43,9 +43,11 @@ from constructions.turing.tape_models import (
     TO_RIGHT,
     WRITES,
     Task,
+    TaskOfAnySize,
     arrow,
     halted,
     kinds,
+    number_families,
     read,
     read_steps,
     table,
@@ -54,7 +56,7 @@ from constructions.turing.tape_models import (
 from constructions.wiring.affine import Affine, as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, least_odd_precision
-from constructions.wiring.wire import BlockPlan, Gadget, Unit
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline
 
@@ -124,14 +126,22 @@ def tape_search(printed: frozenset[str]) -> TapeSearch:
     return TapeSearch(".*?" if anywhere else "^.*", r"(\d)", ".*?$")
 
 
-def _words(task: Task, printed: frozenset[str]) -> Words:
+def families(
+    task: TaskOfAnySize, cells: tuple[int, int] | None = None, *, printed: frozenset[str] = frozenset()
+) -> tuple[Family, ...]:
+    """The numbers: those of a tape, and a search for each place of the prompt. cells: the first and the last, by default all."""
     spelled = r"^(?:\S\s*).{%d}(\S)" if CHARACTERS.id in printed else r"^<s>(?:\s\d){%d}\s(\d)"
-    search = tape_search(printed)
     places = Family(PLACE, 0, len(task.tape), lambda i: spelled % i)  # one behind the last
-    return words(task, [places], (FAILED, START_SEARCH, END_SEARCH, search.before, search.between, search.behind))
+    return (*number_families(task, cells), places)
 
 
-def _first_block(task: Task) -> BlockPlan:
+def _words(task: TaskOfAnySize, printed: frozenset[str], cells: tuple[int, int] | None = None) -> Words:
+    search = tape_search(printed)
+    pieces = (search.before, search.between, search.behind)
+    return words(families(task, cells, printed=printed), (FAILED, START_SEARCH, END_SEARCH, *pieces))
+
+
+def _first_block(task: TaskOfAnySize) -> BlockPlan:
     """Where a step stands, and the number of its rule. Behind a result stand `cell symbol cell state`."""
     one, cell, k = as_affine(1), reg(CELL), task.machine.symbols
     first = cell + back(END_SEARCH, 2) - 1
@@ -184,7 +194,7 @@ def _rules(search: TapeSearch) -> Iterator[Rule]:
     yield Rule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))
 
 
-def sequence_length(task: Task) -> int:
+def sequence_length(task: TaskOfAnySize) -> int:
     """The most tokens: prompt, copies, a search behind the last one, steps, and a word that says whether the machine has halted."""
     return 1 + len(task.tape) + COPY * len(task.tape) + 4 + STEP * task.steps + 1
 
@@ -195,11 +205,22 @@ def least_precision(machine: Machine, *, steps: int, tape: str, discipline: Disc
     Every number is an integer, so nothing is rounded if all fit (p − 1)/2 digits: positions, of which `sequential` needs no more;
     logits 2c·i − i² + 1 of cells, of which it forms 2c·i by itself; and the table's sums.
     """
-    task = Task(machine, steps, tape)
+    task = TaskOfAnySize(machine, steps, tape)
     largest = max(task.last_cell, len(LETTERS))
     return least_odd_precision(
         lambda q: max((2 * largest * largest + 1).bit_length(), sequence_length(task).bit_length(), task.table_bits)
     )
+
+
+def plan(
+    task: TaskOfAnySize, *, printed: frozenset[str] = frozenset(), cells: tuple[int, int] | None = None
+) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks, not yet matrices; cells: the first and the last for which there is a word."""
+    listed, first = _words(task, printed, cells), _first_block(task)
+    output = decide(tuple(_rules(tape_search(printed))), listed)
+    last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
+    remember = BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units))
+    return listed.embedding(), (remember, last)
 
 
 def build(
@@ -220,15 +241,9 @@ def build(
     fmt = format_of(
         least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, f"{steps} steps"
     )
-    vocabulary = _words(task, chosen)
-    output = decide(tuple(_rules(tape_search(chosen))), vocabulary)
-    last = BlockPlan((), (*output, kinds(), table(task, reg("rule"))))
-    first = _first_block(task)
-    blocks = (BlockPlan((), first.gadgets, (*window([first, last]), *first.linear_units)), last)
+    embedding, blocks = plan(task, printed=chosen)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of(
-        "turing", SOURCE, FINDINGS, chosen, steps, vocabulary.embedding(), blocks, arithmetic, sequence_length(task)
-    )
+    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
 
 
 def surroundings(wired: Wired) -> Respond:

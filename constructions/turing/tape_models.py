@@ -38,8 +38,8 @@ Integers = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Task:
-    """A machine, a word on its tape, the most steps, and the space. Raises MachineError.
+class TaskOfAnySize:
+    """A machine, a word on its tape, the most steps, and the space: all that weights are derived from. Raises MachineError.
 
     space: how many cells there are, with the word in the middle; by default as many as the steps can reach.
     """
@@ -51,6 +51,35 @@ class Task:
 
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and the last cell. If the space is not given, a run never leaves them."""
+        if self.space is None:
+            reach = max(self.steps, len(self.tape) - 1, 1)
+            return -reach, reach
+        left = (self.space - max(len(self.tape), 1)) // 2
+        return -left, self.space - left - 1
+
+    @property
+    def last_cell(self) -> int:
+        """A bound: no cell is further from cell 0."""
+        first, last = self.ends
+        return max(-first, last)
+
+    @property
+    def table_bits(self) -> int:
+        """Digits for every number in the table's sums: at most B·k products, a gate below B·k times a bend up to 4·25."""
+        keys = len(self.machine.rows) * self.machine.symbols
+        return (keys * keys * 8 * len(LETTERS)).bit_length()
+
+
+@dataclass(frozen=True)
+class Task(TaskOfAnySize):
+    """As far as a model can be wired for it and run. Raises MachineError."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.steps <= MOST_HISTORY:
             raise MachineError(f"this model is wired for 0 … {MOST_HISTORY:,} steps, not {self.steps}")
         if self.space is not None and self.space < max(len(self.tape), 1):
@@ -65,40 +94,27 @@ class Task:
 
     @property
     def cells(self) -> range:
-        """All cells that there are. If the space is not given, a run never leaves them."""
-        if self.space is None:
-            reach = max(self.steps, len(self.tape) - 1, 1)
-            return range(-reach, reach + 1)
-        left = (self.space - max(len(self.tape), 1)) // 2
-        return range(-left, self.space - left)
-
-    @property
-    def last_cell(self) -> int:
-        """A bound: no cell is further from cell 0."""
-        return max(-self.cells[0], self.cells[-1])
-
-    @property
-    def table_bits(self) -> int:
-        """Digits for every number in the table's sums: at most B·k products, a gate below B·k times a bend up to 4·25."""
-        keys = len(self.machine.rows) * self.machine.symbols
-        return (keys * keys * 8 * len(LETTERS)).bit_length()
+        """All cells that there are."""
+        first, last = self.ends
+        return range(first, last + 1)
 
     def prompt(self) -> list[str]:
         """<s> and the tape word."""
         return [START, *self.tape]
 
 
-def words(task: Task, families: Sequence[Family] = (), specials: Sequence[str] = ()) -> Words:
-    """The vocabulary: cells, symbols, states, and special words."""
-    return Words(
-        (
-            Family(CELL, task.cells[0], task.cells[-1], lambda c: f"@{c}"),
-            Family(SYMBOL, 0, task.machine.symbols - 1, DIGITS.__getitem__),
-            Family(STATE, 0, len(LETTERS) - 1, LETTERS.__getitem__),
-            *families,
-        ),
-        (START, TO_LEFT, TO_RIGHT, HALT, *specials),
+def number_families(task: TaskOfAnySize, cells: tuple[int, int] | None = None) -> tuple[Family, ...]:
+    """Cells, symbols and states. cells: the first and the last of them, by default the task's."""
+    return (
+        Family(CELL, *(task.ends if cells is None else cells), lambda c: f"@{c}"),
+        Family(SYMBOL, 0, task.machine.symbols - 1, DIGITS.__getitem__),
+        Family(STATE, 0, len(LETTERS) - 1, LETTERS.__getitem__),
     )
+
+
+def words(families: Sequence[Family], specials: Sequence[str]) -> Words:
+    """The vocabulary: numbers, and special words, beside those that all have."""
+    return Words(tuple(families), (START, TO_LEFT, TO_RIGHT, HALT, *specials))
 
 
 def arrow() -> Affine:
@@ -106,7 +122,7 @@ def arrow() -> Affine:
     return reg(TO_LEFT) + reg(TO_RIGHT)
 
 
-def table(task: Task, key: Affine) -> Gadget:
+def table(task: TaskOfAnySize, key: Affine) -> Gadget:
     """Writes what rule number k·state + symbol, the `key`, says: its symbol at WRITES, its state at ENTERS, else its direction.
 
     Derivation: a function of the key bends at integers alone, so one unit for each key adds it up: its value at 0, its slope behind
@@ -141,7 +157,7 @@ def kinds() -> Gadget:
     )
 
 
-def halted(task: Task) -> Gadget:
+def halted(task: TaskOfAnySize) -> Gadget:
     """A gadget: 1 or more at a direction if the state before it has no row, else 0."""
     return Gadget(
         "has the machine halted", (Unit(back(NUMBER, 1) - (len(task.machine.rows) - 1), arrow(), {"halted": 1}),)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, Domain, Integer, Interval, Reciprocal, Rounded, Space
+from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Interval, Reciprocal, Rounded, Space
 from verify.certificates.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant
 
 
@@ -123,6 +123,21 @@ class Bounded:
         if form in self.forms:
             a, b = (factor * end for end in self.forms[form])
             yield polynomial.constant + min(a, b), polynomial.constant + max(a, b)
+        elif polynomial.atoms == SHARED:
+            yield from self._by_size(polynomial)
+
+    def _by_size(self, polynomial: Polynomial) -> Iterator[Interval]:
+        """a·k + b·n + c, where another form of the position k and the size n is known: that, times a number, and the rest in n."""
+        size = self.box[SIZE]
+        assert isinstance(size, Integer)
+        for form, ends in self.forms.items():
+            factors = dict(form)
+            if factors.keys() == SHARED:
+                times = Fraction(polynomial.terms[POSITION,]) / factors[POSITION]
+                rest = polynomial.terms[SIZE,] - times * factors[SIZE]
+                a, b = sorted(times * end for end in ends)
+                c, d = sorted(rest * end for end in (size.low, size.high))
+                yield polynomial.constant + a + c, polynomial.constant + b + d
 
     def _by_difference(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·(1/a − 1/b) + d, each 1/… rounded, where it is known that a ≤ b or a < b."""

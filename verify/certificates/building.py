@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from constructions import counting, index, ngram, recall
 from constructions.istree import hybrid as hybrid_search
@@ -18,7 +19,7 @@ from constructions.turing import cot, hybrid, rag
 from constructions.turing.machine import parse_standard
 from constructions.turing.models import MODELS as TURING
 from constructions.turing.models import TuringModel
-from constructions.turing.tape_models import Task
+from constructions.turing.tape_models import TaskOfAnySize
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from precision.format import Arithmetic, Discipline, fixed_point
@@ -78,9 +79,9 @@ class Subject:
         return replace(TURING[self.model], machine=parse_standard(self.machine), tape=self.tape, cells=self.cells)
 
     @property
-    def task(self) -> Task | space.Task:
+    def task(self) -> TaskOfAnySize | space.Task:
         """What that is wired for."""
-        task = space.Task if self.model == "cot" else Task
+        task = space.Task if self.model == "cot" else TaskOfAnySize
         return task(parse_standard(self.machine), self.n, self.tape, self.cells)
 
     @property
@@ -99,12 +100,21 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
     return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
 
 
+def _cells(task: TaskOfAnySize, wired: int) -> tuple[int, int]:
+    """The first and the last cell that there is a word for, if a word for each cell is too much."""
+    first, last = task.ends
+    return (first, last) if wired >= task.steps else (max(first, -(FEW // 2)), min(last, FEW // 2))
+
+
 def families_of(subject: Subject, wired: int) -> list[Listed]:
     """The numbers of a model's vocabulary, of which so many are wired, at least."""
     if subject.construction == "turing":
         task = subject.task
-        found = tapes.families(task, subject.model) if isinstance(task, Task) else configurations.families(task)
-        return [Listed(f.name, f.low, f.high, len(f)) for f in found]
+        if isinstance(task, space.Task):
+            return [Listed(f.name, f.low, f.high, len(f)) for f in configurations.families(task)]
+        of = tapes.FAMILIES[subject.model]
+        pairs = zip(of(task), of(task, _cells(task, wired)), strict=True)
+        return [Listed(f.name, f.low, f.high, len(g), g.low) for f, g in pairs]
     if subject.construction == "istree" and subject.model in searches.FAMILIES:
         families_for = searches.FAMILIES[subject.model]
         both = zip(families_for(subject.n), families_for(wired), strict=True)
@@ -150,9 +160,7 @@ def language_of(subject: Subject) -> Language:
     n = subject.n
     if subject.construction == "turing":
         task = subject.task
-        if isinstance(task, Task):
-            return tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)))
-        return configurations.turing(task)
+        return configurations.turing(task) if isinstance(task, space.Task) else _tapes(subject, n, n)
     if subject.construction == "istree":
         return _graphs(subject, n, n)
     retriever = subject.retriever
@@ -164,12 +172,23 @@ def language_of(subject: Subject) -> Language:
     return language.searching(prompts, script, families(retriever.task, n, script))
 
 
+def _tapes(subject: Subject, low: int, high: int) -> Language:
+    """The texts of a model that writes its tape, for every number of steps from low to high."""
+    n: Any = symbol(low, high) if low < high else low
+    task = replace(subject, n=n).task
+    assert isinstance(task, TaskOfAnySize)
+    texts = tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)), (low, high))
+    assert low == high or n.sizes.high == high  # nothing is asked of n that the builder has not asked
+    return texts
+
+
 def _graphs(subject: Subject, low: int, high: int) -> Language:
     """The texts of a model of IsTree, for every n from low to high."""
     if subject.model == "hybrid":
         return searches.of_hybrid(low, high)
     if subject.model == "rag":
-        return searches.of_rag(low, high, frozenset(subject.printed))
+        limited = subject.discipline is Discipline.SEQUENTIAL and not subject.printed
+        return searches.of_rag(low, high, frozenset(subject.printed), limited=limited)
     return language.istree(low, high, subject.layout)
 
 
@@ -178,10 +197,16 @@ def model_of(subject: Subject) -> Model:
     n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "turing":
-        wired = subject.turing.build(
-            n, fmt.significand_bits + 1, printed=subject.printed, discipline=subject.discipline
-        )
-        return described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        task, arithmetic = subject.task, Arithmetic(fmt, subject.discipline)
+        if isinstance(task, space.Task):
+            wired = subject.turing.build(n, fmt.significand_bits + 1, discipline=subject.discipline)
+            return described(wired.model, arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        cells = _cells(task, few)
+        if subject.model == "hybrid":
+            embedding, blocks = hybrid.plan(task, fmt, printed=chosen, cells=cells)
+        else:
+            embedding, blocks = rag.plan(task, printed=chosen, cells=cells)
+        return planned(embedding, blocks, arithmetic, families_of(subject, few), rounded=False)
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
     elif subject.construction == "istree" and subject.model == "hybrid":
@@ -217,10 +242,7 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     largest = families_of(replace(subject, n=high), FEW)
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
-    if subject.construction == "istree":
-        return model, _graphs(subject, low, high), high
-    return (
-        model,
-        language_of(replace(subject, n=high)),
-        high,
-    )  # the inputs of the largest size contain those of all others
+    if subject.construction in ("istree", "turing"):
+        return model, (_graphs if subject.construction == "istree" else _tapes)(subject, low, high), high
+    # The inputs of the largest size contain those of all others.
+    return model, replace(language_of(replace(subject, n=high)), sizes=(low, high)), high

@@ -24,7 +24,7 @@ from verify.certificates.bounds import Bounded
 from verify.certificates.candidates import Keys, Lead, entry
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Apart, Consecutive, Delayed, Language
+from verify.certificates.language import Apart, Consecutive, Language
 from verify.certificates.merging import joined, linked, merged
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward, loosened
@@ -171,7 +171,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             values = {i: as_polynomial(w) for i, w in model.specials[place.word]}
         else:
             values = dict(model.families[place.family].rows)
-            box[NUMBER] = Integer(place.numbers[0], language.range(place.numbers[1])[1])
+            box[NUMBER] = Integer(language.range(place.numbers[0])[0], language.range(place.numbers[1])[1])
             known.append((atom(NUMBER), *place.numbers))
         kind = Kind(space, values, box, {}, place.name, frozenset([index]), frozenset(place.after))
         for i, value in kind.registers.items():
@@ -236,8 +236,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
         report.trace.append((f"{at}, recurrence", str(layer.recurrence)))
-        delayed = [item for item in language.invariants if isinstance(item, Delayed)]
-        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, delayed)
+        keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, language.invariants)
         report.invariants |= {item.name: item.statement for item in keeper.used}
         parts = [part for kind in parts for part in keeper.parts(entry(kind))]
         report.met += parts

@@ -16,12 +16,14 @@ from verify.certificates.domains import (
     SIZE,
     Domain,
     Integer,
+    Interval,
     Reciprocal,
     Refused,
     Rounded,
     Undecided,
 )
 from verify.certificates.polynomial import Form, Polynomial, atom, constant, form_polynomial
+from verify.certificates.scores import complete_squares
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Kind(Bounded):
         if sized and low == high:  # the position is 3n − 1, say: what depends on both may be one number
             polynomial = constant(low)
         if max(-low, high) > self.space.largest:
-            low, high = self.bounds(polynomial)
+            low, high = self.reach(polynomial)
         if max(-low, high) > self.space.largest:
             top = f"{float(self.space.largest):.6g}"
             raise Refused(
@@ -73,6 +75,15 @@ class Kind(Bounded):
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
         return replace(self, box={**self.box, name: domain}), atom(name)
+
+    def reach(self, polynomial: Polynomial) -> Interval:
+        """As `bounds`; narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
+        low, high = self.bounds(polynomial)
+        if max(-low, high) <= self.space.largest:
+            return low, high
+        order = sorted(polynomial.atoms)
+        above, below = (complete_squares(self, side, order) for side in (polynomial, -polynomial))
+        return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
 
     # Splitting
 

@@ -34,7 +34,7 @@ class Place:
     high: Bound
     after: tuple[int, ...]
     word: str = ""
-    numbers: tuple[int, Bound] = (0, 0)
+    numbers: tuple[Bound, Bound] = (0, 0)
     behind: int | None = None
     every: int = 1
     family: str = ""
@@ -78,7 +78,19 @@ class Apart:
     statement: str
 
 
-Invariant = Consecutive | Delayed | Apart
+@dataclass(frozen=True)
+class Limited:
+    """An invariant of the ideal run, assumed and named: at each position the register `sum`, which a recurrence adds up, is at most
+    `most`.
+    """
+
+    name: str
+    sum: str
+    most: Bound
+    statement: str
+
+
+Invariant = Consecutive | Delayed | Apart | Limited
 
 
 @dataclass(frozen=True)

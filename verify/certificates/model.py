@@ -39,12 +39,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Listed:
-    """Rows of an embedding: the numbers low, low + 1, … of a family that goes up to high. wired: how many of them there are."""
+    """Rows of an embedding, for the numbers low … high of a family. wired: of how many, first: from which on, by default low."""
 
     family: str
     low: int
     high: int
     wired: int
+    first: int | None = None
 
 
 def vocabulary(model: Model) -> object:
@@ -116,13 +117,14 @@ class Model:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:
-    """Numbers low … high, of which the first are given: at most quadratic in v, and all the given rows agree.
+def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int, given: int | None = None) -> Numbers:
+    """Numbers low … high, of which those from `given` on are given: at most quadratic in v, and all the given rows agree.
 
     Raises ValueError if a row does not.
     """
     found: dict[int, Polynomial] = {}
-    v = atom(NUMBER) - constant(low)
+    given = low if given is None else given
+    v = atom(NUMBER) - constant(given)
     for i in sorted({i for row in rows for i in row}):
         column = [Fraction(row.get(i, 0)) for row in rows]
         first = column[0]
@@ -130,9 +132,9 @@ def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) 
         bend = (column[2] - 2 * column[1] + first) / 2 if len(column) > 2 else Fraction(0)
         found[i] = total([constant(first), v * (slope - bend), v * v * bend])
         for j, value in enumerate(column):
-            if found[i].substitute({NUMBER: constant(low + j)}) != constant(value):
+            if found[i].substitute({NUMBER: constant(given + j)}) != constant(value):
                 raise ValueError(
-                    f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}"
+                    f"the embedding of numbers is no quadratic polynomial: number {given + j}, coordinate {i}"
                 )
     return Numbers(low, high, found)
 
@@ -157,7 +159,7 @@ def described(
 
 def _described(rows: Sequence[Mapping[int, Number]], families: Sequence[Listed]) -> dict[str, Numbers]:
     left = iter(rows)
-    return {f.family: describe_numbers(list(islice(left, f.wired)), f.low, f.high) for f in families}
+    return {f.family: describe_numbers(list(islice(left, f.wired)), f.low, f.high, f.first) for f in families}
 
 
 def planned(

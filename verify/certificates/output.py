@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.certificates.domains import Integer, Refused, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.model import NUMBER, Model
-from verify.certificates.polynomial import ZERO, Polynomial, atom
+from verify.certificates.polynomial import Polynomial, atom, total
 from verify.certificates.rows import as_polynomial
-from verify.certificates.scores import complete_squares
 
 WHERE = "the output head"
 FEW = 64  # shares 1/m that are looked at, one by one
+
+
+@dataclass(frozen=True)
+class Logit:
+    """A token's logit. cut: the most that it is where a partial sum is below the least number of the format, if one may be."""
+
+    exact: Polynomial
+    cut: Fraction | None = None
 
 
 def settle_output(kind: Kind, model: Model, fused: bool) -> None:
@@ -23,16 +31,17 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
     the same sign in both, never 0.
     """
-    logits: dict[str, Polynomial] = {}
+    found: dict[str, Logit] = {}
     for family, numbers in model.families.items():
         number = kind.space.fresh("v")
         kind = replace(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
         rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
-        logits[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
-    of_numbers = set(logits)
+        found[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
+    of_numbers = set(found)
     for word, row in model.specials.items():
-        logits[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
-    _representable(kind, logits, fused)
+        found[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
+    _refuse_cut(kind, list(found.values()))
+    logits = {word: logit.exact for word, logit in found.items()}
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if of_numbers.intersection(inexact):
         raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
@@ -42,36 +51,32 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
                 _decided(kind, logits[word] - logit, f"{WHERE}, {word} against {other}")
 
 
-def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Polynomial:
-    result = ZERO
-    for i, weight in sorted(row.items()):
-        term = kind.register(i) * weight
-        if not fused:
+def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Logit:
+    """Raises Refused or Undecided if an operator of it may be rounded, or reach above the largest number."""
+    terms = [kind.register(i) * weight for i, weight in sorted(row.items())]
+    if not fused:
+        for term in terms:
             _exact(kind, term)
-            _exact(kind, result + term)
-        result = result + term
-    return result
+    cuts: list[Fraction] = []
+    for known in (len(terms),) if fused else range(1, len(terms) + 1):
+        partial, largest = total(terms[:known]), kind.space.largest
+        least, most = kind.reach(partial)
+        if least < -largest and most <= largest and kind.on_grid(partial) and not _is_inexact(kind, partial):
+            rest = (kind.bounds(term)[1] for term in terms[known:])  # what is added to the least number
+            cuts.append(sum((max(most, Fraction(0)) for most in rest), -largest))
+        elif least < -largest or most > largest or not kind.on_grid(partial):
+            _exact(kind, partial)
+    return Logit(total(terms), max(cuts, default=None))
 
 
-def _representable(kind: Kind, logits: dict[str, Polynomial], fused: bool) -> None:
-    """Raises Refused or Undecided unless every logit is as it is, or so low that it is cut off below one that is surely larger."""
-    largest, low = kind.space.largest, []
-    for logit in logits.values():
-        least, most = kind.bounds(logit)
-        cut = fused and least < -largest and most <= largest and kind.on_grid(logit) and not _is_inexact(kind, logit)
-        if cut:
-            low.append(logit)
-        elif least < -largest or (most > largest and _top(kind, logit) > largest) or not kind.on_grid(logit):
-            _exact(kind, logit)
-    if low and all(
-        logit in low or _is_inexact(kind, logit) or kind.bounds(logit)[0] <= -largest for logit in logits.values()
-    ):
-        _exact(kind, low[0])
-
-
-def _top(kind: Kind, logit: Polynomial) -> Fraction:
-    """An upper bound that knows of squares: 2v·i − i² is v² at most, though 2v·i may be twice that."""
-    return complete_squares(kind, logit, sorted(logit.atoms)).upper(kind)
+def _refuse_cut(kind: Kind, logits: Sequence[Logit]) -> None:
+    """Raises Refused or Undecided unless each logit that may be cut off is then below one that surely is not."""
+    cuts = [logit.cut for logit in logits if logit.cut is not None]
+    sure = (x.exact for x in logits if x.cut is None and not _is_inexact(kind, x.exact))
+    if cuts and not any(kind.bounds(logit)[0] > max(cuts) for logit in sure):
+        for logit in logits:
+            _exact(kind, logit.exact)
+        raise Undecided(WHERE, f"a partial sum of a logit of {kind.name} may saturate")
 
 
 def _exact(kind: Kind, value: Polynomial) -> None:

@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, SIZE, Integer, Undecided
+from verify.certificates.domains import POSITION, SHARED, SIZE, Integer, Undecided
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Delayed
+from verify.certificates.language import Delayed, Invariant, Limited
 from verify.certificates.merging import Pool
 from verify.certificates.operators import added, dot
 from verify.certificates.polynomial import ZERO, Polynomial, atom, constant
 from verify.certificates.queues import queue_of
-from verify.certificates.rows import Recurrent, Row, Weight
+from verify.certificates.rows import Recurrent, Row, Weight, as_polynomial
 
 STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
 NOTHING = -1  # before the first position
@@ -53,14 +53,17 @@ class Keeper:
         where: str,
         names: Sequence[str],
         fused: bool,
-        known: Sequence[Delayed] = (),
+        known: Sequence[Invariant] = (),
     ) -> None:
         self.kinds, self.where, self.names, self.fused = kinds, where, names, fused
         self.carry, self.feed = dict(rows.carry), dict(rows.feed)
         self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
-        found = {r: queue_of(r, row, self.feed.get(r, ()), names, known) for r, row in sorted(self.carry.items())}
+        delayed = [item for item in known if isinstance(item, Delayed)]
+        found = {r: queue_of(r, row, self.feed.get(r, ()), names, delayed) for r, row in sorted(self.carry.items())}
         self.queues = {r: queue for r, queue in found.items() if queue is not None}
-        self.used = [queue.invariant for queue in self.queues.values()]
+        limits = {item.sum: item for item in known if isinstance(item, Limited)}
+        self.limits = {r: limits[names[r]] for r in self.sums if names[r] in limits}
+        self.used: list[Invariant] = [*(queue.invariant for queue in self.queues.values()), *self.limits.values()]
         left = self.carry.keys() | self.feed.keys()
         self.window = sorted(left - {*self.sums, *self.queues})
         self._refuse_circles()
@@ -181,13 +184,19 @@ class Keeper:
         """The kind with a sum; its own operators do not saturate, on the way neither."""
         total, place = self.totals[register], self._place(register)
         earlier = [total.bounds(i) for i in self.kinds[number].before] or [(0, 0)]
+        low, high = min(low for low, _ in earlier), max(high for _, high in earlier)
+        limit = as_polynomial(self.limits[register].most) if register in self.limits else None
+        if limit is not None:
+            high = min(high, int(kind.bounds(limit)[1]))
         old = kind.space.fresh("s")
-        box = {**kind.box, old: Integer(min(low for low, _ in earlier), max(high for _, high in earlier))}
+        box = {**kind.box, old: Integer(low, high)}
         pairs: list[tuple[Weight, Polynomial]] = [(1, atom(old))]
         pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
             dot(replace(kind, box=box), pairs, 0, place, self.fused)
         found = total.at(kind, STATE - register, number)
+        if found is not None and limit is not None:
+            found = found.restricted(found.register(STATE - register) - limit, None, Fraction(0))
         return None if found is None else found.settle(found.register(STATE - register), place)[0]
 
 
@@ -197,6 +206,7 @@ class Total:
     def __init__(self, kinds: Sequence[Kind], shares: Sequence[Share]) -> None:
         self.kinds, self.shares = kinds, shares
         self.numbers = self._numbers()
+        self.lines: dict[tuple[int, int], Line] = {}  # those found so far
 
     def _numbers(self) -> dict[int, Fraction | None]:
         """The one number that it is behind a kind, whatever stands before; None if there are several."""
@@ -232,13 +242,23 @@ class Total:
             line = self._line(number, side)
             if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
                 continue
-            form = atom(name) * line.every - atom(POSITION) * line.share
-            end = Fraction(line.share * (line.every - line.first))
-            whole = whole and whole.restricted(form, *((end, None) if side < 0 else (None, end)))
+            end = line.share * (line.every - line.first)
+            ends = [(atom(name) * line.every - atom(POSITION) * line.share, end)]
+            for slope, sized, most in _latest(kind):  # in place of the position, what it is at most
+                form = atom(name) * (line.every * slope) + atom(SIZE) * (line.share * sized)
+                ends.append((form, line.share * most + slope * end))
+            for form, end in ends:
+                bound = Fraction(end)
+                whole = whole and whole.restricted(form, *((bound, None) if side < 0 else (None, bound)))
         return whole and whole.with_registers({register: atom(name)})
 
     def _line(self, number: int, side: int) -> Line:
         """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""
+        if (number, side) not in self.lines:
+            self.lines[number, side] = self._new_line(number, side)
+        return self.lines[number, side]
+
+    def _new_line(self, number: int, side: int) -> Line:
         found, queue = {number}, deque([number])
         while queue:
             fresh = self.kinds[queue.popleft()].before - found
@@ -254,6 +274,14 @@ class Total:
         every = math.gcd(*steps, *(place.low - first for place in places)) or 1
         share = side * max(math.ceil(ends[i] * side) for i in adding)
         return Line(share, first, every, max(place.high for place in places))
+
+
+def _latest(kind: Kind) -> Iterator[tuple[int, int, int]]:
+    """What is known of its last position k at each n: a, b and c with a·k + b·n ≤ c, a ≥ 1."""
+    for form, (_, most) in kind.forms.items():
+        factors = dict(form)
+        if factors.keys() == SHARED and factors[POSITION] > 0:
+            yield factors[POSITION], factors[SIZE], most
 
 
 @dataclass(frozen=True)

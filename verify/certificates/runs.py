@@ -53,9 +53,8 @@ def exhaust(subject: Subject) -> Exhausted:
     text = GRAPHS if subject.construction == "istree" else QUESTIONS
     found = Exhausted(0, text.format(n=subject.n))
     for given in _every_input(subject):
-        request = solver.request(wired, given)
-        for prompt, answer in pieces(wired, request):
-            _compare(wired, model, HardInput(text_of(given), prompt, answer), found)
+        written = [HardInput(text_of(given), *piece) for piece in pieces(wired, solver.request(wired, given))]
+        _compare(wired, model, written, found)
         found.inputs += 1
     return found
 
@@ -78,25 +77,28 @@ def _every_input(subject: Subject) -> Iterator[Graph | Question]:
                     yield question
 
 
-def _compare(wired: Wired, model: IdealModel, one: HardInput, found: Exhausted) -> None:
-    tokens = (*one.prompt, *one.answer[:-1])
+def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], found: Exhausted) -> None:
+    """One text. written: what the model itself writes in it, piece by piece, each behind all that stands before."""
+    tokens = (*written[-1].prompt, *written[-1].answer[:-1])
+    due = {place: said for one in written for place, said in enumerate(one.answer, start=len(one.prompt) - 1)}
     engine, steps_of_one = (
         ReferenceEngine(wired.model, wired.arithmetic),
         1 << -wired.arithmetic.format.quantum_exponent,
     )
     steps = [engine.append(token) for token in tokens]
     exact, following = model.run(tokens)
-    for place, expected in enumerate(one.answer, start=len(one.prompt) - 1):
+    for place, expected in due.items():
         for who, said in (("the model", steps[place].next_token), ("the ideal model", following[place])):
             if said != expected:
-                right = wired.vocabulary[expected]
-                raise Refused(one.text, f"{who} says {wired.vocabulary[said]} behind {place + 1} tokens, not {right}")
+                what = f"{wired.vocabulary[said]} behind {place + 1} tokens, not {wired.vocabulary[expected]}"
+                raise Refused(written[0].text, f"{who} says {what}")
     for place, (mine, its) in enumerate(zip(steps, exact, strict=True)):
         # Behind the last block only what leads to an answer is read.
-        layers = len(its) if place >= len(one.prompt) - 1 else len(its) - 2
+        layers = len(its) if place in due else len(its) - 2
         for row, exact_row in zip(mine.registers[:layers], its[:layers], strict=True):
             for name, value, right_value in zip(wired.registers, row, exact_row, strict=True):
-                if error := abs(Fraction(value) - right_value * steps_of_one):
+                if value != (right := right_value * steps_of_one):
+                    error = abs(Fraction(value) - right)
                     found.errors[name] = max(error, found.errors.get(name, Fraction(0)))
 
 

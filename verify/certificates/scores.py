@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.certificates.bounds import Bounded
 from verify.certificates.domains import Integer
-from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Number, Polynomial
 
 
@@ -36,11 +36,11 @@ class Score:
     squares: tuple[Square, ...]
     rest: Polynomial
 
-    def upper(self, kind: Kind) -> Fraction:
+    def upper(self, kind: Bounded) -> Fraction:
         """An upper bound."""
         return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s) for s in self.squares), Fraction(0))
 
-    def lower(self, kind: Kind) -> Fraction:
+    def lower(self, kind: Bounded) -> Fraction:
         """A lower bound."""
         worst = Fraction(0)
         for square in self.squares:
@@ -49,7 +49,7 @@ class Score:
         return kind.bounds(self.rest)[0] - worst
 
 
-def _least_square(kind: Kind, square: Square) -> Fraction:
+def _least_square(kind: Bounded, square: Square) -> Fraction:
     low, high = kind.bounds(square.form)
     if low <= 0 <= high:
         return _from_whole(square.form.constant) ** 2
@@ -61,7 +61,7 @@ def _from_whole(value: Number) -> Fraction:
     return abs(Fraction(value) - round(value))
 
 
-def complete_squares(kind: Kind, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
+def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
     """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds.
 
     fractions: a form's constant may be a fraction.

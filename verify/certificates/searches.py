@@ -15,7 +15,7 @@ from constructions.istree.searches import Search, searches
 from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.certificates.domains import SIZE
-from verify.certificates.language import Apart, Bound, Language, Place, istree
+from verify.certificates.language import Apart, Bound, Language, Limited, Place, istree
 from verify.certificates.polynomial import atom, constant
 
 FRAMES = (  # of the hybrid
@@ -32,6 +32,11 @@ PROMPT = 4  # places of the edges: <s>, the first endpoint, ~, the second
 def records_apart() -> Apart:
     """Of a simple graph: the two records of an edge, beside each other, are of its two ends."""
     return Apart("records of one vertex", "self", 2, "two records of one vertex are at least 2 positions apart")
+
+
+def records_limited(most: Bound) -> Limited:
+    """Of the repaired searches: a vertex is recorded where a search for its record has failed."""
+    return Limited("records", "records", most, "no more vertices are recorded than there are: n")
 
 
 @dataclass
@@ -86,8 +91,11 @@ def of_hybrid(low: int, high: int) -> Language:
     return Language(tuple(text.places), text.names, (low, high), (records_apart(),))
 
 
-def of_rag(low: int, high: int, printed: frozenset[str]) -> Language:
-    """Behind any edges any turns; what a search returns is a vertex or FAILED. n from low to high."""
+def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> Language:
+    """Behind any edges any turns; what a search returns is a vertex or FAILED. n from low to high.
+
+    limited: given that no more vertices are recorded than there are.
+    """
     written, text = searches(printed), _Text.of(low, high, rag.families(high), 2, rag.sequence_length(high))
 
     def search(name: str, script: Search, *after: int) -> tuple[int, int]:
@@ -112,4 +120,5 @@ def of_rag(low: int, high: int, printed: frozenset[str]) -> Language:
     text.follow(another, following)
     text.follow(new, unknown)
     text.follow(again, no_first, no_next)
-    return Language(tuple(text.places), text.names, (low, high), loose=COMPARISONS)
+    known = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
+    return Language(tuple(text.places), text.names, (low, high), known, COMPARISONS)

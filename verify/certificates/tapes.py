@@ -9,50 +9,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from constructions.models.program import Family
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing import rag
+from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, TapeSearch
-from constructions.turing.tape_models import CELL, START, STATE, SYMBOL, TO_LEFT, TO_RIGHT, Task, words
-from verify.certificates.language import Language, Place
+from constructions.turing.tape_models import (
+    CELL,
+    START,
+    STATE,
+    SYMBOL,
+    TO_LEFT,
+    TO_RIGHT,
+    TaskOfAnySize,
+    number_families,
+)
+from verify.certificates.language import Bound, Language, Place
+from verify.certificates.polynomial import Polynomial
+from verify.certificates.symbolic import as_weight
 
 CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
+FAMILIES = {"hybrid": number_families, "rag": rag.families}
 
 
-def families(task: Task, model: str) -> tuple[Family, ...]:
-    """The numbers of a model's vocabulary."""
-    places = [Family(PLACE, 0, len(task.tape), "place {}".format)] if model == "rag" else []
-    return words(task, places).families
+def _bound(value: int) -> Bound:
+    """A number, or a form of n where it was made of a symbol."""
+    weight = as_weight(value)
+    return weight if isinstance(weight, Polynomial) else int(weight)
 
 
 @dataclass
 class _Text:
     """Places of a text, written from left to right. ends: the places that the next one may follow."""
 
-    numbers: dict[str, tuple[int, int]]
+    numbers: dict[str, tuple[Bound, Bound]]
     places: list[Place] = field(default_factory=list)
     ends: tuple[int, ...] = ()
     position: int = 0  # of the last word, in the first round
 
-    def write(self, name: str, choices: Sequence[str], every: int = 1, rounds: int = 1) -> tuple[int, ...]:
+    def write(self, name: str, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
         """The next word, or number of a family, one of `choices`."""
         self.position += 1
         found = []
         for choice in choices:
-            place = Place(
-                f"{name} {choice}", self.position, self.position + every * (rounds - 1), self.ends, every=every
-            )
+            high = (rounds - 1) * every + self.position
+            place = Place(f"{name} {choice}", self.position, high, self.ends, every=every)
             of_family = replace(place, numbers=self.numbers.get(choice, (0, 0)), family=choice)
             found.append(len(self.places))
             self.places.append(of_family if choice in CELLS else replace(place, word=choice))
         self.ends = tuple(found)
         return self.ends
 
-    def repeat(self, name: str, items: Sequence[Sequence[str]], rounds: int) -> None:
+    def repeat(self, name: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
         """So many words a round, at most so many rounds."""
         written = [self.write(f"{name}, {i},", choices, len(items), rounds) for i, choices in enumerate(items, start=1)]
         for i in written[0]:
             self.places[i] = replace(self.places[i], after=(*self.places[i].after, *self.ends))
-        self.position += len(items) * (rounds - 1)
+        if isinstance(rounds, int):  # else nothing comes behind
+            self.position += len(items) * (rounds - 1)
 
     def halt(self, rows: int, states: int) -> None:
         """Behind a last state there may be one without a row; behind its direction nothing stands."""
@@ -64,9 +77,9 @@ class _Text:
         self.places += [replace(self.places[i], name=f"the last {self.places[i].word}", after=behind) for i in arrows]
 
 
-def turing(task: Task, model: str, search: TapeSearch) -> Language:
-    """Every text of at most so many steps behind a word as long as the task's."""
-    text = _Text({family.name: (family.low, family.high) for family in families(task, model)})
+def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> Language:
+    """Every text of at most so many steps behind a word as long as the task's. sizes: of the steps, which may be a symbol."""
+    text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
     text.write("the", [START])
     if task.tape:
         text.repeat("the word", [[SYMBOL]], len(task.tape))
@@ -80,8 +93,8 @@ def turing(task: Task, model: str, search: TapeSearch) -> Language:
         ask = [START_SEARCH, search.before, CELL, search.between, CELL, search.behind, END_SEARCH]
         step = [*([word] for word in ask), [SYMBOL, FAILED], *step]
     if task.steps:
-        text.repeat("a step", step, task.steps)
-        if len(task.machine.rows) - 1 < text.numbers[STATE][1]:
-            text.halt(len(task.machine.rows), text.numbers[STATE][1])
+        text.repeat("a step", step, _bound(task.steps))
+        if len(task.machine.rows) < len(LETTERS):
+            text.halt(len(task.machine.rows), len(LETTERS) - 1)
     names = frozenset(place.name for place in text.places)
-    return Language(tuple(text.places), names, (task.steps, task.steps))
+    return Language(tuple(text.places), names, sizes)

@@ -48,7 +48,7 @@ WHAT = (
 )
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
-    text, last = f"every sequence of up to n tokens, every query; n = {_listed(sizes)}", list[Subject]()
+    text, last = f"every sequence of up to n tokens, every query; n = {listed(sizes)}", list[Subject]()
     if BEYOND in sizes and check.p_bits is None:
         text, last = f"{text}, {OCTAVE}", [Subject(name, LAST // 2, last=LAST)]
     certify(check, [*(Subject(name, n) for n in sizes), *last], text)
@@ -64,7 +64,7 @@ def test_retrieval(check: Check, name: str) -> None:
 def test_istree(check: Check) -> None:
     sizes = check.sizes(LEAST, ratio=10**4)
     subjects = [*(Subject("istree", n) for n in sizes), Subject("istree", sizes[-1], layout="eos")]
-    text = f"every simple graph, any chain of thought; n = {_listed(sizes)}, of the layout eos {sizes[-1]:,}"
+    text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
     last_interval(check, Subject("istree", LAST - LAST // 32, last=LAST - 4))
 
@@ -81,7 +81,7 @@ def test_lean(check: Check) -> None:
     sizes = (*check.sizes(LEAST, ratio=10**4), *([] if check.n_max < 10**4 else [BEYOND]))
     subjects = [Subject("istree", n, lean=True) for n in sizes]
     subjects.append(replace(subjects[-1], layout="eos"))
-    text = f"every simple graph, any chain of thought; n = {_listed(sizes)}, of the layout eos {sizes[-1]:,}"
+    text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
     last_interval(check, Subject("istree", LAST - LAST // 32, last=LAST - 1, lean=True))
 
@@ -95,7 +95,8 @@ def last_interval(check: Check, subject: Subject) -> None:
         check.certified([subject], range=text, precision=PRECISION)
 
 
-def _listed(sizes: Sequence[int]) -> str:
+def listed(sizes: Sequence[int]) -> str:
+    """Sizes in words."""
     return ", ".join(f"{n:,}" for n in sizes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -11,23 +11,24 @@ from typing import Any
 
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
-from constructions.istree import hybrid
+from constructions.istree import hybrid, rag
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from verify.certificates.configurations import queue
-from verify.certificates.searches import records_apart
+from verify.certificates.searches import records_apart, records_limited
 from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.strategies import every_input
-from verify.oracles.counts import ordered_graphs
+from verify.inputs.strategies import every_input, every_labelled_graph, graphs
+from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
-QUEUE, APART = "4.1/invariant-queue", "5.7/invariant-apart"
+QUEUE, APART, RECORDS = "4.1/invariant-queue", "5.7/invariant-apart", "5.3/istree-invariant-records"
 LONGEST = 64  # steps of a run
+MOST_VERTICES = 8
 
 
 def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Column]:
@@ -80,19 +81,22 @@ def test_queue(check: Check) -> None:
     )
 
 
-SEARCHER = GRAPH_MODELS["hybrid", "paper"].of("repaired")
-
-
 @cache
-def _wired(n: int) -> Wired:
-    return SEARCHER.build(n)
+def _wired(model: str, n: int) -> Wired:
+    return GRAPH_MODELS[model, "paper"].of("repaired").build(n)
+
+
+def _behind_first_block(model: str, graph: Graph) -> Mapping[str, Column]:
+    """Every register behind the first block, in the run that is due."""
+    wired = _wired(model, graph.n)
+    request = GRAPH_MODELS[model, "paper"].of("repaired").request(wired, graph)
+    return columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)
 
 
 def _too_near(graph: Graph) -> Counterexample | None:
     """Two records of one vertex that are nearer to each other than they may be."""
-    wired, invariant = _wired(graph.n), records_apart()
-    request = SEARCHER.request(wired, graph)
-    own = columns_of(wired, [*request.prompt, *map(int, request.guess[:-1])], block=1)[invariant.group]
+    invariant = records_apart()
+    own = _behind_first_block("hybrid", graph)[invariant.group]
     last: dict[Fraction, int] = {}
     for k in range(len(own)):
         vertex = own.at(k)
@@ -116,4 +120,39 @@ def test_apart(check: Check) -> None:
         count=sum(map(ordered_graphs, range(1, small + 1))),
         range="every graph in every order and orientation of its edges, with its search (indexed)",
         size=lambda graph: graph.n,
+    )
+
+
+def _too_many(graph: Graph) -> Counterexample | None:
+    """A position at which more vertices are recorded than there are."""
+    recorded = _behind_first_block("rag", graph)[records_limited(graph.n).sum]
+    for k in range(len(recorded)):
+        if recorded.at(k) > graph.n:
+            return Counterexample(position=k + 1, recorded=recorded.at(k))
+    return None
+
+
+@claim(
+    RECORDS,
+    theorem="5.3",
+    task="istree",
+    aspect="invariant-records",
+    source=rag.SOURCE,
+    statement="At each position, no more vertices have been recorded than there are.",
+)
+def test_records(check: Check) -> None:
+    small = range(1, min(3, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, small)),
+        _too_many,
+        count=labelled_graphs(small),
+        range="every labelled graph on up to 3 vertices, with its searches (indexed)",
+        size=lambda graph: graph.n,
+    )
+    check.sampled(
+        graphs(check.sizes(cap=MOST_VERTICES)),
+        _too_many,
+        range="random graphs of all families, with their searches (indexed)",
+        size=lambda graph: graph.n,
+        max_examples=10,
     )

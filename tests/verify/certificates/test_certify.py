@@ -43,6 +43,11 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["turing"], 3, "not covered"),
         (["istree", "--model", "rag", "--n", "1161"], 0, "p = 43: certified"),  # twice n² would not fit
         (
+            ["istree", "--model", "rag", "--n", "1000", "--discipline", "sequential"],
+            0,
+            "assumed of the ideal run, records: no more vertices are recorded",
+        ),
+        (
             ["istree", "--model", "hybrid", "--n", "100"],
             0,
             "assumed of the ideal run, records of one vertex: two records",
@@ -81,7 +86,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["absent.safetensors"], "absent.safetensors"),
         (["turing", "--model", "rag", "--machine", "zz"], "'zz' is no file and no machine"),
         (["turing", "--model", "rag", "--tape", "9"], "9"),
-        (["turing", "--model", "rag", "--all-n"], "not for turing"),
+        (["turing", "--model", "cot", "--all-n"], "--all-n is not for cot"),
+        (["turing", "--model", "rag", "--mutants", "3"], "--mutants is not for turing"),
         (["recall", "--machine", "bb2"], "--machine, --tape and --cells are for turing"),
         (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for cot"),
         (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),

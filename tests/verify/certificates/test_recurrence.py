@@ -23,9 +23,10 @@ from verify.certificates.checker import check, embedded
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
 from verify.certificates.domains import Refused
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.language import Language, Place
+from verify.certificates.language import Language, Limited, Place
 from verify.certificates.model import Listed, described
 from verify.certificates.mutants import mutant
+from verify.certificates.polynomial import atom
 from verify.certificates.recurrence import STATE, Share, Total
 from verify.certificates.slack import Surveyor
 
@@ -215,6 +216,20 @@ def test_a_sum_that_may_saturate() -> None:
     small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
     with pytest.raises(Refused, match="recurrence, register x: saturates"):
         check(described(case.model, small, ("v", "w", "x", "y", "z"), vocabulary, listed), CYCLE)
+
+
+def test_a_sum_that_is_limited() -> None:
+    """By an invariant: the numbers are 7 together at most, so that nothing saturates, twice the sum in the next block neither."""
+    case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
+    small, registers = Arithmetic(fixed_point(9)), ("v", "w", "x", "y", "z")
+    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N, N)])
+    limit = Limited("few", "x", 7, "")
+    for known in (limit, replace(limit, most=atom("n") + 3)):
+        report = check(model, replace(CYCLE, answers=frozenset("b"), invariants=(known,)))
+        assert (report.ranges[0, "x"], list(report.invariants)) == ((0, 7), ["few"])
+    for wrong in (replace(limit, most=16), replace(limit, sum="y")):
+        with pytest.raises(Refused, match="recurrence, register x: saturates"):
+            check(model, replace(CYCLE, invariants=(wrong,)))
 
 
 def test_a_sum_before_anything_is_added() -> None:

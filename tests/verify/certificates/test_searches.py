@@ -10,14 +10,16 @@ import pytest
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS
 from constructions.wiring.wired import Wired
+from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.certificates.building import Subject, build, language_of, model_of, precision_of
 from verify.certificates.checker import Report, check
 from verify.certificates.document import REFUSED, certificate, judge
 from verify.certificates.language import Language
 from verify.certificates.model import Model
+from verify.certificates.polynomial import constant
 from verify.certificates.rows import Sublayer
-from verify.certificates.searches import records_apart
+from verify.certificates.searches import records_apart, records_limited
 
 N = 4
 GRAPHS = {
@@ -74,6 +76,18 @@ def test_comparisons_that_are_kept_apart() -> None:
     changed = replace(first, feed_forward=Sublayer(shifted, first.feed_forward.down))
     found = judge(replace(model, layers=(changed, second)), language)
     assert found.report is None or found.report.first_difference(report)
+
+
+def test_no_more_records_than_vertices() -> None:
+    """Under `sequential` a sum over any text may saturate, and not if the invariant holds."""
+    subject = Subject("istree", 1000, discipline=Discipline.SEQUENTIAL, model="rag")
+    model, language = build(subject)
+    assert language.invariants == (records_limited(constant(1000)),)
+    for known in ((), (records_limited(2**21),)):
+        found = judge(model, replace(language, invariants=known))
+        assert (found.verdict, found.where) == (REFUSED, "block 0, feed-forward, register all recorded")
+    for other in (replace(subject, discipline=Discipline.FUSED), replace(subject, printed=("two-groups",))):
+        assert not language_of(other).invariants
 
 
 @pytest.mark.parametrize(("model", "bits"), [("hybrid", 6), ("rag", 2)])

@@ -23,6 +23,8 @@ from verify.certificates.symbolic import Size, symbol
 SUBJECTS = [
     *(Subject(name, 4) for name in RETRIEVERS),
     *(Subject("istree", 4, layout=layout, lean=lean) for layout in LAYOUTS for lean in (False, True)),  # type: ignore[arg-type]
+    *(Subject("istree", 4, model=model) for model in ("hybrid", "rag")),
+    *(Subject("turing", 4, model=model, machine="1RB1LB_1LA1RZ", tape="1") for model in ("hybrid", "rag")),
 ]
 
 
@@ -51,7 +53,7 @@ def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: i
         assert vocabulary(model) == vocabulary(own)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.layout} {s.lean}")
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.model} {s.layout} {s.lean}")
 def test_intervals_are_wide(subject: Subject) -> None:
     """None is a single size, as where a builder asks for what a symbol does not tell."""
     assert sized(replace(subject, n=1_050_000), 1 << 64)[2] > 1_060_000

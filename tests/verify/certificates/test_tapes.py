@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
-from precision.format import fixed_point
+from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
-from verify.certificates.building import Subject, build, families_of, language_of
+from verify.certificates.building import Subject, build, families_of, language_of, model_of, sized
 from verify.certificates.checker import check
 from verify.certificates.configurations import queue
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, differences, judge
@@ -99,10 +99,34 @@ def test_a_stored_certificate() -> None:
         differences({**document, "machine": "zz"})
 
 
-def test_logits_that_are_cut_off() -> None:
-    """At 1,000 steps the logit of the cell furthest away is below the least number, and never the largest."""
-    subject = Subject("turing", 1000, model="rag", machine=BB2)
-    assert certificate(subject)["verdict"] == CERTIFIED
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("model", ["hybrid", "rag"])
+def test_any_number_of_steps(model: str, discipline: Discipline) -> None:
+    """At 1,000 the logit of the cell furthest away is below the least number; n is in the weights from 143 to 157."""
+    for n in (1000, 10**12):
+        subject = Subject("turing", n, discipline=discipline, model=model, machine=BB2)
+        assert certificate(subject)["verdict"] == CERTIFIED
+    model_of_many, texts, high = sized(replace(subject, n=143), 165)
+    assert high >= 157
+    assert judge(model_of_many, texts).verdict == CERTIFIED
+
+
+@each
+def test_the_plan_is_what_is_built(subject: Subject) -> None:
+    """With words for a few cells, of which polynomials describe the others, and as matrices with all of them."""
+    for n in (1, 2, 9):
+        one = replace(subject, n=n)
+        wired = one.turing.build(n)
+        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one, n))
+        assert model_of(one).digest == matrices.digest
+
+
+def test_steps_between_two_numbers_of_them() -> None:
+    """For n from 7 to 9 a text is one of at most 9 steps, and the cells are those from −n to n."""
+    _, texts, _ = sized(Subject("turing", 7, model="rag", machine=BB2), 9)
+    cell = next(place for place in texts.places if place.name == "a step, 3, cell")
+    assert [texts.range(end) for end in cell.numbers] == [(-9, -7), (7, 9)]
+    assert texts.range(cell.high)[1] == 5 + 13 * 8 + 3
 
 
 # The machine whose tape turns around

@@ -81,13 +81,24 @@ def test_no_column_of_incremental_needs_a_fallback(layout: Layout) -> None:
 
 
 def test_a_prompt_longer_than_all_places() -> None:
-    """Twice n edges and more: behind K all positions are one place, and the answer is NO."""
+    """Twice n edges and more: behind K all positions are one place, and the answer is NO; no column needs a fallback."""
     n = 12
     wired = lean.build(n)
     edges = [(u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)]
     for m in (n - 2, n, n + 1, 20, 25, 40, len(edges)):
         graph = Graph(n, tuple(random.Random(m).sample(edges, m)))
-        first, _ = indexed.first_mismatch(
+        first, run = indexed.first_mismatch(
             wired.model, wired.arithmetic, PAPER.prompt(graph), expected_answer(graph, PAPER)
         )
         assert first is None, m
+        assert run.columns.dense == 0, m
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_places_that_are_one_agree(discipline: Discipline) -> None:
+    n = 5
+    wired = lean.build(n, discipline=discipline)
+    complete = Graph(n, tuple((u, v) for u in range(1, n + 1) for v in range(u + 1, n + 1)))
+    tokens = graph_tokens(complete, "paper")
+    assert len(tokens) > lean.most_places(n, PAPER)
+    test_indexed.assert_same(Case(wired.model, wired.arithmetic, tokens))

@@ -198,13 +198,20 @@ def square_defect(root: Register, square: Column, ordinary: Array) -> Column | N
 
 
 def choose_preference(dimensions: Sequence[Dimension], ordinary: Array) -> Dimension | None:
-    """The dimension to be searched, not matched: of those that rise from key to key, or else of all, the cheapest to miss."""
+    """The dimension to be searched, not matched: of those that rise from key to key, or else of all, the cheapest to miss.
+
+    One alone is matched if it falls anywhere: only keys that never fall are searched.
+    """
     rising = [d for d in dimensions if _rises(d.keys.m[ordinary])]
     inexact = [d for d in rising or dimensions if not d.defect.is_zero]
     if not rising and not inexact and len(dimensions) < 2:
-        return None
+        return next((d for d in dimensions if _never_falls(d.keys.m[ordinary])), None)
     return min(inexact or rising or dimensions, key=lambda d: d.granularity**2 / d.scale)
 
 
 def _rises(values: Mantissas) -> bool:
     return len(values) > 1 and bool(np.all(values[1:] > values[:-1]))
+
+
+def _never_falls(values: Mantissas) -> bool:
+    return bool(np.all(values[1:] >= values[:-1]))

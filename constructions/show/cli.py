@@ -16,6 +16,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -240,8 +241,10 @@ def report_written(paths: Sequence[Path], *, as_json: bool) -> None:
 
 
 def write_json(document: object) -> None:
-    """Writes one document on stdout."""
-    json.dump(document, sys.stdout, ensure_ascii=False, indent=2)
+    """Writes one document on stdout, many tokens at a time: where stdout has no buffer, each write is a system call."""
+    tokens = json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(document)
+    while text := "".join(islice(tokens, 1 << 14)):
+        sys.stdout.write(text)
     print()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -16,6 +17,7 @@ import pytest
 from constructions.istree.__main__ import EPILOG, main
 from constructions.istree.graphs import LAYOUTS, TokenLayout, expected_answer, parse_edges
 from constructions.istree.transformer import FINDING_IDS, build
+from constructions.show.cli import write_json
 
 LAYER_7_WITNESS = "3-6,8-1,6-2,7-6,5-6,2-4,6-1"
 GRAPHS = ["1-2,2-3,3-4", "2-1", "1-2,2-3,3-1", "1-2,3-4", "1-2,2-3,3-1,4-5", "4-1,1-3,2-1", "2-3"]
@@ -35,6 +37,25 @@ def document(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> d
     result = json.loads(run(capsys, *argv, "--json", code=code))
     assert isinstance(result, dict)
     return result
+
+
+class Counting(io.StringIO):
+    """Standard output that counts how often it is written to."""
+
+    writes = 0
+
+    def write(self, text: str) -> int:
+        self.writes += 1
+        return super().write(text)
+
+
+def test_a_long_document_is_written_in_few_pieces(monkeypatch):
+    given = {"words": [str(i) for i in range(20_000)], "of": "Zeichen für Zeichen"}
+    out = Counting()
+    monkeypatch.setattr(sys, "stdout", out)
+    write_json(given)
+    assert out.writes < 20
+    assert out.getvalue() == json.dumps(given, ensure_ascii=False, indent=2) + "\n"
 
 
 @pytest.mark.parametrize("tokens", LAYOUTS)

@@ -85,8 +85,10 @@ class Rounder:
             return nothing
         if magnitude.narrow is None:
             mantissas = magnitude.objects(magnitude.exponent)
-            drop = np.maximum(_bit_lengths(mantissas) - self.format.significand_bits, fraction)
-            half = (np.ones(len(column), dtype=object) << drop) >> 1
+            drop: int | Objects = fraction
+            if not self.format.is_fixed_point:  # there, numbers of more digits are too large for ties
+                drop = np.maximum(_bit_lengths(mantissas) - self.format.significand_bits, fraction)
+            half = (np.array(1, dtype=object) << drop) >> 1
             below = (mantissas & (2 * half - 1)) == half
             tie = torch.from_numpy((below & (drop > 0)).astype(np.bool_)).to(numbers.device)
             whole = numbers.from_objects(mantissas - half, column.exponent)
@@ -95,7 +97,7 @@ class Rounder:
                 return nothing  # below 2^62 / 2^63
             data = magnitude.narrow
             digits = torch.full_like(data, fraction)
-            if not self.format.is_fixed_point:  # there, numbers of more digits are too large for ties
+            if not self.format.is_fixed_point:
                 digits = (_bit_length(data) - self.format.significand_bits).clamp_min(fraction)
             unit = torch.ones_like(data) << digits
             tie = (data & (unit - 1) == unit >> 1) & (digits > 0)

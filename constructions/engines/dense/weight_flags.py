@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache, partial
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from precision.rounding import round_fraction
 def weight_flags(model: Transformer, arithmetic: Arithmetic) -> Flags:
     """The flags of the weights that are no elements of the format: at position 0, before any token."""
     flags = Flags()
+    is_element = cache(partial(_is_element, arithmetic=arithmetic))  # models hold few different numbers
     for block, site, matrix in _weights(model):
         values, counts = np.unique(matrix, return_counts=True)
         count = sum(
             count
             for value, count in zip(values.tolist(), counts.tolist(), strict=True)
-            if value and not _is_element(value, arithmetic)
+            if value and not is_element(value)
         )
         if count:
             key = FlagSite("weight rounded", block, site)

@@ -312,11 +312,11 @@ def test_surroundings_respond_as_they_do_to_the_reference_engine(plain):
 
 
 def test_a_long_prompt_goes_in_by_pieces():
-    wired = build(60)
-    prompt = PAPER.prompt(tree("random", 60, random.Random(2)))
+    wired = build(400)
+    prompt = PAPER.prompt(tree("random", 400, random.Random(2)))
     lengths: list[int] = []
     IncrementalDecoder(wired.model, wired.arithmetic).decode(prompt, set(), 1, tick=lengths.append)
-    assert lengths == [100, len(prompt)]
+    assert lengths == [1000, len(prompt)]
 
 
 def test_found_by_name():

@@ -151,6 +151,14 @@ def a_weight_beyond_the_largest() -> Case:
     )
 
 
+def a_gate_that_is_a_register() -> Case:
+    """Its ReLU goes to another one; it is −1 at first."""
+    into = np.array([[0.0], [1.0]])
+    relu = FeedForward(np.array([[1.0, 0.0]]), np.zeros(1), np.zeros((1, 2)), np.ones(1), into, np.zeros(2))
+    words = np.array([[-1.0, 0.0], [2.0, 0.0]])
+    return Case(Transformer(words, np.zeros(2), (Block((), relu),), np.eye(2)), R33, [0, 1, 0])
+
+
 def vocabulary(fmt: Format, unembed: Sequence[Sequence[float]], streams: Sequence[Sequence[float]]) -> Case:
     """Nothing but an output head: each token is a residual stream. Those of `unembed` that are not fed get the stream 0."""
     words = np.zeros((len(unembed), len(unembed[0])))
@@ -265,6 +273,7 @@ CASES: Mapping[str, Callable[[], Case]] = {
             a_query_that_flees,
             matches_that_repel,
             a_weight_beyond_the_largest,
+            a_gate_that_is_a_register,
             *VOCABULARIES,
         )
     },

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from constructions.engines import find_engine
-from constructions.engines.incremental import IncrementalDecoder, sources
+from constructions.engines.incremental import IncrementalDecoder, decoder, sources
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.transformer import build
 from tests.engines.cases import Case, graph_tokens
@@ -18,15 +21,36 @@ from tests.engines.test_incremental import assert_same
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 
 
-def test_without_numba_the_plain_way_is_taken(monkeypatch):
+def test_without_numba_the_plain_way_is_taken_aloud(monkeypatch, capsys):
+    decoder._say_once.cache_clear()
     monkeypatch.setitem(sys.modules, "constructions.engines.incremental.machine", None)  # cannot be imported
     wired = build(3)
     assert_same(Case(wired.model, wired.arithmetic, graph_tokens(Graph(3, ((1, 2), (2, 3))), "paper")))
-    decoder = IncrementalDecoder(wired.model, wired.arithmetic)
-    decoder.append(0)
-    assert decoder.columns.dense > 0
+    plain = IncrementalDecoder(wired.model, wired.arithmetic)
+    plain.append(0)
+    assert plain.columns.dense > 0
     decoded = find_engine("incremental")(wired.model, wired.arithmetic, PAPER.prompt(Graph(2, ((1, 2),))), set(), 3)
     assert len(decoded.produced) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("incremental decoding is not compiled, which is far slower: ")
+    assert said.count("\n") == 1
+
+
+def test_what_is_taken_from_inside_numba_is_there() -> None:
+    """The least version is one that all this ran under; each method that parts leave out is one that its base still has."""
+    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+
+    from constructions.engines.incremental.parts import PartLibrary
+
+    assert importlib.metadata.version("numba").startswith(f"{least_version('numba')}.")
+    assert {name for name in vars(PartLibrary) if not name.startswith("__")} - {"set_env"} <= set(dir(JITCodeLibrary))
+    assert "set_env" in dir(JITCPUCodegen)
+
+
+def least_version(package: str) -> str:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (found,) = (line for line in project["dependencies"] if line.startswith(f"{package}>="))
+    return found.removeprefix(f"{package}>=")
 
 
 @pytest.mark.parametrize("patience", [0.0, 1e6])
@@ -47,5 +71,5 @@ def test_compiled_code_knows_the_files_it_is_made_from(monkeypatch, tmp_path):
     assert {"kernel.py", "limbs.py", "index.py"} <= names
     (tmp_path / "kernel.py").touch()
     monkeypatch.setattr(sources, "__file__", str(tmp_path / "sources.py"))
-    with pytest.raises(RuntimeError, match="no certificate"):
+    with pytest.raises(RuntimeError, match="no addresses"):
         sources.sources()

@@ -26,8 +26,8 @@ MUTANTS: Mapping[str, Careless] = {
     "special keys never win": Careless(
         "a special key loses to others by their x",
         "screen",
-        "    for i in range(head[SPECIALS]):\n        at, here",
-        "    for i in range(0):\n        at, here",
+        "    for i in range(head[SPECIALS]):",
+        "    for i in range(0):",
     ),
     "special keys need no lead": Careless(
         "a special key loses to others by their x",
@@ -116,7 +116,7 @@ MUTANTS: Mapping[str, Careless] = {
     "wishes are exact": Careless(
         "a_wish_that_is_no_float",
         "screen",
-        "        if not divides(v, 2.0 * s, r):\n            return False\n",
+        "        if not divides(v, 2.0 * s, r):\n            return False, 0.0, 0.0, 0.0\n",
         "",
     ),
     "coefficients are exact": Careless(

@@ -9,8 +9,6 @@ import numpy as np
 
 from constructions.engines.incremental.index import (
     ABSENT,
-    ARENA_AT,
-    ARENA_PLACE,
     COEFFICIENTS,
     FLAT,
     FREE,
@@ -19,7 +17,6 @@ from constructions.engines.incremental.index import (
     GROUP_RUNS,
     GROUPS,
     GROUPS_AT,
-    LARGEST,
     LEAST,
     LINEAR,
     LOOSE,
@@ -27,7 +24,6 @@ from constructions.engines.incremental.index import (
     NO_PREFERENCE,
     ONE_WINNER,
     ORDINARY,
-    OUTPUT,
     PREFERENCE,
     QUADRATIC,
     REALS_AT,
@@ -35,7 +31,6 @@ from constructions.engines.incremental.index import (
     ROOTS,
     RUN_FIELDS,
     RUN_KEYS,
-    RUN_SUMS,
     RUN_WINNERS,
     RUNS_AT,
     RUNS_LOOKED_AT,
@@ -45,9 +40,7 @@ from constructions.engines.incremental.index import (
     SPECIALS,
     SQUARE,
     SQUARES,
-    SUMS_AT,
     USED,
-    VALUE,
     WINNERS,
     WINNING_RUNS,
     WINNING_SPECIALS,
@@ -55,17 +48,18 @@ from constructions.engines.incremental.index import (
     ZEROS,
     Index,
     find_group,
+    head_of,
     key_at,
     list_at,
     preferred_by,
     register_at,
+    run_at,
     run_key,
     score,
 )
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
     NO,
-    SHARES,
     Number,
     Words,
     compiled,
@@ -75,11 +69,9 @@ from constructions.engines.incremental.limbs import (
     low_limb,
     magnitude,
     number,
-    product,
     quotient,
     remainder,
     resized,
-    rounded,
     shifted_left,
     shifted_right,
     store,
@@ -96,8 +88,8 @@ RUN_CANDIDATES = 4  # first and second run below the wish, first and second abov
 @compiled
 def find_coefficients(ix: Index, h: int, code: Words, vec: Words, t: Words) -> None:
     """Q_i of each used register, in squared quanta."""
-    at, exact = ix.heads[h, COEFFICIENTS], ix.shape.exact
-    for i in range(ix.heads[h, USED]):
+    at, exact = head_of(ix, h)[COEFFICIENTS], ix.shape.exact
+    for i in range(head_of(ix, h)[USED]):
         coefficient, at = evaluate(code, at, vec, ix.shape, ORIGIN)
         store(t, FREE + i * len(exact), coefficient, exact)
 
@@ -143,7 +135,7 @@ def find_wish(ix: Index, q: Number, s: Number) -> tuple[Number, int]:
 @inlined
 def most_wished(ix: Index, h: int, wish: Number) -> int:
     """The ordinary key next to the wish, if all of them lie on one side of it; else ABSENT."""
-    least, greatest = ix.heads[h, LEAST], ix.heads[h, GREATEST]
+    least, greatest = head_of(ix, h)[LEAST], head_of(ix, h)[GREATEST]
     if wish < preferred_by(ix, h, least):
         return least  # type: ignore[no-any-return]
     if preferred_by(ix, h, greatest) < wish:
@@ -160,14 +152,14 @@ def apart(ix: Index, a: Number, b: Number) -> float:
 @inlined
 def best_linear(ix: Index, h: int, coefficient: float) -> Number:
     """The preferred register of the ordinary key of the best linear preference."""
-    head = ix.heads[h]
+    head = head_of(ix, h)
     return preferred_by(ix, h, head[LEAST] if coefficient < 0.0 else head[GREATEST])
 
 
 @inlined
 def shortfall(ix: Index, h: int, own: Number, wish: Number, wish_kind: int, t: Words) -> float:
     """At least how much more an ordinary key's preference can be than that of one whose preferred register is `own`."""
-    head, q = ix.heads[h], ix.shape.numbers[FRACTION_BITS]
+    head, q = head_of(ix, h), ix.shape.numbers[FRACTION_BITS]
     if head[PREFERENCE] == NO_PREFERENCE:
         return 0.0
     if head[PREFERENCE] == LINEAR:
@@ -188,7 +180,7 @@ def shortfall(ix: Index, h: int, own: Number, wish: Number, wish_kind: int, t: W
 @inlined
 def centre(ix: Index, h: int, wishes: int, wish: Number, wish_kind: int, t: Words) -> float:
     """At least the score of an ordinary key with all its matching registers as wished, by the best preference."""
-    head, q, element = ix.heads[h], ix.shape.numbers[FRACTION_BITS], ix.shape.element
+    head, q, element = head_of(ix, h), ix.shape.numbers[FRACTION_BITS], ix.shape.element
     total, terms = 0.0, 0.0
     ordinary = key_at(ix, h, head[ORDINARY])
     for i in range(head[USED]):
@@ -220,104 +212,66 @@ def centre(ix: Index, h: int, wishes: int, wish: Number, wish_kind: int, t: Word
     return total + terms * (SLACK - 1.0)
 
 
-@compiled
-def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words, t: Words) -> bool:
-    """Whether the winners at `length` keys are certain; then they are in ix.found.
-
-    Needs the coefficients. lead: without roundings.
-    """
-    limbs, size = widths(ix.shape)
-    head, lists, q = ix.heads[h], ix.lists, ix.shape.numbers[FRACTION_BITS]
-    quantum, exact = power(-q), ix.shape.exact
-    needed = lead + 2.0 * quantum
-    wishes = FREE + head[USED] * size
-    scores = wishes + head[USED] * limbs
-    # Wishes of the matching registers, and what the least mismatch costs
-    mismatch = np.inf
+@inlined
+def find_matching_wishes(ix: Index, h: int, wishes: int, t: Words) -> tuple[bool, float]:
+    """What the matching registers should be goes to `t`; whether these are elements. And what the least mismatch costs."""
+    head, lists, q, limbs = head_of(ix, h), ix.lists, ix.shape.numbers[FRACTION_BITS], len(ix.shape.element)
     roots, squares, zeros = list_at(ix, h, ROOTS), list_at(ix, h, SQUARES), list_at(ix, h, ZEROS)
+    mismatch = np.inf
     for d in range(head[MATCHING]):
         s = coefficient_of(ix, lists[squares + d], t)
         if not is_negative(s):
-            return False
+            return False, 0.0
         v, kind = find_wish(ix, coefficient_of(ix, lists[roots + d], t), s)
         if kind != EXACT:
-            return False
+            return False, 0.0
         store(t, wishes + d * limbs, v, ix.shape.element)
         ix.reals[head[REALS_AT] + WISH_REALS + d] = real(v, -q)
         # What keys and wish are multiples of
         granularity = power(min(lists[zeros + d], trailing_zeros(v)) - q)
         mismatch = min(mismatch, -real(s, -2 * q) * granularity * granularity / SLACK)
-    # Wish of the preferred register
-    preference, wish, wish_kind = head[PREFERENCE], number(0, ix.shape.element), EXACT
-    if preference == QUADRATIC:
-        s = coefficient_of(ix, head[SQUARE], t)
-        if not is_negative(s):
-            return False
-        wish, wish_kind = find_wish(ix, coefficient_of(ix, head[ROOT], t), s)
-        if wish_kind == UNSUITABLE:
-            return False
-        if head[LOOSE] == 1:
-            needed += 2.0 * -real(s, -2 * q) * quantum * SLACK
-    # Runs of the group, by rank: 0 and 1 may win, 2 and 3 stand for those behind
-    found = ix.found
-    group, _ = find_group(ix, h, wishes, t, NO)
-    runs_here = 0
-    places = (-1, -1, -1, -1)
-    if group >= 0:
-        runs_here = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + GROUP_RUNS]
-        if preference == NO_PREFERENCE:
-            places = (0, -1, -1, -1)
-        elif preference == LINEAR:
-            if is_negative(coefficient_of(ix, head[ROOT], t)):
-                places = (0, -1, 1, -1)
-            else:
-                places = (runs_here - 1, -1, runs_here - 2, -1)
+    return True, mismatch
+
+
+@inlined
+def find_candidates(ix: Index, h: int, group: int, runs: int, wish: Number, t: Words) -> tuple[int, int, int, int]:
+    """Which of a group's runs, by rank: 0 and 1 may win, 2 and 3 stand for those behind. Some may lie outside the group."""
+    head = head_of(ix, h)
+    if head[PREFERENCE] == NO_PREFERENCE or group < 0:
+        return 0, -1, -1, -1
+    if head[PREFERENCE] == LINEAR:
+        if is_negative(coefficient_of(ix, head[ROOT], t)):
+            return 0, -1, 1, -1
+        return runs - 1, -1, runs - 2, -1
+    low, high = 0, runs
+    while low < high:
+        middle = (low + high) // 2
+        if wish < register_at(ix, run_key(ix, h, group, middle), head[ROOT]):
+            high = middle
         else:
-            low, high = 0, runs_here
-            while low < high:
-                middle = (low + high) // 2
-                if wish < register_at(ix, run_key(ix, h, group, middle), head[ROOT]):
-                    high = middle
-                else:
-                    low = middle + 1
-            places = (low - 1, low, low - 2, low + 1)
-    # The best score
-    best, best_run, nobody = number(0, exact), ABSENT, True
-    for rank in range(RUN_CANDIDATES):
-        if 0 <= places[rank] < runs_here:
-            start = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + ARENA_PLACE]
-            run = ix.arena[head[ARENA_AT] + start + places[rank]]
-            found[RUNS_LOOKED_AT + rank] = run
-            here = score(ix, h, key_at(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS]), code, vec, t)
-            store(t, scores + rank * size, here, exact)
-            if nobody or best < here:
-                best, best_run, nobody = here, rank, False
-    run_best = best
-    specials = list_at(ix, h, SPECIAL_KEYS)
-    for i in range(head[SPECIALS]):
-        here = score(ix, h, key_at(ix, h, lists[specials + i]), code, vec, t)
-        store(t, scores + (RUN_CANDIDATES + i) * size, here, exact)
-        if nobody or best < here:
-            best, nobody = here, False
-    if nobody:
-        return False
-    # Who has it, and the lead over who has not
-    winners, runs_won, specials_won, key, behind, alone = 0, 0, 0, ABSENT, best, True
+            low = middle + 1
+    return low - 1, low, low - 2, low + 1
+
+
+@inlined
+def take_winners(ix: Index, h: int, scores: int, best: Number, t: Words) -> tuple[bool, Number]:
+    """Who has the best score goes to ix.found; False if that is no candidate. And the next score, `best` if all have that."""
+    head, found, lists, exact = head_of(ix, h), ix.found, ix.lists, ix.shape.exact
+    winners, runs_won, specials_won, key, behind = 0, 0, 0, ABSENT, best
     for slot in range(RUN_CANDIDATES + head[SPECIALS]):
-        if slot < RUN_CANDIDATES and not 0 <= places[slot] < runs_here:
+        if slot < RUN_CANDIDATES and found[RUNS_LOOKED_AT + slot] == ABSENT:
             continue
-        here = load(t, scores + slot * size, exact)
+        here = load(t, scores + slot * len(exact), exact)
         if here != best:
-            if alone or behind < here:
-                behind, alone = here, False
-            continue
-        if slot >= RUN_CANDIDATES:
-            key = lists[specials + slot - RUN_CANDIDATES]
+            if behind == best or behind < here:
+                behind = here
+        elif slot >= RUN_CANDIDATES:
+            key = lists[list_at(ix, h, SPECIAL_KEYS) + slot - RUN_CANDIDATES]
             found[SPECIAL_WINNERS + specials_won] = key
             specials_won += 1
             winners += 1
         elif slot >= 2:
-            return False
+            return False, best
         else:
             r = (head[RUNS_AT] + found[RUNS_LOOKED_AT + slot]) * RUN_FIELDS
             key = ix.runs[r]
@@ -326,14 +280,63 @@ def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words
             winners += ix.runs[r + RUN_KEYS]
     found[WINNERS], found[ONE_WINNER] = winners, key
     found[WINNING_RUNS], found[WINNING_SPECIALS] = runs_won, specials_won
-    if not alone and real(best - behind, -2 * q) < needed * SLACK * SLACK:
+    return True, behind
+
+
+@compiled
+def certify(ix: Index, h: int, code: Words, lead: float, vec: Words, t: Words) -> bool:
+    """Whether it is certain who wins; then they are in ix.found. Needs the coefficients. lead: without roundings."""
+    limbs, size = widths(ix.shape)
+    head, found, q = head_of(ix, h), ix.found, ix.shape.numbers[FRACTION_BITS]
+    quantum, exact = power(-q), ix.shape.exact
+    needed = lead + 2.0 * quantum
+    wishes = FREE + head[USED] * size
+    scores = wishes + head[USED] * limbs
+    exact_wishes, mismatch = find_matching_wishes(ix, h, wishes, t)
+    if not exact_wishes:
+        return False
+    # Wish of the preferred register
+    wish, wish_kind = number(0, ix.shape.element), EXACT
+    if head[PREFERENCE] == QUADRATIC:
+        s = coefficient_of(ix, head[SQUARE], t)
+        if not is_negative(s):
+            return False
+        wish, wish_kind = find_wish(ix, coefficient_of(ix, head[ROOT], t), s)
+        if wish_kind == UNSUITABLE:
+            return False
+        if head[LOOSE] == 1:
+            needed += 2.0 * -real(s, -2 * q) * quantum * SLACK
+    # The best score
+    group, _ = find_group(ix, h, wishes, t, NO)
+    runs = ix.groups[(head[GROUPS_AT] + group) * GROUP_FIELDS + GROUP_RUNS] if group >= 0 else 0
+    places = find_candidates(ix, h, group, runs, wish, t)
+    best, best_at, nobody = number(0, exact), ABSENT, True
+    for rank in range(RUN_CANDIDATES):
+        found[RUNS_LOOKED_AT + rank] = ABSENT
+        if 0 <= places[rank] < runs:
+            at = run_key(ix, h, group, places[rank])
+            found[RUNS_LOOKED_AT + rank] = run_at(ix, h, group, places[rank])
+            here = score(ix, h, at, code, vec, t)
+            store(t, scores + rank * size, here, exact)
+            if nobody or best < here:
+                best, best_at, nobody = here, at, False
+    run_best, specials = best, list_at(ix, h, SPECIAL_KEYS)
+    for i in range(head[SPECIALS]):
+        here = score(ix, h, key_at(ix, h, ix.lists[specials + i]), code, vec, t)
+        store(t, scores + (RUN_CANDIDATES + i) * size, here, exact)
+        if nobody or best < here:
+            best, nobody = here, False
+    if nobody:
+        return False
+    # The lead over who is behind
+    alone, behind = take_winners(ix, h, scores, best, t)
+    if not alone or (behind != best and real(best - behind, -2 * q) < needed * SLACK * SLACK):
         return False
     # Other groups
     top = real(best, -2 * q)
     if head[MATCHING] > 0 and head[GROUPS] > 0:
         if group >= 0:
-            own = register_at(ix, run_key(ix, h, group, places[best_run]), head[ROOT])
-            short = shortfall(ix, h, own, wish, wish_kind, t)
+            short = shortfall(ix, h, register_at(ix, best_at, head[ROOT]), wish, wish_kind, t)
             if not real(best - run_best, -2 * q) + mismatch >= (short + needed) * SLACK:
                 return False
         else:
@@ -342,34 +345,3 @@ def certify(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words
                 return False
     # Saturation
     return top <= ix.largest[0] / SLACK and needed * SLACK - top <= ix.largest[0] / SLACK  # type: ignore[no-any-return]
-
-
-@inlined
-def read(ix: Index, h: int, length: int, vec: Words, t: Words) -> bool:
-    """Writes the head's outputs, from the winners in ix.found; False if their share is not known."""
-    (limbs, _), element, long = widths(ix.shape), ix.shape.element, ix.shape.long
-    head, found, q = ix.heads[h], ix.found, ix.shape.numbers[FRACTION_BITS]
-    winners = found[WINNERS]
-    if winners >= ix.shape.numbers[SHARES]:
-        return False
-    share = load(ix.shares, (2 * winners + (1 if length > winners else 0)) * limbs, element)
-    whole = winners == 1 and share == shifted_left(number(1, element), q)
-    offset = head[USED] * limbs
-    for j in range(head[VALUE]):
-        into = (head[OUTPUT] + j) * limbs
-        if whole:
-            store(vec, into, register_at(ix, key_at(ix, h, found[ONE_WINNER]) + offset, j), element)
-            continue
-        total = number(0, long)
-        for w in range(found[WINNING_RUNS]):
-            run = (head[RUNS_AT] + found[RUN_WINNERS + w]) * RUN_FIELDS
-            if ix.runs[run + RUN_KEYS] == 1:
-                total += resized(register_at(ix, key_at(ix, h, ix.runs[run]) + offset, j), long)
-            else:
-                place = head[SUMS_AT] + (ix.runs[run + RUN_SUMS] * head[VALUE] + j) * (limbs + 1)
-                total += load(ix.sums, place, long)
-        for w in range(found[WINNING_SPECIALS]):
-            total += resized(register_at(ix, key_at(ix, h, found[SPECIAL_WINNERS + w]) + offset, j), long)
-        mean, _ = rounded(product(total, share, ix.shape.exact), q, load(t, LARGEST, element), ix.shape)
-        store(vec, into, mean, element)
-    return True

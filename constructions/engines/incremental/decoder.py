@@ -10,8 +10,10 @@ of the reference engine, with all columns dense.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Protocol
 
 from constructions.engines.incremental.observed import Columns, Observer, report
@@ -21,7 +23,7 @@ from constructions.layers import Transformer
 from precision.format import Arithmetic, Discipline, Rounding
 
 MOST_COMPILED_BITS = 257
-PIECE = 100  # tokens between two ticks
+PIECE = 1000  # tokens between two ticks; whoever comes back from Python finds its caches cold
 
 
 class Machine(Protocol):
@@ -191,9 +193,15 @@ class IncrementalDecoder:
 
 
 def _compiled_machine() -> Callable[[Transformer, Arithmetic, Columns, Observer | None], Machine]:
-    """The plain one where numba is not there."""
+    """The plain one where numba is not there, or has changed inside."""
     try:
         from constructions.engines.incremental.machine import CompiledMachine
-    except ImportError:
+    except ImportError as error:
+        _say_once(f"incremental decoding is not compiled, which is far slower: {error}")
         return PlainMachine
     return CompiledMachine
+
+
+@cache
+def _say_once(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 from numba import njit  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from numba import types as numba_types
 
-from constructions.engines.incremental import index, kernel
+from constructions.engines.incremental import index, insertion, kernel
+from constructions.engines.incremental.addresses import address
 from constructions.engines.incremental.index import Index
 from constructions.engines.incremental.limbs import OPTIONS, Shape, Words, lengths
 from constructions.engines.incremental.sources import cache_folder, is_cached, sources
@@ -31,7 +32,7 @@ PATIENCE_SECONDS = 2.5  # more than it takes to load what is cached
 
 
 class Entries(NamedTuple):
-    """See the functions of the same names in kernel.py and index.py."""
+    """See the functions of the same names in kernel.py, insertion.py and index.py."""
 
     advance: Callable[..., int]
     rebuild: Callable[[Index, int, int, Words], bool]
@@ -59,17 +60,31 @@ def load(limbs: int) -> Entries:
     ) -> int:
         if digest == 0:
             return -1
-        return kernel.advance(code, vec, t, ix, state, tokens, stop, words, vocabulary, width)
+        v, (word_at, word_slots, word_limbs) = vocabulary, words
+        return kernel.advance(
+            address(code),
+            address(vec),
+            address(t),
+            index.addressed(ix),
+            address(state),
+            tokens,
+            stop,
+            (address(word_at), address(word_slots), address(word_limbs)),
+            Vocabulary(
+                address(v.tokens), address(v.rows), v.parts, address(v.code), address(v.axes), address(v.points)
+            ),
+            width,
+        )
 
     def rebuild(ix: Index, h: int, keys: int, t: Words) -> bool:
-        return digest != 0 and index.rebuild(ix, h, keys, t)
+        return digest != 0 and insertion.rebuild(index.addressed(ix), h, keys, address(t))
 
     def squares_fit(ix: Index, h: int, keys: int, root: int, square: int) -> int:
-        return index.squares_fit(ix, h, keys, root, square) if digest != 0 else 0
+        return insertion.squares_fit(index.addressed(ix), h, keys, root, square) if digest != 0 else 0
 
     def dense_scores(ix: Index, h: int, keys: int, code: Words, vec: Words, t: Words, scores: Words) -> None:
         if digest != 0:
-            index.dense_scores(ix, h, keys, code, vec, t, scores)
+            index.dense_scores(index.addressed(ix), h, keys, address(code), address(vec), address(t), address(scores))
 
     types: Any = numba_types
     number, numbers, wide = types.int64, types.int64[::1], types.uint64[::1]
@@ -88,10 +103,13 @@ def load(limbs: int) -> Entries:
     words = types.Tuple((numbers, numbers, wide))
     with announced(limbs), alone(limbs), uncollected():
         return Entries(
-            _cached(advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number),
-            _cached(rebuild, limbs, memory, number, number, wide),
-            _cached(squares_fit, limbs, memory, number, number, number, number),
-            _cached(dense_scores, limbs, memory, number, number, numbers, wide, wide, wide),
+            rebuild=_cached(rebuild, limbs, memory, number, number, wide),
+            squares_fit=_cached(squares_fit, limbs, memory, number, number, number, number),
+            dense_scores=_cached(dense_scores, limbs, memory, number, number, numbers, wide, wide, wide),
+            # The last one, see is_cached.
+            advance=_cached(
+                advance, limbs, numbers, wide, wide, memory, numbers, numbers, numbers, words, vocabulary, number
+            ),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constructions.engines.incremental.certificate import certify, find_coefficients, read
+from constructions.engines.incremental.certificate import certify, find_coefficients
 from constructions.engines.incremental.index import (
     HOPELESS,
     INEXACT,
@@ -16,20 +16,22 @@ from constructions.engines.incremental.index import (
     VALUE,
     VALUES,
     Index,
-    insert,
+    head_of,
     key_at,
     list_at,
 )
+from constructions.engines.incremental.insertion import insert
 from constructions.engines.incremental.limbs import (
     FRACTION_BITS,
     NO,
-    UNSHIFTED,
     YES,
     Number,
     Shape,
     Words,
     compiled,
+    cut,
     inlined,
+    is_negative,
     load,
     number,
     product,
@@ -44,13 +46,15 @@ from constructions.engines.incremental.program import (
     COPY,
     COPY_ADD,
     EMBED,
+    KEY,
     LOGITS,
     MARK,
+    RELU,
     ROW,
-    STORE,
     TIMES,
     UNIT,
 )
+from constructions.engines.incremental.readout import read
 from constructions.engines.incremental.screen import screened
 from constructions.engines.incremental.sums import ORIGIN, weigh
 from constructions.engines.incremental.vocabulary import Vocabulary, find_argmax
@@ -69,7 +73,7 @@ LOG2_E = 94548 / 65536
 def add_cut(vec: Words, into: int, change: Number, largest: Number, shape: Shape) -> None:
     """Adds an element to a slot, cut to ±largest."""
     total = load(vec, into, shape.element) + change
-    total, _ = rounded(total, UNSHIFTED, largest, shape)
+    total, _ = cut(total, largest, shape)
     store(vec, into, total, shape.element)
 
 
@@ -79,18 +83,20 @@ def finish_row(
 ) -> None:
     """What a ROW does with its sum."""
     into, how = code[row + 1] * len(shape.element), code[row + 2]
-    if how == STORE:
-        store(vec, into, total, shape.element)
-    elif how == ADD:
+    if how == ADD:
         add_cut(vec, into, total, largest, shape)
-    elif not exact:  # of a KEY
+    elif how != KEY:
+        if how == RELU and is_negative(total):
+            total = number(0, shape.element)
+        store(vec, into, total, shape.element)
+    elif not exact:
         state[ROUNDED_KEY] = 1
 
 
 @inlined
 def store_key(ix: Index, h: int, key: int, slots: int, vec: Words) -> None:
     """Keeps the used registers and the value of the latest token."""
-    head, element, (limbs, _) = ix.heads[h], ix.shape.element, widths(ix.shape)
+    head, element, (limbs, _) = head_of(ix, h), ix.shape.element, widths(ix.shape)
     at = key_at(ix, h, key)
     for i in range(head[USED]):
         store(ix.store, at, load(vec, ix.lists[slots + i] * limbs, element), element)
@@ -112,7 +118,7 @@ def lead_over(length: int, fraction_bits: int) -> float:
 @inlined
 def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words, t: Words) -> int:
     """One column. FINISHED, or what Python has to do before the kernel is called again. lead: as in `certify`."""
-    head, length = ix.heads[h], state[LENGTH]
+    head, length = head_of(ix, h), state[LENGTH]
     key = length - 1
     if state[RESUMED] == FRESH:
         store_key(ix, h, key, list_at(ix, h, SLOTS), vec)
@@ -132,11 +138,11 @@ def attend(ix: Index, h: int, state: Words, code: Words, lead: float, vec: Words
     if state[RESUMED] != ANSWERED:
         if head[STRUCTURED] == 0:
             return DENSE_COLUMN
-        certain = screened(ix, h, code, length, lead, vec, t)
+        certain = screened(ix, h, code, lead, vec, t)
         state[COUNT_SCREENED] += certain
         if not certain:
             find_coefficients(ix, h, code, vec, t)
-            if not certify(ix, h, code, length, lead, vec, t):
+            if not certify(ix, h, code, lead, vec, t):
                 return DENSE_COLUMN
         if not read(ix, h, length, vec, t):
             state[RESUMED] = QUERY
@@ -187,7 +193,7 @@ def advance(
             finish_row(code, row, total, exact, vec, state, largest, ix.shape)
         elif kind == TIMES:
             times = product(load(vec, code[place + 3] * limbs, element), code[place + 4], ix.shape.long)
-            total, exact = rounded(times, UNSHIFTED, largest, ix.shape)
+            total, exact = cut(times, largest, ix.shape)
             finish_row(code, place, total, exact, vec, state, largest, ix.shape)
             place += 5
         elif kind == UNIT:

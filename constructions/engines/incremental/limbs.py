@@ -37,7 +37,7 @@ LIMB = ir.IntType(64)
 ZEROS_OF_ZERO = 500  # more than any shift
 WORD_BYTES = 8
 # What is given to a function as an argument: numpy's, as numba compiles a function once more for each literal of Python.
-YES, NO, UNSHIFTED = cast(bool, np.bool_(True)), cast(bool, np.bool_(False)), cast(int, np.int64(0))
+YES, NO = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 
 
 def compiled(function: Function) -> Function:
@@ -91,38 +91,20 @@ def _compared(a: Any, b: Any) -> Any:
     return types.boolean if isinstance(a, Wide) and a == b else None
 
 
-def _sum(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.add(*arguments)
-
-
-def _difference(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.sub(*arguments)
-
-
-def _negative(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.neg(*arguments)
-
-
-def _less(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.icmp_signed("<", *arguments)
-
-
-def _equal(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.icmp_signed("==", *arguments)
-
-
-def _unequal(builder: Any, wide: Any, arguments: Any) -> Any:
-    return builder.icmp_signed("!=", *arguments)
-
-
-for sum_of in (operator.add, operator.iadd):
-    generates(sum_of, _of_one_type)(_sum)
-for difference_of in (operator.sub, operator.isub):
-    generates(difference_of, _of_one_type)(_difference)
-generates(operator.neg, lambda a: a if isinstance(a, Wide) else None)(_negative)
-generates(operator.lt, _compared)(_less)
-generates(operator.eq, _compared)(_equal)
-generates(operator.ne, _compared)(_unequal)
+for function, how in (
+    (operator.add, ir.IRBuilder.add),
+    (operator.iadd, ir.IRBuilder.add),
+    (operator.sub, ir.IRBuilder.sub),
+    (operator.isub, ir.IRBuilder.sub),
+):
+    generates(function, _of_one_type)(lambda builder, wide, arguments, how=how: how(builder, *arguments))
+for comparison, sign in ((operator.lt, "<"), (operator.eq, "=="), (operator.ne, "!=")):
+    generates(comparison, _compared)(
+        lambda builder, boolean, arguments, sign=sign: builder.icmp_signed(sign, *arguments)
+    )
+generates(operator.neg, lambda a: a if isinstance(a, Wide) else None)(
+    lambda builder, wide, arguments: builder.neg(*arguments)
+)
 
 
 def load(words: Words, at: int, like: Like) -> Number:
@@ -151,10 +133,13 @@ def _store(builder: Any, none: Any, arguments: Any) -> Any:
     return None
 
 
+def begin(builder: Any, array: Any) -> Any:
+    """The address of a contiguous array, see addresses.py; the fifth field of numba's own is where its data begin."""
+    return array if isinstance(array.type, ir.PointerType) else builder.extract_value(array, 4)
+
+
 def _address(builder: Any, words: Any, at: Any, bits: int) -> Any:
-    """Of a limb of a contiguous array, whose fifth field is where its data begin."""
-    begin = builder.extract_value(words, 4)
-    return builder.bitcast(builder.gep(begin, [at]), ir.IntType(bits).as_pointer())
+    return builder.bitcast(builder.gep(begin(builder, words), [at]), ir.IntType(bits).as_pointer())
 
 
 def number(value: int, like: Like) -> Number:
@@ -376,18 +361,28 @@ def magnitude(a: Number) -> Number:
 
 
 @inlined
+def cut(a: Number, largest: Number, shape: Shape) -> tuple[Number, bool]:
+    """An integer as an element, saturated at ±largest; and whether it is one."""
+    most = resized(largest, a)
+    if most < a:
+        return largest, False
+    if a < -most:
+        return -largest, False
+    return resized(a, shape.element), True
+
+
+@inlined
 def rounded(a: Number, shift: int, largest: Number, shape: Shape) -> tuple[Number, bool]:
     """a / 2^shift as an element, rounded and saturated at ±largest; and whether that is exact."""
-    whole, up, lost = magnitude(a), False, False
-    if shift > 0:
-        lost = trailing_zeros(whole) < shift
-        sticky = trailing_zeros(whole) < shift - 1
-        whole = shifted_right(whole, shift - 1)
-        half, odd = low_limb(whole) & 1 == 1, low_limb(whole) & 2 == 2
-        whole = shifted_right(whole, 1)
-        mode = shape.numbers[MODE]
-        up = half and (sticky or mode == NEAREST_AWAY or odd) and mode != TOWARD_ZERO
-    if up:
+    if shift <= 0:
+        return cut(a, largest, shape)
+    whole = magnitude(a)
+    zeros, mode = trailing_zeros(whole), shape.numbers[MODE]
+    lost, sticky = zeros < shift, zeros < shift - 1
+    whole = shifted_right(whole, shift - 1)
+    half, odd = low_limb(whole) & 1 == 1, low_limb(whole) & 2 == 2
+    whole = shifted_right(whole, 1)
+    if half and (sticky or mode == NEAREST_AWAY or odd) and mode != TOWARD_ZERO:
         whole = whole + number(1, whole)
     saturated = resized(largest, whole) < whole
     element = largest if saturated else resized(whole, shape.element)

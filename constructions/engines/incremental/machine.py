@@ -83,9 +83,13 @@ class CompiledMachine:
         return self._numbers(self.vec[: self.width * self.limbs])
 
     def expect(self, tokens: int) -> None:
-        """See Machine."""
-        if self.capacity < min(tokens, MOST_EXPECTED):
-            self._index_anew(min(tokens, MOST_EXPECTED))
+        """See Machine. Room that is not touched takes no memory."""
+        tokens = min(tokens, MOST_EXPECTED)
+        if self.length == 0:  # in huge pages, which what is resized does not have
+            row = max(self.index.heads[:, fields.STRIDE].tolist(), default=0)
+            self.index = self.index._replace(store=np.zeros(max(tokens * row, len(self.index.store)), np.uint64))
+        if self.capacity < tokens:
+            self._index_anew(tokens)
 
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""

@@ -5,11 +5,12 @@ below 2^(64W − 2), so a product is below 2^(128W − 4), and A limbs hold any 
 Slots: the residual stream, then 1 and the position (biases and the embedding's slope are weights of these), then what the
 sublayers need. Instructions, as integers: a kind, then
   EMBED (copies the token's word), ATTEND head, LOGITS, MARK sublayer, END
-  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; KEY, which is rounded or
-    is not, and this is all that is kept of it
+  ROW into, how, a sum      into := Σ weight·slot, rounded; how: STORE; ADD to a residual register; RELU, which stores 0 for
+    what is negative; KEY, which is rounded or is not, and this is all that is kept of it
   TIMES into, how, from, integer      a ROW of a single weight, an integer
   COPY into, from; COPY_ADD into, from      a ROW, with STORE or with ADD, of a single weight 1
-  UNIT into, size, gate, up      into := ReLU(gate)·up, both given by a sum; size: how long the instruction is
+  UNIT into, size, gate, up      into := ReLU(gate)·up, both given by a sum; size: how long the instruction is. Where one of them is
+    the constant 1, a ROW will do
 and a sum is the number of its parts, then of each a shift, how many terms it has, and (slot, mantissa) of each term, for a weight
 of mantissa·2^shift quanta. The mantissas of a part are below 2^MANTISSA_BITS together, so W + 1 limbs hold it before it is shifted.
 """
@@ -23,7 +24,7 @@ from constructions.engines.weights import BlockWeights, Row, StateRow, Weights, 
 from precision.format import Arithmetic
 
 END, EMBED, ATTEND, LOGITS, MARK, ROW, UNIT, COPY, COPY_ADD, TIMES = range(10)
-STORE, ADD, KEY = range(3)
+STORE, ADD, KEY, RELU = range(4)
 MANTISSA_BITS, PIECE_BITS = 62, 60  # fit an int64 with their sign
 COMPILED_LIMBS = (1, 2, 3, 5)
 LONGEST_BITS = 36  # sequences are shorter than 2^LONGEST_BITS
@@ -86,7 +87,7 @@ class Program:
             times, fraction = divmod(weight, self.unit)
             if how == KEY and abs(weight) == self.unit:  # never rounded
                 return
-            if weight == self.unit:
+            if weight == self.unit and how != RELU:
                 self.code += [COPY_ADD if how == ADD else COPY, into, slot]
                 return
             if fraction == 0 and abs(times) >> PIECE_BITS == 0:
@@ -201,9 +202,14 @@ def _recurrence(program: Program, rows: Sequence[StateRow]) -> None:
 def _feed_forward(program: Program, block: BlockWeights, one: int) -> None:
     hidden = program.reserve(len(block.gate))
     for i, (gate, up) in enumerate(zip(block.gate, block.up, strict=True)):
-        both = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
-        sums = [number for row in both for number in sum_code(row, program.unit)]
-        program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
+        opens, raises = ([*_weighted(row), (one, bias.quanta)] for row, bias in (gate, up))
+        if opens == [(one, program.unit)]:
+            program.row(hidden + i, STORE, raises)
+        elif raises == [(one, program.unit)]:
+            program.row(hidden + i, RELU, opens)
+        else:
+            sums = [number for row in (opens, raises) for number in sum_code(row, program.unit)]
+            program.code += [UNIT, hidden + i, 3 + len(sums), *sums]
     for register, row, bias in block.down:
         program.row(register, ADD, [*_weighted(row, hidden), (one, bias.quanta)])
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from constructions.engines.incremental.index import (
     ABSENT,
-    ARENA_AT,
     ARENA_PLACE,
     ARENA_REALS_AT,
     COEFFICIENTS,
@@ -57,10 +56,11 @@ from constructions.engines.incremental.index import (
     ZEROS,
     Index,
     find_group,
+    head_of,
     key_at,
     list_at,
     register_at,
-    run_key,
+    run_at,
     score,
 )
 from constructions.engines.incremental.limbs import FRACTION_BITS, YES, Words, inlined, significant_bits
@@ -71,7 +71,7 @@ from constructions.engines.incremental.sums import ORIGIN, add_up, evaluate
 @inlined
 def find_real_coefficients(ix: Index, h: int, code: Words, vec: Words) -> int:
     """The floats of Q_i of each used register; which of them are exact, as bits."""
-    head, q = ix.heads[h], ix.shape.numbers[FRACTION_BITS]
+    head, q = head_of(ix, h), ix.shape.numbers[FRACTION_BITS]
     at, into, exact = head[COEFFICIENTS], head[REALS_AT] + WISH_REALS + head[USED], 0
     for i in range(head[USED]):
         if code[at] == 1:
@@ -113,19 +113,13 @@ def nearest_place(ix: Index, start: int, count: int, wish: float) -> int:
 
 
 @inlined
-def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Words, t: Words) -> bool:
-    """Whether it is certain which run or special key wins; then it is in ix.found. lead: as in `certify`."""
-    head, lists, reals, q = ix.heads[h], ix.lists, ix.heads[h, REALS_AT], ix.shape.numbers[FRACTION_BITS]
-    used, quantum = head[USED], power(-q)
-    if head[NARROW] == 0 or head[INEXACT] > 0 or used > MANTISSA:
-        return False
-    exact = find_real_coefficients(ix, h, code, vec)
-    wishes, coefficients = reals + WISH_REALS, reals + WISH_REALS + used
-    needed = (lead + 2.0 * quantum) * SLACK
-    # What all keys share that match and are ordinary; what the least mismatch costs
+def find_common(ix: Index, h: int, exact: int) -> tuple[bool, float, float, float]:
+    """Whether wishes are exact; what the least mismatch costs; what all keys share that match and are ordinary, and its size."""
+    head, lists, reals, q = head_of(ix, h), ix.lists, head_of(ix, h)[REALS_AT], ix.shape.numbers[FRACTION_BITS]
+    wishes, coefficients = reals + WISH_REALS, reals + WISH_REALS + head[USED]
     shared, sizes, mismatch = 0.0, 0.0, np.inf
     at = key_at(ix, h, head[ORDINARY])
-    for i in range(used):
+    for i in range(head[USED]):
         if lists[list_at(ix, h, FLAT) + i] == 1:
             term = ix.reals[coefficients + i] * real(register_at(ix, at, i), -q)
             shared, sizes = shared + term, sizes + abs(term)
@@ -133,17 +127,62 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
         root, square = lists[list_at(ix, h, ROOTS) + d], lists[list_at(ix, h, SQUARES) + d]
         r, s = ix.reals[coefficients + root], -ix.reals[coefficients + square]
         if not s > 0.0 or exact >> root & exact >> square & 1 == 0:
-            return False
+            return False, 0.0, 0.0, 0.0
         v = r / (2.0 * s)
         if not divides(v, 2.0 * s, r):
-            return False
+            return False, 0.0, 0.0, 0.0
         grain = power(lists[list_at(ix, h, ZEROS) + d] - q)
         if v != 0.0:
             grain = min(grain, lowest_bit(v))
         mismatch = min(mismatch, s * grain * grain / SLACK)
         shared, sizes = shared + s * v * v, sizes + s * v * v
         ix.reals[wishes + d] = v
+    return True, mismatch, shared, sizes
+
+
+@inlined
+def real_score(ix: Index, h: int, key: int) -> tuple[float, float]:
+    """The score of a key, and an error bound."""
+    head, q, here, size = head_of(ix, h), ix.shape.numbers[FRACTION_BITS], 0.0, 0.0
+    at, coefficients = key_at(ix, h, key), head[REALS_AT] + WISH_REALS + head[USED]
+    for j in range(head[USED]):
+        term = ix.reals[coefficients + j] * real(register_at(ix, at, j), -q)
+        here, size = here + term, size + abs(term)
+    return here, size * ERROR
+
+
+@inlined
+def take_winner(ix: Index, h: int, run: int, special: int, tied: int) -> None:
+    """Who wins goes to ix.found: a special key, or else a run, and with it a special key that ties."""
+    found = ix.found
+    if special >= 0:
+        found[WINNERS], found[ONE_WINNER], found[WINNING_RUNS], found[WINNING_SPECIALS] = 1, special, 0, 1
+        found[SPECIAL_WINNERS] = special
+    else:
+        winner = (head_of(ix, h)[RUNS_AT] + run) * RUN_FIELDS
+        found[WINNERS], found[ONE_WINNER] = ix.runs[winner + RUN_KEYS], ix.runs[winner]
+        found[WINNING_RUNS], found[WINNING_SPECIALS], found[RUN_WINNERS] = 1, 0, run
+        if tied >= 0:
+            found[WINNERS], found[WINNING_SPECIALS], found[SPECIAL_WINNERS] = ix.runs[winner + RUN_KEYS] + 1, 1, tied
+
+
+@inlined
+def screened(ix: Index, h: int, code: Words, lead: float, vec: Words, t: Words) -> bool:
+    """Whether it is certain which run or special key wins; then it is in ix.found. lead: as in `certify`."""
+    head, lists, reals, quantum = (
+        head_of(ix, h),
+        ix.lists,
+        head_of(ix, h)[REALS_AT],
+        power(-ix.shape.numbers[FRACTION_BITS]),
+    )
+    if head[NARROW] == 0 or head[INEXACT] > 0 or head[USED] > MANTISSA:
+        return False
+    needed = (lead + 2.0 * quantum) * SLACK
+    exact_wishes, mismatch, shared, sizes = find_common(ix, h, find_real_coefficients(ix, h, code, vec))
+    if not exact_wishes:
+        return False
     scale, slope, wish, defect = 0.0, 0.0, 0.0, 0.0
+    coefficients = reals + WISH_REALS + head[USED]
     if head[PREFERENCE] == QUADRATIC:
         scale = -ix.reals[coefficients + head[SQUARE]]
         if not scale > 0.0:
@@ -153,16 +192,15 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
         slope = ix.reals[coefficients + head[ROOT]]
     # The best run of the group
     group, _ = find_group(ix, h, FREE, t, YES)
-    best, blur, own, place, start = -np.inf, 0.0, 0.0, ABSENT, ABSENT
+    best, blur, own, run = -np.inf, 0.0, 0.0, ABSENT
     if group >= 0:
         g = (head[GROUPS_AT] + group) * GROUP_FIELDS
-        count, start = ix.groups[g + GROUP_RUNS], ix.groups[g + ARENA_PLACE]
-        first = head[ARENA_REALS_AT] + start
+        count, first = ix.groups[g + GROUP_RUNS], head[ARENA_REALS_AT] + ix.groups[g + ARENA_PLACE]
         if head[PREFERENCE] == QUADRATIC:
             place = nearest_place(ix, first, count, wish)
         else:
             place = count - 1 if slope > 0.0 else 0
-        own = ix.arena_reals[first + place]
+        own, run = ix.arena_reals[first + place], run_at(ix, h, group, place)
         for beside in (place - 1, place + 1):
             if not 0 <= beside < count:
                 continue
@@ -174,15 +212,12 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
     # Special keys; one may win together with the run
     behind, special, tied, specials = -np.inf, ABSENT, ABSENT, list_at(ix, h, SPECIAL_KEYS)
     for i in range(head[SPECIALS]):
-        at, here, size = key_at(ix, h, lists[specials + i]), 0.0, 0.0
-        for j in range(used):
-            term = ix.reals[coefficients + j] * real(register_at(ix, at, j), -q)
-            here, size = here + term, size + abs(term)
-        size *= ERROR
+        here, size = real_score(ix, h, lists[specials + i])
         if group >= 0 and special < 0 and tied < 0 and abs(here - best) <= size + blur:
-            if score(ix, h, run_key(ix, h, group, place), code, vec, t) != score(ix, h, at, code, vec, t):
-                return False
             tied = lists[specials + i]
+            at = key_at(ix, h, ix.runs[(head[RUNS_AT] + run) * RUN_FIELDS])
+            if score(ix, h, at, code, vec, t) != score(ix, h, key_at(ix, h, tied), code, vec, t):
+                return False
         elif here > best:
             behind, best, blur, special = max(behind, best + blur), here, size, lists[specials + i]
         else:
@@ -211,15 +246,5 @@ def screened(ix: Index, h: int, code: Words, length: int, lead: float, vec: Word
     # Saturation
     if not (best + blur <= ix.largest[0] / SLACK and needed - best + blur <= ix.largest[0] / SLACK):
         return False
-    found = ix.found
-    if special >= 0:
-        found[WINNERS], found[ONE_WINNER], found[WINNING_RUNS], found[WINNING_SPECIALS] = 1, special, 0, 1
-        found[SPECIAL_WINNERS] = special
-    else:
-        run = ix.arena[head[ARENA_AT] + start + place]
-        winner = (head[RUNS_AT] + run) * RUN_FIELDS
-        found[WINNERS], found[ONE_WINNER] = ix.runs[winner + RUN_KEYS], ix.runs[winner]
-        found[WINNING_RUNS], found[WINNING_SPECIALS], found[RUN_WINNERS] = 1, 0, run
-        if tied >= 0:
-            found[WINNERS], found[WINNING_SPECIALS], found[SPECIAL_WINNERS] = ix.runs[winner + RUN_KEYS] + 1, 1, tied
+    take_winner(ix, h, run, special, tied)
     return True

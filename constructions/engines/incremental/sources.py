@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-COMPILED = ("certificate", "index", "kernel", "limbs", "parts", "program", "reals", "screen", "sums", "vocabulary")
+COMPILED = (
+    "addresses",
+    "certificate",
+    "index",
+    "insertion",
+    "kernel",
+    "limbs",
+    "parts",
+    "program",
+    "readout",
+    "reals",
+    "screen",
+    "sums",
+    "vocabulary",
+)
 
 
 def sources() -> list[Path]:

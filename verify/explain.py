@@ -36,7 +36,7 @@ EXAMPLES = f"""examples:
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
   {PROG} recall --model rag             which search it writes, and what it says of the result
-  {PROG} istree --variant lean --n 8    each word is a step of Algorithm 1
+  {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean
   {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
@@ -127,6 +127,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     size = f", n = {document['n']}" if "n" in document else ""
     holds = STEPS if document["construction"] == "istree" else SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
+    if verdict == CERTIFIED and document.get("assumed_invariants"):
+        print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

@@ -10,6 +10,8 @@ texts        which inputs end at a place
 facts        bounds that hold at some places of all inputs
 normal       the normal form: every rule is an identity, given such bounds
 implied      what factors say together where none of them is 0
+shares       unit fractions, which counts are
+units        feed-forward units over one number, added up
 heads        who wins a head, in place of its scores
 output       which word has the largest logit
 extraction   the walk over the blocks: weights in, terms out

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
+from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.terms import Above, Answer, Equal, If, Term, as_term
+from verify.programs.terms import Above, Answer, Atom, Count, Equal, If, Next, Read, Term, as_term
 from verify.programs.text import Teller
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
@@ -38,35 +39,40 @@ class Mismatch:
 def first_mismatch(
     model: Model, registers: Mapping[int, Term], due: Answer, normal: Normalizer, cases: tuple[Case, ...] = ()
 ) -> Mismatch | None:
-    """The first case in which the program is not seen to say what is due; None if it always does."""
-    known = _knowing(normal, cases)
-    if known is None:
-        return None
+    """The first case in which the program is not seen to say what is due; None if it always does.
+
+    normal: where the cases hold.
+    """
     if isinstance(due, If):
-        bit = known.term(due.bit)
+        bit = normal.term(due.bit)
         if bit.is_constant:
             return first_mismatch(model, registers, due.then if bit.constant else due.otherwise, normal, cases)
-        then = first_mismatch(model, registers, due.then, normal, (*cases, (due.bit, True)))
-        return then or first_mismatch(model, registers, due.otherwise, normal, (*cases, (due.bit, False)))
-    due = normal_answer(due, known)
+        for holds, answer in ((True, due.then), (False, due.otherwise)):
+            known = _with(normal, bit, holds)
+            if not _contradicts(known):
+                mismatch = first_mismatch(model, registers, answer, known, (*cases, (due.bit, holds)))
+                if mismatch is not None:
+                    return mismatch
+        return None
+    # What a later case says may give an earlier one another form.
+    for case, holds in cases:
+        bit = normal.term(case)
+        if bit.is_constant and bit.constant != holds:
+            return None
+        normal = _with(normal, bit, holds)
+    if _contradicts(normal):
+        return None
+    due = normal_answer(due, normal)
     try:
-        found = answer_of(model, {i: known.term(value) for i, value in registers.items()}, known)
+        found = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
     return None if found == due else Mismatch(cases, due, found)
 
 
-def _knowing(normal: Normalizer, cases: tuple[Case, ...]) -> Normalizer | None:
-    """With what the cases say of single atoms; None if they exclude each other.
-
-    All are read twice, as what a later one says may give an earlier one another form.
-    """
-    for bit, holds in cases * 2:
-        found = normal.term(bit)
-        if found.is_constant and found.constant != holds:
-            return None
-        normal = _with(normal, found, holds)
-    return normal
+def _contradicts(normal: Normalizer) -> bool:
+    """Whether nothing is like this."""
+    return any(low > high for low, high in normal.facts.given.values())
 
 
 def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
@@ -78,7 +84,11 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
     (a,) = bit.atoms
     if not normal.facts.is_bit(a):
         return normal
-    normal = normal.knowing(a, Fraction(int(holds)), Fraction(int(holds)))
+    return _implied(_bounded(normal.knowing(a, Fraction(int(holds)), Fraction(int(holds))), a, holds), a, holds)
+
+
+def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
+    """With what it says of one integer."""
     if not isinstance(a, Equal | Above) or len(a.of.atoms) != 1:
         return normal
     (x,) = a.of.atoms
@@ -96,3 +106,28 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
     else:
         high = Fraction(math.ceil(at) - 1 if holds else math.floor(at))
     return normal.knowing(x, low, high)
+
+
+def _implied(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
+    """With what follows from a comparison of two atoms, or of an atom and 0."""
+    if not isinstance(a, Equal | Above):
+        return normal
+    for x in a.of.atoms:
+        if not isinstance(x, Read) or not isinstance(x.where, Next):
+            continue
+        nobody = Equal(as_term(Count(x.where.matching)), Fraction(0))
+        if (
+            isinstance(a, Above)
+            and holds
+            and normal.facts.bounds(without(a.of, x.where.matching, normal.facts.start))[1] <= 0
+        ):
+            normal = normal.knowing(nobody, Fraction(0), Fraction(0))
+        if normal.facts.bounds(as_term(x))[1] < least_match(x.value, x.where.matching, normal.facts):
+            normal = normal.knowing(nobody, Fraction(1), Fraction(1))
+        if isinstance(a, Above) and not holds and x.value == x.where.key and a.of == as_term(x) - x.where.query:
+            # Nothing has the key that is asked for, so x is the largest one, and what is behind x is that again.
+            normal = normal.equating(Read(x.value, replace(x.where, query=as_term(x))), as_term(x))
+    if isinstance(a, Equal) and holds and not a.value and len(a.of.items) == 2 and len(a.of.atoms) == 2:
+        (x, c), (y, d) = sorted(((m[0], c) for m, c in a.of.items), key=lambda item: len(item[0].order))
+        return normal.equating(y, as_term(x)) if c == -d else normal  # the simpler one stays
+    return normal

@@ -114,14 +114,23 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         normal = Normalizer(program.facts.ending(i))
         teller = told.teller if told.normal and normal.facts == told.normal.facts else Teller(told.names)
         due[place.name] = teller.answer(normal_answer(defined, normal))
-        mismatch = first_mismatch(model, last, defined, normal)
+        here = {r: normal.term(value) for r, value in last.items()}
+        mismatch = first_mismatch(model, here, defined, normal)
         if mismatch is None:
             answers[place.name] = due[place.name]
         elif not where:
             where, what = f"the answer at {place.name}", mismatch.text(teller, normal)
-            where, what = _unresolved({r: normal.term(value) for r, value in last.items()}) or (where, what)
+            where, what = _unresolved(here) or (where, what)
     verdict = UNKNOWN if where else CERTIFIED
-    return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
+    assumed = [group.name for group in program.facts.groups]
+    return {
+        "verdict": verdict,
+        "where": where,
+        "what": what,
+        "answers": answers,
+        "task": due,
+        "assumed_invariants": assumed,
+    }
 
 
 def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:

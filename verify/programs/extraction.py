@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.certificates.domains import Undecided
-from verify.certificates.language import Language
+from verify.certificates.language import Consecutive, Language
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial
 from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
-from verify.programs.facts import Facts
+from verify.programs.facts import Facts, Group
 from verify.programs.normal import Normalizer
 from verify.programs.terms import (
     ONE,
@@ -84,7 +84,20 @@ def extract(model: Model, language: Language, *, naming: bool = False) -> Progra
         registers = _plus(registers, added, normal)
         registers = _called(registers, model.registers, normal) if naming else registers
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
+        if groups := _groups(model.registers, registers, language, normal.facts):
+            normal = Normalizer(replace(normal.facts, groups=groups, known={}))
     return Program(model.registers, tuple(stages), normal.facts)
+
+
+def _groups(names: tuple[str, ...], registers: Registers, language: Language, facts: Facts) -> tuple[Group, ...]:
+    """What is assumed of registers that hold something for the first time."""
+    found = []
+    for invariant in language.invariants:
+        if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):
+            key, count = (registers.get(names.index(name)) for name in (invariant.group, invariant.count))
+            if key is not None and count is not None and not facts.groups:
+                found.append(Group(invariant.name, key, count, language.range(invariant.most)[1]))
+    return tuple(found)
 
 
 def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registers:

@@ -23,6 +23,7 @@ from verify.programs.terms import (
     IsWord,
     Matching,
     Named,
+    Next,
     NumberOf,
     Pick,
     Position,
@@ -43,11 +44,24 @@ BIT = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True)
+class Group:
+    """What an invariant says, by name: positions of one `key`, 1 or more, have 1/2, 1/3, … in `count`, each once, at most so many.
+
+    An assumption: that it holds in every run is a claim of its own.
+    """
+
+    name: str
+    key: Term
+    count: Term
+    most: int
+
+
+@dataclass(frozen=True)
 class Facts:
     """The position k is at one of these places of the language.
 
     given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far.
-    around: what is known of every position, if there is that already.
+    around: what is known of every position, if there is that already. groups: what is assumed.
     """
 
     language: Language
@@ -55,6 +69,7 @@ class Facts:
     given: Mapping[Atom, Interval] = field(default_factory=dict)
     known: dict[Atom, Interval] = field(default_factory=dict, compare=False)
     around: Facts | None = field(default=None, compare=False)
+    groups: tuple[Group, ...] = ()
 
     @staticmethod
     def everywhere(language: Language) -> Facts:
@@ -66,12 +81,12 @@ class Facts:
 
     def at(self, places: frozenset[int]) -> Facts:
         """Of positions at these places."""
-        return Facts(self.language, places, around=self.globally)
+        return Facts(self.language, places, around=self.globally, groups=self.groups)
 
     def ending(self, place: int) -> Facts:
         """Of the last position of a text, at this place: nothing is known of texts that go on otherwise."""
         language, number = ending(self.language, place)
-        return Facts(language, frozenset([number]))
+        return Facts(language, frozenset([number]), groups=self.groups)
 
     @cached_property
     def each(self) -> dict[int, Facts]:
@@ -85,7 +100,9 @@ class Facts:
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Facts:
         """Where an atom lies between these two as well."""
-        return replace(self, given={**self.given, a: (low, high)}, known={}, around=self.globally)
+        least, most = self.given.get(a, (low, high))
+        given = {**self.given, a: (max(low, least), min(high, most))}
+        return replace(self, given=given, known={}, around=self.globally)
 
     @cached_property
     def globally(self) -> Facts:
@@ -93,7 +110,7 @@ class Facts:
         if self.around is not None:
             return self.around
         whole = frozenset(range(len(self.language.places)))
-        return self if self.places == whole and not self.given else Facts(self.language, whole)
+        return self if self.places == whole and not self.given else Facts(self.language, whole, groups=self.groups)
 
     @property
     def start(self) -> str:
@@ -187,8 +204,8 @@ class Facts:
             case Above(of):
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
-            case Count():
-                return Fraction(0), Fraction(self.positions[1] - 1)
+            case Count(matching):
+                return Fraction(int(self.matches_itself(matching))), Fraction(self.positions[1] - 1)
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
@@ -203,7 +220,7 @@ class Facts:
                 return min(low_end, low_end * most), max(high_end, high_end * most)
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
-            case Read(value, Pick(matching)):
+            case Read(value, Pick(matching) | Next(matching)):
                 ends = [self.globally.each[i].bounds(value) for i in self.matching_places(matching)]
                 if not self.matches_itself(matching) or not ends:
                     ends.append((at_first(value, self.start),) * 2)

@@ -1,22 +1,25 @@
 """Who wins a head, in place of its scores.
 
 The score, for the query's position k and each j ≤ k, is a polynomial in the key's atoms with coefficients that are terms of k.
-What has no key atom is the same for all j and does not count. Two rules:
+What has no key atom is the same for all j and does not count. Three rules:
   nearest  −c·j² + 2c·f·j with c > 0 and an integer f is −c(j − f)² but for what all share: the position nearest to f wins, and
            no two of them tie, as 1 … k has no gap
   match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
            Let t ≤ G(j − f)² ≤ T over 2 … k. A j > 1 that matches has −T at least; one that does not has −min S_i − t at most. So
            if −min S_i − t < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. Where k
            itself matches, δ < −T is enough, with −min S_i − t < −T. If G = δ = 0, then 1 and all matches tie.
+  count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
+           of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
+           c. For t = 0, the smallest. Where the key asked for may be one that no invariant speaks of, some match wins, or 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.programs.facts import Facts
+from verify.programs.shares import Normal, denominator, wish
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -25,6 +28,7 @@ from verify.programs.terms import (
     Matching,
     Monomial,
     Nearest,
+    Next,
     Pick,
     Term,
     as_term,
@@ -35,11 +39,19 @@ from verify.programs.terms import (
 FIRST = Equal(as_term(POSITION), Fraction(1))
 K = as_term(POSITION)
 Rows = tuple[tuple[Term, Term], ...]
+Compared = tuple[Fraction, Term, Term]  # a cost, what each key has, what is asked for
 
 
 @dataclass(frozen=True)
 class Tied:
     """Position 1 and all positions of 2 … k that match."""
+
+    matching: Matching
+
+
+@dataclass(frozen=True)
+class Among:
+    """Position 1, or some of those of 2 … k that match."""
 
     matching: Matching
 
@@ -63,8 +75,9 @@ def as_rows(score: dict[Monomial, Term]) -> Rows:
     return tuple((term([(monomial, 1)]), query) for monomial, query in score.items())
 
 
-def winners(score: dict[Monomial, Term], facts: Facts, normal: Callable[[Term], Term]) -> Nearest | Pick | Tied | None:
+def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Next | Tied | Among | None:
     """Who has the largest score; None if no rule tells. normal: the normal form at k."""
+    facts = normal.facts
     left = dict(score)
     bend = left.pop((POSITION, POSITION), ZERO)
     slope = left.pop((POSITION,), ZERO)
@@ -77,8 +90,8 @@ def winners(score: dict[Monomial, Term], facts: Facts, normal: Callable[[Term], 
     if not left:
         return Nearest(target) if weight else None
     default = left.pop((FIRST,), ZERO)
-    pairs = _pairs(left, facts)
-    if not pairs:
+    pairs, wishes = _pairs(left, facts)
+    if not pairs or len(wishes) > (not weight):
         return None
     # δ: at position 1, less what is left out.
     for cost, key, asked in pairs:
@@ -86,11 +99,13 @@ def winners(score: dict[Monomial, Term], facts: Facts, normal: Callable[[Term], 
         default = default - off * off * cost
     off = ONE - target
     default = default - off * off * weight
-    default = normal(default)
+    default = normal.term(default)
     matching = Matching(
         tuple(sorted(((key, asked) for _, key, asked in pairs), key=lambda p: (p[0].order, p[1].order)))
     )
     mismatch = min(cost for cost, _, _ in pairs)
+    if wishes:
+        return _preferred(wishes[0], matching, mismatch, default, normal)
     if not weight:
         return Tied(matching) if default == ZERO else None
     low, high = facts.bounds(default)
@@ -100,36 +115,60 @@ def winners(score: dict[Monomial, Term], facts: Facts, normal: Callable[[Term], 
     near = weight * (end * end if end >= 0 else begin * begin if begin <= 0 else 0)
     if not (-mismatch - near < -far and high < -far):
         return None
-    if not (-mismatch - near < low or all(normal(key) == asked for _, key, asked in pairs)):
+    if not (-mismatch - near < low or all(normal.term(key) == asked for _, key, asked in pairs)):
         return None
     if begin <= 0:
         return Pick(matching)
     return Pick(matching, last=True) if end >= 0 else None
 
 
-def _pairs(left: dict[Monomial, Term], facts: Facts) -> list[tuple[Fraction, Term, Term]] | None:
+def _preferred(
+    preference: Compared, matching: Matching, mismatch: Fraction, default: Term, normal: Normal
+) -> Next | Among | None:
+    """Among matches, the one whose count is nearest to what is asked for; default: at position 1, where the count is 0."""
+    facts, (cost, key, asked) = normal.facts, preference
+    group = next((g for g in facts.groups if normal.everywhere.term(g.count) == key), None)
+    if group is None or at_first(key, facts.start):
+        return None
+    own = next((pair for pair in matching.pairs if pair[0] == normal.everywhere.term(group.key)), None)
+    known = None if own is None else wish(asked, key, own, normal)
+    if own is None or known is None:
+        return None
+    low, high = facts.bounds(default)
+    if low - cost * known.most**2 <= -mismatch:
+        return None
+    if facts.bounds(own[1])[0] < 1:
+        return Among(matching)
+    if high >= -cost * max(Fraction(1, 2), known.most) ** 2:
+        return None
+    order = denominator(key, normal.everywhere)
+    return None if order is None else Next(matching, order, known.q)
+
+
+def _pairs(left: dict[Monomial, Term], facts: Facts) -> tuple[list[Compared], list[Compared]]:
     """What is compared, with its cost: −S(x − y)² is −S·x² + 2S·y·x but for −S·y²; of a bit x, c·x is −|c|(x − 1[c > 0])².
 
-    x is a product of bits and one integer at most, so x² has the same bits.
+    x is a product of bits and one integer at most, so x² has the same bits. Apart: those of x and y that are no integers. Both
+    are empty for another form.
     """
     keys: dict[Monomial, list[Term]] = {}
     for monomial, query in left.items():
         bits = tuple(a for a in monomial if facts.is_bit(a))
         others = [a for a in monomial if a not in bits]
         if len(others) > 2 or len(set(others)) > 1:
-            return None
+            return [], []
         keys.setdefault((*bits, *others[:1]), [ZERO, ZERO])[len(others) == 2] += query
-    pairs: list[tuple[Fraction, Term, Term]] = []
+    pairs: list[Compared] = []
+    wishes: list[Compared] = []
     for monomial, (slope, bend) in keys.items():
         x = term([(monomial, 1)])
         if bend == ZERO and slope.is_constant and all(map(facts.is_bit, monomial)):
             pairs.append((abs(slope.constant), x, as_term(int(slope.constant > 0))))
             continue
         if not bend.is_constant or bend.constant >= 0:
-            return None
+            return [], []
         cost = -bend.constant
         asked = slope * (1 / (2 * cost))
-        if not (facts.is_integer(asked) and facts.globally.is_integer(x)):
-            return None
-        pairs.append((cost, x, asked))
-    return pairs
+        whole = facts.is_integer(asked) and facts.globally.is_integer(x)
+        (pairs if whole else wishes).append((cost, x, asked))
+    return pairs, wishes

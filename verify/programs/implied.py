@@ -13,16 +13,20 @@ from verify.programs.terms import (
     Above,
     Atom,
     Back,
+    Count,
     Equal,
     IsNumber,
     IsWord,
     Matching,
-    Named,
+    Next,
     NumberOf,
+    Pick,
     Read,
     Reciprocal,
     Term,
     as_term,
+    at_first,
+    content,
 )
 
 K = as_term(POSITION)
@@ -60,21 +64,42 @@ def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
 def is_zero(value: Term, matching: Matching, facts: Facts) -> bool:
     """Whether it is 0 at every position that matches: each product in it has a factor that a key excludes, which is 0 there."""
     excluded = [
-        bits for key, query in matching.pairs if query == ZERO for bits in _excluded(_told(key), facts.globally)
+        bits for key, query in matching.pairs if query == ZERO for bits in _excluded(content(key), facts.globally)
     ]
-    return all(any(bits <= set(monomial) for bits in excluded) for monomial, _ in _told(value).items)
+    return all(any(bits <= set(monomial) for bits in excluded) for monomial, _ in content(value).items)
 
 
-def _told(value: Term) -> Term:
-    """A register's term in place of its name."""
-    if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
-        return a.of * value.items[0][1]
-    return value
+def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
+    """A lower bound of it wherever something matches: a key that is asked to be 1 or more has a product that is not 0. Else 0."""
+    whole, everywhere = content(value), facts.globally
+    least = Fraction(0)
+    if not _sum_of_products(whole, everywhere):
+        return least
+    for key, query in matching.pairs:
+        if facts.bounds(query)[0] > 0 and _sum_of_products(content(key), everywhere):
+            products = [frozenset(a for a in m if facts.is_bit(a)) for m, _ in content(key).items]
+            least = max(least, min(_least_sum(whole, bits, everywhere) for bits in products))
+    return least
+
+
+def _least_sum(value: Term, bits: frozenset[Atom], facts: Facts) -> Fraction:
+    """A lower bound where these bits are 1; of a sum without anything negative."""
+    total = Fraction(0)
+    for monomial, c in value.items:
+        others = [a for a in monomial if a not in bits]
+        if not any(facts.is_bit(a) for a in others):
+            total += c * math.prod((_least(a, bits, facts) for a in others), start=Fraction(1))
+    return total
+
+
+def _sum_of_products(value: Term, facts: Facts) -> bool:
+    """Whether nothing in it is negative."""
+    return all(c > 0 and all(facts.bounds(as_term(a))[0] >= 0 for a in monomial) for monomial, c in value.items)
 
 
 def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
     """Bits that are not all 1 where the key is 0: a sum of products, none of them negative, of bits and what is then 1 or more."""
-    if any(c < 0 or facts.bounds(as_term(a))[0] < 0 for monomial, c in key.items for a in monomial):
+    if not _sum_of_products(key, facts):
         return
     for monomial, _ in key.items:
         bits = frozenset(a for a in monomial if facts.is_bit(a))
@@ -111,3 +136,27 @@ def under(equal: Equal, b: Atom) -> Fraction | None:
     if isinstance(b, Reciprocal) and (offset := b.of - equal.of).is_constant:
         return 1 / (equal.value + offset.constant)
     return None
+
+
+def none_of(equal: Equal) -> Matching | None:
+    """What nothing matches, where this is 1."""
+    if not equal.value and len(equal.of.atoms) == 1 and isinstance(a := next(iter(equal.of.atoms)), Count):
+        return a.where if equal.of == as_term(a) else None
+    return None
+
+
+def without(value: Term, matching: Matching, start: str) -> Term:
+    """The same where nothing matches: what would be read there is read at position 1."""
+    total = ZERO
+    for monomial, c in value.items:
+        product = as_term(c)
+        for a in monomial:
+            match a:
+                case Read(read, Pick(where) | Next(where)) if where == matching:
+                    product = product * at_first(read, start)
+                case Above(of):
+                    product = product * as_term(Above(without(of, matching, start)))
+                case _:
+                    product = product * as_term(a)
+        total = total + product
+    return total

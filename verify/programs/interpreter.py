@@ -21,6 +21,7 @@ from verify.programs.terms import (
     Matching,
     Named,
     Nearest,
+    Next,
     NumberOf,
     Pick,
     Position,
@@ -114,6 +115,10 @@ class Input:
             case Pick(matching, last):
                 found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
                 return [found[-1 if last else 0]] if found else [1]
+            case Next(matching, key, query):
+                found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
+                wanted = [j for j in found if self.value(key, j) == self.value(query, k) + 1]
+                return wanted[:1] or [max((self.value(key, j), -j) for j in found)[1] * -1] if found else [1]
             case Best(rows):
                 scores = [
                     sum(self.value(key, j) * self.value(query, k) for key, query in rows) for j in range(1, k + 1)

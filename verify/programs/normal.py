@@ -7,15 +7,16 @@ gets one form is equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
-from verify.programs.facts import Facts
-from verify.programs.heads import FIRST, Tied, as_rows, by_key, winners
-from verify.programs.implied import follows, is_zero, standing, under
+from verify.programs.facts import BIT, Facts
+from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
+from verify.programs.implied import follows, is_zero, least_match, none_of, standing, under, without
+from verify.programs.shares import inverse, larger
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -32,6 +33,7 @@ from verify.programs.terms import (
     Monomial,
     Named,
     Nearest,
+    Next,
     Pick,
     Positive,
     Read,
@@ -43,11 +45,12 @@ from verify.programs.terms import (
     at_first,
     named,
     primitive,
+    read_alone,
     term,
+    with_value,
 )
+from verify.programs.units import MOST_EXCEPTIONS, merged
 
-MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
-MOST_POINTS = 64
 K = as_term(POSITION)
 
 
@@ -58,6 +61,8 @@ class Normalizer:
     facts: Facts
     known: dict[Atom, Term] = field(default_factory=dict)
     around: Normalizer | None = None
+    same: Mapping[Atom, Term] = field(default_factory=dict)
+    inverses: dict[Atom, Term | None] = field(default_factory=dict)
 
     @cached_property
     def everywhere(self) -> Normalizer:
@@ -66,7 +71,11 @@ class Normalizer:
 
     def knowing(self, a: Atom, low: Fraction, high: Fraction) -> Normalizer:
         """Where an atom lies between these two as well."""
-        return Normalizer(self.facts.knowing(a, low, high), around=self.everywhere)
+        return Normalizer(self.facts.knowing(a, low, high), around=self.everywhere, same=self.same)
+
+    def equating(self, a: Atom, other: Term) -> Normalizer:
+        """Where an atom is this as well."""
+        return Normalizer(self.facts, around=self.everywhere, same={**self.same, a: other})
 
     def term(self, value: Term) -> Term:
         """The normal form."""
@@ -82,15 +91,26 @@ class Normalizer:
         """The normal form of a polynomial over atoms that are in normal form."""
         while True:
             reduced = self.reduced(value)
-            value = self._merged(reduced)
+            value = merged(reduced, self)
             if value == reduced:
                 return value
 
     def atom(self, a: Atom) -> Term:
         """An atom's normal form."""
         if a not in self.known:
-            self.known[a] = self._atom(a)
+            found = self._atom(a)
+            self.known[a] = self._equated(found) if self.same else found
         return self.known[a]
+
+    def _equated(self, value: Term) -> Term:
+        """With what some atoms are known to be."""
+        total = ZERO
+        for monomial, c in value.items:
+            product = as_term(c)
+            for a in monomial:
+                product = product * self.same.get(a, as_term(a))
+            total = total + product
+        return total
 
     def _atom(self, a: Atom) -> Term:
         match a:
@@ -101,7 +121,7 @@ class Normalizer:
             case Equal(of, value):
                 return self.equal(self.term(of), value)
             case Above(of):
-                return self._known(Above(self.term(of)))
+                return self.above(self.term(of))
             case Reciprocal(of):
                 inner = self.term(of)
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
@@ -141,7 +161,7 @@ class Normalizer:
         for a in kept:
             if isinstance(a, Equal):
                 for b in kept:
-                    value = under(a, b)
+                    value = self._under(a, b)
                     if a != b and value is not None:
                         rest = list(kept)
                         rest.remove(b)
@@ -150,7 +170,33 @@ class Normalizer:
                         return
         yield tuple(kept), c
 
+    def _inverse(self, a: Atom) -> Term | None:
+        """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
+        if a not in self.inverses:
+            found = None if self.facts.is_integer(as_term(a)) else inverse(a, self)
+            self.inverses[a] = found and self.term(found)
+        return self.inverses[a]
+
+    def _under(self, equal: Equal, b: Atom) -> Fraction | None:
+        """The value of another factor where `equal` is 1; None if it is not told."""
+        found = under(equal, b)
+        t = self._inverse(b) if found is None else None
+        if t is not None and (more := t - equal.of).is_constant:
+            return 1 / (equal.value + more.constant) if equal.value + more.constant else Fraction(0)
+        if found is None and (matching := none_of(equal)) is not None:
+            low, high = self.facts.bounds(without(as_term(b), matching, self.facts.start))
+            return low if low == high else None
+        return found
+
     # Sign and equality
+
+    def above(self, value: Term) -> Term:
+        """1[value > 0]."""
+        if (compared := larger(value, self)) is not None:
+            return self.term(compared)
+        if self._counted(value) is not None:
+            return ONE - self.equal(value, Fraction(0))
+        return self._known(Above(value))
 
     def equal(self, value: Term, to: Fraction) -> Term:
         """1[value = to]."""
@@ -159,13 +205,30 @@ class Normalizer:
         body, scale = primitive(value - value.constant)
         to = (to - value.constant) / scale
         low, high = self.facts.bounds(body)
-        if not low <= to <= high or (self.facts.is_integer(body) and to.denominator > 1):
+        if not low <= to <= high or self._too_low(body, to) or (self.facts.is_integer(body) and to.denominator > 1):
             return ZERO
         if low == high:
             return ONE
         if len(body.items) == 1 and len(body.items[0][0]) == 1 and self.facts.is_bit(body.items[0][0][0]):
             return body if to == 1 else ONE - body
+        if not to and (matching := self._counted(body)) is not None:
+            return self._known(Equal(as_term(Count(matching)), to))
         return self._known(Equal(body, to))
+
+    def _too_low(self, body: Term, to: Fraction) -> bool:
+        """Whether what is read at a match is more than this, and at position 1 something else."""
+        a = read_alone(body)
+        if a is None or not isinstance(a.where, Pick | Next):
+            return False
+        return at_first(a.value, self.facts.start) != to < least_match(a.value, a.where.matching, self.facts)
+
+    def _counted(self, body: Term) -> Matching | None:
+        """What it is the largest or next order of; that is 0 if and only if nothing matches."""
+        a = read_alone(body)
+        if a is None or not isinstance(a.where, Next) or a.value != a.where.key:
+            return None
+        sure = not at_first(a.value, self.facts.start) and least_match(a.value, a.where.matching, self.facts) > 0
+        return a.where.matching if sure else None
 
     def positive(self, value: Term) -> Term:
         """max(0, value)."""
@@ -182,63 +245,15 @@ class Normalizer:
             for a in monomial:
                 if self.facts.is_bit(a):
                     b = as_term(a)
-                    off, on = (self.positive(self.settled(_with(value, a, x))) for x in (0, 1))
+                    off, on = (self.positive(self.settled(with_value(value, a, x))) for x in (0, 1))
                     return self.reduced((ONE - b) * off + b * on)
-        if len(body.items) == 1 and len(body.items[0][0]) == 1 and isinstance(body.items[0][0][0], Reciprocal):
+        of = self._inverse(body.items[0][0][0]) if len(body.items) == 1 and len(body.items[0][0]) == 1 else None
+        if of is not None and offset < 0:
             below = -1 / offset  # 1/t + offset > 0 if and only if t < below
-            of = body.items[0][0][0].of
             if below <= MOST_EXCEPTIONS:
                 values = [as_term(scale * (Fraction(1, t) + offset)) for t in range(1, math.ceil(below))]
                 return sum((self.equal(of, Fraction(t)) * v for t, v in enumerate(values, start=1)), ZERO)
         return as_term(Positive(body + offset)) * scale
-
-    def _merged(self, value: Term) -> Term:
-        """With a line and a few exceptions in place of units over one integer."""
-        groups: dict[tuple[Term, Monomial], list[tuple[Fraction, Fraction]]] = {}
-        for monomial, c in value.items:
-            for i, a in enumerate(monomial):
-                if isinstance(a, Positive):
-                    key = a.of - a.of.constant, monomial[:i] + monomial[i + 1 :]
-                    groups.setdefault(key, []).append((c, a.of.constant))
-                    break
-        for (body, others), units in groups.items():
-            line = self._line(body, units)
-            if line is not None:
-                cofactor = term([(others, 1)])
-                old = sum((as_term(Positive(body + offset)) * c for c, offset in units), ZERO)
-                return value + (line - old) * cofactor
-        return value
-
-    def _line(self, x: Term, units: list[tuple[Fraction, Fraction]]) -> Term | None:
-        """Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
-        if not self.facts.is_integer(x):
-            return None
-        low, high = (math.floor(end) for end in self.facts.bounds(x))
-        first, last = math.floor(min(-b for _, b in units)), math.ceil(max(-b for _, b in units))
-        slope, shift = sum(c for c, _ in units), sum(c * b for c, b in units)
-        inside = range(max(low, first), min(high, last) + 1)
-        if len(inside) > MOST_POINTS:
-            return None
-        found: list[tuple[int, Term]] = []
-        for a, d in ((Fraction(0), Fraction(0)), (slope, shift)):
-            points = list(inside)
-            if (a, d) != (0, 0):
-                points += range(low, min(first, low + MOST_POINTS))
-            if (a, d) != (slope, shift):
-                points += range(max(last + 1, high - MOST_POINTS), high + 1)
-            values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) - a * i - d for i in points}
-            exceptions = {i: v for i, v in values.items() if v}
-            if len(exceptions) <= MOST_EXCEPTIONS:
-                line = sum((self.equal(x, Fraction(i)) * v for i, v in exceptions.items()), x * a + d)
-                found.append((len(exceptions), line))
-        if not slope and shift:  # a step
-            values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) for i in inside if i < last}
-            line = as_term(Above(x + (1 - last))) * shift
-            exceptions = {i: v for i, v in values.items() if v}
-            if len(exceptions) <= MOST_EXCEPTIONS:
-                line = sum((self.equal(x, Fraction(i)) * v for i, v in exceptions.items()), line)
-                found.append((len(exceptions) + 1, line))
-        return min(found, key=lambda line: line[0])[1] if found else None
 
     # Reads
 
@@ -282,9 +297,11 @@ class Normalizer:
             case Best(rows):
                 everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
-                found = winners({m: self.settled(query) for m, query in score.items()}, self.facts, self.term)
-                if isinstance(found, Nearest | Pick):
+                found = winners({m: self.settled(query) for m, query in score.items()}, self)
+                if isinstance(found, Nearest | Pick | Next):
                     return self._read(value, found)
+                if isinstance(found, Among) and self._none(value, found.matching):
+                    return ZERO
                 if isinstance(found, Tied) and set(value.atoms) == {FIRST} and value.constant == 0:
                     return as_term(Reciprocal(ONE + self.atom(Count(found.matching)))) * value.items[0][1]
                 best = Best(as_rows(score), where.where)
@@ -308,18 +325,29 @@ class Normalizer:
                 return self._distributed(value, At(named))
             case Pick(matching, last):
                 return self._picked(value, Pick(self._matching(matching), last))
+            case Next(matching, key, query):
+                return self._picked(value, Next(self._matching(matching), self.everywhere.term(key), self.term(query)))
             case Back():
                 return self._distributed(value, where)
 
-    def _picked(self, value: Term, where: Pick) -> Term:
+    def _none(self, value: Term, matching: Matching) -> bool:
+        """Whether it is 0 at position 1 and wherever it matches."""
+        return not at_first(value, self.facts.start) and is_zero(value, matching, self.facts)
+
+    def _picked(self, value: Term, where: Pick | Next) -> Term:
         """At position 1 where nothing can match; 0 where each match has that; at a position that is known; or what is read."""
-        first = as_term(at_first(value, self.facts.start))
-        if not self.facts.matching_places(where.matching):
-            return first
-        if first == ZERO and is_zero(value, where.matching, self.facts):
+        nobody = self.facts.given.get(Equal(as_term(Count(where.matching)), Fraction(0)), BIT) == (
+            Fraction(1),
+            Fraction(1),
+        )
+        if nobody or not self.facts.matching_places(where.matching):
+            return as_term(at_first(value, self.facts.start))
+        if self._none(value, where.matching):
             return ZERO
-        if not where.last and (position := self.facts.first_match(where.matching)) is not None:
-            return self._read(value, At(as_term(position)))
+        if isinstance(where, Pick) and not where.last:
+            position = self.facts.first_match(where.matching)
+            if position is not None:
+                return self._read(value, At(as_term(position)))
         return self._distributed(value, where)
 
     def _before(self, steps: int) -> Term:
@@ -336,12 +364,24 @@ class Normalizer:
         total = ZERO
         for monomial, c in value.items:
             product = as_term(c)
+            if isinstance(where, Pick | Next) and len(set(monomial)) > 1:
+                total = total + self._whole(monomial, where) * c
+                continue
             if isinstance(where, Back) and not monomial:
                 product = product * (ONE - self._before(where.steps))
             for a in monomial:
                 product = self.reduced(product * self._one(a, where))
             total = total + product
         return self.settled(total)
+
+    def _whole(self, monomial: Monomial, where: Selection) -> Term:
+        """A product as one atom: bits and a square are the square of bits and what is squared."""
+        bits = tuple(a for a in monomial if self.facts.is_bit(a))
+        others = [a for a in monomial if a not in bits]
+        if len(others) == 2 and others[0] == others[1]:
+            root = self._known(Read(term([((*bits, others[0]), 1)]), where))
+            return root * root
+        return self._known(Read(term([(monomial, 1)]), where))
 
     def _one(self, a: Atom, where: Selection) -> Term:
         if isinstance(where, At) and a == POSITION:
@@ -358,8 +398,3 @@ class Normalizer:
             if isinstance(a, Named):
                 return self._distributed(a.of, where)
         return self._known(Read(as_term(a), where))
-
-
-def _with(value: Term, a: Atom, x: int) -> Term:
-    """The term where an atom of it is this number."""
-    return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)

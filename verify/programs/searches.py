@@ -7,6 +7,7 @@ closes a cycle. If there is none it goes back to the father; at the root, vertex
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -18,11 +19,13 @@ from verify.programs.terms import (
     Above,
     Answer,
     Back,
+    Count,
     Equal,
     If,
     IsWord,
     Matching,
     Named,
+    Next,
     NumberOf,
     Pick,
     Read,
@@ -53,41 +56,126 @@ def _equal(a: Term, b: Term) -> Term:
 
 
 @cache
-def definition(n: int, layout: TokenLayout, place: str) -> Answer | None:
+def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = False) -> Answer | None:
     """What should be said at this place of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
 
-    A record of the edge a ~ b stands at b, and one at the token behind: `own` is b, then a, and `other` the other end.
+    by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
-    yes, no = Say(layout.yes), Say(layout.no)
     if place in (layout.start, "second endpoint"):
-        return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), no)
+        return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
     if not place.startswith("thought"):
         return None
-    at_end, behind = (_back(as_term(IsWord(layout.joint)), steps) for steps in (1, 2))
-    own = at_end * NUMBER + behind * _back(NUMBER, 3)
-    other = at_end * _back(NUMBER, 2) + behind * _back(NUMBER, 1)
-    own, other, own_before, other_before = (
-        _let(name, value)
-        for name, value in (("own", own), ("other", other), ("own′", _back(own, 1)), ("other′", _back(other, 1)))
-    )
-    before = _at(
-        other_before, (own_before, own), last=True
-    )  # where the edge before this one at `own` leads; 0 at the first
-    thought, later = as_term(Above(K - (3 * n - 2))), as_term(Above(K - (3 * n - 1)))
-    current = thought * NUMBER
-    previous = _let("previous", later * _back(NUMBER, 1) - thought + later)  # −1 at the root
-    father = _at(previous, (current, current))
-    came_down = _equal(previous, father)
+    return (_ByCounts if by_counts else _ByNeighbours)(n, layout).step
 
-    def edge_behind(vertex: Term) -> Term:
-        return _at(other, (own, current), (before, vertex), last=True)
 
-    following = edge_behind(previous - came_down * previous)
-    ended = If(_equal(K, as_term(5 * n - 3)), yes, no)  # 2n − 1 vertices
-    back = If(_equal(current, ONE), ended, SayNumber(father))
+@dataclass(frozen=True)
+class _Search:
+    """A record of the edge a ~ b stands at b, and one at the token behind: `own` is b, then a, and `other` the other end."""
 
-    def onward(vertex: Term) -> Answer:
-        seen = _at(thought, (current, vertex), last=True)
-        return If(_equal(vertex, ZERO), back, If(_equal(seen, ONE), no, SayNumber(vertex)))
+    n: int
+    layout: TokenLayout
 
-    return If(_equal(following, father), onward(edge_behind(father)), onward(following))
+    @property
+    def at_end(self) -> Term:
+        """Whether the token is the second endpoint of an edge."""
+        return _back(as_term(IsWord(self.layout.joint)), 1)
+
+    @property
+    def behind(self) -> Term:
+        """Whether it stands behind one."""
+        return _back(as_term(IsWord(self.layout.joint)), 2)
+
+    @property
+    def own(self) -> Term:
+        return self.at_end * NUMBER + self.behind * _back(NUMBER, 3)
+
+    @property
+    def other(self) -> Term:
+        return self.at_end * _back(NUMBER, 2) + self.behind * _back(NUMBER, 1)
+
+    @property
+    def thought(self) -> Term:
+        return as_term(Above(K - (3 * self.n - 2)))
+
+    @property
+    def later(self) -> Term:
+        """Whether it is a thought, and not the first one."""
+        return as_term(Above(K - (3 * self.n - 1)))
+
+    @property
+    def current(self) -> Term:
+        return self.thought * NUMBER
+
+    @property
+    def previous(self) -> Term:
+        return self.later * _back(NUMBER, 1)
+
+    @property
+    def father(self) -> Term:
+        """Where the search was when it first came to `current`."""
+        return _at(self.previous, (self.current, self.current))
+
+    def back(self) -> Answer:
+        """To the father, or from the root to the end, after 2n − 1 vertices."""
+        ended = If(_equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
+        return If(_equal(self.current, ONE), ended, SayNumber(self.father))
+
+    def seen(self, vertex: Term) -> Term:
+        raise NotImplementedError
+
+    def onward(self, vertex: Term) -> Answer:
+        """To this vertex, if there is one; to a vertex seen before leads an edge that closes a cycle."""
+        there = If(self.seen(vertex), Say(self.layout.no), SayNumber(vertex))
+        return If(_equal(vertex, ZERO), self.back(), there)
+
+
+class _ByNeighbours(_Search):
+    """At the root, `previous` and the father are −1."""
+
+    @property
+    def previous(self) -> Term:
+        return _let("previous", super().previous - self.thought + self.later)
+
+    def seen(self, vertex: Term) -> Term:
+        return _equal(_at(self.thought, (self.current, vertex), last=True), ONE)
+
+    def edge_behind(self, vertex: Term) -> Term:
+        """Where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
+        own, other = _let("own", self.own), _let("other", self.other)
+        before = _at(_let("other′", _back(self.other, 1)), (_let("own′", _back(self.own, 1)), own), last=True)
+        return _at(other, (own, self.current), (before, vertex), last=True)
+
+    @property
+    def step(self) -> Answer:
+        came_down = _equal(self.previous, self.father)
+        following = self.edge_behind(self.previous - came_down * self.previous)
+        return If(_equal(following, self.father), self.onward(self.edge_behind(self.father)), self.onward(following))
+
+
+class _ByCounts(_Search):
+    """An edge's order at a vertex is one more than its place among the vertex's edges."""
+
+    def seen(self, vertex: Term) -> Term:
+        return ONE - _equal(_at(K, (self.current, vertex)), ONE)
+
+    @property
+    def step(self) -> Answer:
+        own, other = _let("own", self.own), _let("other", self.other)
+        count = as_term(Count(Matching(((NUMBER, NUMBER),)))) + 1
+        order = _let("order", self.at_end * count + self.behind * _back(count, 3))
+        came_down = _equal(self.previous, self.father)
+        edge = _at(order, (own, self.current), (other, self.previous))
+        walked = _let("walked", came_down + (ONE - came_down) * edge)
+        first = Next(Matching(((own, self.current),)), order, walked)
+        second = Next(Matching(((own, self.current),)), order, as_term(Read(order, first)))
+        at_first, at_second = (as_term(Read(order, where)) for where in (first, second))
+
+        def unless_father(otherwise: Answer) -> Answer:
+            further = If(as_term(Above(at_second - at_first)), self.onward(as_term(Read(other, second))), self.back())
+            return If(_equal(as_term(Read(other, first)), self.father), further, otherwise)
+
+        onward = unless_father(self.onward(as_term(Read(other, first))))
+        edge_left = If(as_term(Above(at_first - walked)), onward, self.back())
+        return If(
+            as_term(Above(walked)), edge_left, unless_father(self.back())
+        )  # the latter in no search: no edge was walked

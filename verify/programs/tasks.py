@@ -71,7 +71,8 @@ def is_search(subject: Subject) -> bool:
 def definition(subject: Subject, place: str) -> Answer | None:
     """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
     if subject.construction == "istree":
-        return searches.definition(subject.n, LAYOUTS[subject.layout], place) if is_search(subject) else None
+        layout = LAYOUTS[subject.layout]
+        return searches.definition(subject.n, layout, place, by_counts=not subject.lean) if is_search(subject) else None
     if subject.construction not in ANSWERS:
         return None
     asked = subject.query_length or subject.retriever.query_length

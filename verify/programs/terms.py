@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -66,9 +66,19 @@ class Term:
         return "(" + " ".join(f"{c}{''.join(f'.{a.order}' for a in monomial)}" for monomial, c in self.items) + ")"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Atom:
-    """What terms are polynomials over."""
+    """What terms are polynomials over; equal if they are sorted alike, as terms are."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.order)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Atom) and self._hash == other._hash and self.order == other.order)
 
     @cached_property
     def order(self) -> str:
@@ -88,40 +98,40 @@ def _order(part: object) -> str:
 Monomial: TypeAlias = "tuple[Atom, ...]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumberOf(Atom):
     """The number that the token at k is, 0 if it is none. family: of which kind of numbers."""
 
     family: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsNumber(Atom):
     """1 if the token at k is a number of this family, else 0."""
 
     family: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsWord(Atom):
     """1 if the token at k is this word, else 0."""
 
     word: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Position(Atom):
     """k, from 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Positive(Atom):
     """max(0, of)."""
 
     of: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equal(Atom):
     """1 if of = value, else 0."""
 
@@ -129,35 +139,35 @@ class Equal(Atom):
     value: Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Above(Atom):
     """1 if of > 0, else 0."""
 
     of: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reciprocal(Atom):
     """1/of; `of` is an integer and at least 1."""
 
     of: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Count(Atom):
     """How many positions 2 … k match."""
 
     where: Matching
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sum(Atom):
     """The sum of a term over the positions 1 … k."""
 
     of: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Read(Atom):
     """A term at another position; for `Best`, its mean over the positions of largest score."""
 
@@ -165,11 +175,11 @@ class Read(Atom):
     where: Selection
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Named(Atom):
     """A term of several products as one atom. name: what people call it, no part of what it is."""
 
-    name: str = field(compare=False)
+    name: str
     of: Term
 
     @cached_property
@@ -178,7 +188,7 @@ class Named(Atom):
         return f"Named[{hashlib.sha256(self.of.order.encode()).hexdigest()}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Back(Atom):
     """The position k − steps, steps ≥ 1; what is read is 0 where there is none."""
 
@@ -189,28 +199,28 @@ class Back(Atom):
             raise ValueError(f"at least one step goes back, not {self.steps}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class At(Atom):
     """The position that a term names; it is one of 1 … k."""
 
     target: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Nearest(Atom):
     """The one of 1 … k that is nearest to a term; this is an integer."""
 
     target: Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Matching(Atom):
     """Positions j at which every key is what k asks for: pairs of (a term of j, a term of k)."""
 
     pairs: tuple[tuple[Term, Term], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pick(Atom):
     """The first or the last position of 2 … k that matches; position 1 if there is none."""
 
@@ -218,12 +228,24 @@ class Pick(Atom):
     last: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Next(Atom):
+    """Of the positions of 2 … k that match, the one whose key is the query + 1; without it, the one of largest key; else 1.
+
+    Under an invariant of the language: no two that match have one key.
+    """
+
+    matching: Matching
+    key: Term
+    query: Term
+
+
+@dataclass(frozen=True, eq=False)
 class Best(Atom):
     """The positions j of 1 … k with the largest score, Σ (a term of j)·(a term of k). where: which head it is, for people."""
 
     rows: tuple[tuple[Term, Term], ...]
-    where: str = field(default="", compare=False)
+    where: str = ""
 
     @cached_property
     def order(self) -> str:
@@ -231,7 +253,7 @@ class Best(Atom):
         return f"Best[{_order(self.rows)}]"
 
 
-Selection: TypeAlias = "Back | At | Nearest | Pick | Best"
+Selection: TypeAlias = "Back | At | Nearest | Pick | Next | Best"
 
 
 @dataclass(frozen=True)
@@ -266,7 +288,7 @@ def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
     found: dict[Monomial, Fraction] = {}
     for monomial, c in items:
         key = tuple(sorted(monomial, key=lambda a: a.order)) if len(monomial) > 1 else monomial
-        found[key] = found.get(key, Fraction(0)) + c
+        found[key] = found[key] + c if key in found else c if isinstance(c, Fraction) else Fraction(c)
     kept = [(monomial, c) for monomial, c in found.items() if c]
     return Term(tuple(sorted(kept, key=lambda item: tuple(a.order for a in item[0]))))
 
@@ -314,6 +336,24 @@ def named(name: str, value: Term) -> Term:
         return value
     whole, scale = scaled(value)
     return as_term(Named(name, whole)) * scale
+
+
+def content(value: Term) -> Term:
+    """A named term in place of its name; any other as it is."""
+    if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
+        return a.of * value.items[0][1]
+    return value
+
+
+def read_alone(value: Term) -> Read | None:
+    """The atom that it is, if that is read somewhere."""
+    a = value.items[0][0][0] if len(value.items) == 1 and value.items[0][0] else None
+    return a if isinstance(a, Read) and value == as_term(a) else None
+
+
+def with_value(value: Term, a: Atom, x: int) -> Term:
+    """The term where an atom of it is this number, 0 or 1."""
+    return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)
 
 
 def primitive(body: Term) -> tuple[Term, Fraction]:

@@ -27,6 +27,7 @@ from verify.programs.terms import (
     Monomial,
     Named,
     Nearest,
+    Next,
     NumberOf,
     Pick,
     Position,
@@ -133,6 +134,12 @@ class Teller:
             case Pick(matching, last):
                 which = "last" if last else "first"
                 return f"the {which} of 2…{k} with {self._matching(matching, depth)}, else 1"
+            case Next(matching, key, query):
+                with_key = f"{self.term(key, depth + 1)} = {self.term(query + 1, depth)}"
+                return (
+                    f"the one of 2…{k} with {self._matching(matching, depth)} and {with_key}, else with the largest "
+                    f"{self.term(key, depth + 1)}, else 1"
+                )
             case Best(_, head) if self.heads:
                 return f"j of {head}"
             case Best(rows):

@@ -104,6 +104,12 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["recall", "--n", "3"], 3, "at least 4"),
         (["istree", "--tokens", "eos", "--n", "8"], 3, "no definition of istree"),
         (
+            ["istree", "--n", "8"],
+            0,
+            "each word is the defined step of Algorithm 1, for every input\n"
+            "  given the invariants of its runs: counts of one vertex\n",
+        ),
+        (
             ["istree", "--variant", "lean", "--n", "8"],
             0,
             "(other[j] at j = the last of 2…k with self[j] = number[k] and before[j] = goal[k], else 1)   (k at thought)",

@@ -1,0 +1,283 @@
+"""Unit fractions, as COUNT heads write them: what is 1/t for an integer t, or 0, and which is nearest to what is asked for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from verify.programs.facts import Facts
+from verify.programs.implied import is_zero
+from verify.programs.terms import (
+    ONE,
+    ZERO,
+    Above,
+    Atom,
+    Best,
+    Equal,
+    Matching,
+    Named,
+    Next,
+    Pick,
+    Read,
+    Reciprocal,
+    Term,
+    as_term,
+    named,
+    term,
+    with_value,
+)
+
+
+class Normal(Protocol):
+    """What is asked of a normal form here."""
+
+    @property
+    def facts(self) -> Facts:
+        """Where k is."""
+
+    @property
+    def everywhere(self) -> Normal:
+        """Of terms at any position."""
+
+    def term(self, value: Term) -> Term:
+        """The normal form."""
+
+
+def denominator(value: Term, normal: Normal) -> Term | None:
+    """t with value = 1/t where t ≥ 1, and 0 where t = 0; None if no rule tells it."""
+    if value.is_constant:
+        c = value.constant
+        return as_term(1 / c if c else 0) if not c or (c > 0 and c.numerator == 1) else None
+    found = [_of_product(monomial, normal) if c == 1 else None for monomial, c in value.items]
+    bits = [[a for a in monomial if normal.facts.is_bit(a)] for monomial, _ in value.items]
+    sure = [t for t in found if t is not None]
+    if len(sure) == len(found) and all(
+        normal.term(term([((*a, *b), 1)])) == ZERO for a, b in itertools.combinations(bits, 2)
+    ):
+        return normal.term(sum(sure, ZERO))
+    for bit in dict.fromkeys(itertools.chain.from_iterable(bits)):
+        off, on = (denominator(with_value(value, bit, x), normal) for x in (0, 1))
+        if off is not None and on is not None:
+            return normal.term(off + (on - off) * as_term(bit))
+    return None
+
+
+def _of_product(monomial: Sequence[Atom], normal: Normal) -> Term | None:
+    """Of bits and one unit fraction at most."""
+    bits = [a for a in monomial if normal.facts.is_bit(a)]
+    others = [a for a in monomial if a not in bits]
+    if not others:
+        return term([(tuple(bits), 1)])
+    found = inverse(others[0], normal) if len(others) == 1 else None
+    return None if found is None else found * term([(tuple(bits), 1)])
+
+
+def inverse(a: Atom, normal: Normal) -> Term | None:
+    """As `denominator`, of an atom; not in normal form."""
+    match a:
+        case Reciprocal(of):
+            return of
+        case Named(name, of):
+            found = denominator(of, normal)
+            return None if found is None else named(f"1/{name}", found)
+        case Read(value, where) if not isinstance(where, Best):
+            found = denominator(value, normal.everywhere)
+            return None if found is None else as_term(Read(found, where))
+    return None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Of the unit fractions 1/2 … 1/(d + 1), the nearest to what is asked for is 1/(q + 1) if q ≤ d, else the smallest one.
+
+    most: an upper bound of what is asked for, which is not negative.
+    """
+
+    q: Term
+    most: Fraction
+
+
+def wish(asked: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wish | None:
+    """What is asked for, as a function of a count of the same group: 1/q for q ≤ d + 1, or 0 for q = 0; None if no rule tells it.
+
+    key: the counts, which are those of a group where pair matches.
+    """
+    told = _expanded(asked, key)
+    others = {a for a in told.atoms if not normal.facts.is_bit(a)}
+    if len(others) > 1:
+        return None
+    last = next(iter(others), None)
+    if last is None:
+        t, equal = None, []
+    else:
+        if not _is_count(last, key, pair):
+            return None
+        raw = inverse(last, normal)
+        t = None if raw is None else normal.term(raw)
+        if t is None:
+            return None
+        equal = [a for a in told.atoms if isinstance(a, Equal) and as_term(a.of) == t]
+    bits = sorted((a for a in told.atoms if normal.facts.is_bit(a) and a not in equal), key=lambda a: a.order)
+    if len(bits) > 2:
+        return None
+    q, most = ZERO, Fraction(0)
+    for values in itertools.product((0, 1), repeat=len(bits)):
+        part, weight = told, ONE
+        for bit, x in zip(bits, values, strict=True):
+            part, weight = with_value(part, bit, x), weight * (as_term(bit) if x else ONE - as_term(bit))
+        found = _constant(part.constant) if part.is_constant else _of_count(part, last, t, equal, normal.facts)
+        if found is None:
+            return None
+        q, most = q + weight * found.q, max(most, found.most)
+    return Wish(named("q", normal.term(q)), most)
+
+
+def _expanded(value: Term, key: Term) -> Term:
+    """Without names, but for counts."""
+    for a in value.atoms:
+        if isinstance(a, Named):
+            return _expanded(sum((_power(m, a) * c for m, c in value.items), ZERO), key)
+    return value
+
+
+def _power(monomial: Sequence[Atom], a: Named) -> Term:
+    product = term([(tuple(b for b in monomial if b != a), 1)])
+    for _ in range(monomial.count(a)):
+        product = product * a.of
+    return product
+
+
+def most(a: Atom, normal: Normal) -> int | None:
+    """An upper bound of the denominator, by an invariant; None if none says it. a: a unit fraction, or 0."""
+    if isinstance(a, Named):
+        found = [most(b, normal) for b in a.of.atoms if not normal.facts.is_bit(b)]
+        return max((m for m in found if m is not None), default=1) if None not in found else None
+    for group in normal.facts.groups:
+        key, count = (normal.everywhere.term(value) for value in (group.key, group.count))
+        none = Matching(((key, ZERO),))
+        if isinstance(a, Read) and a.value == count and is_zero(count, none, normal.facts):
+            return group.most + 1
+    return None
+
+
+def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) -> Term | None:
+    """Σ c·max(0, x + b) for a difference x of two unit fractions: all corners are nearer to 0 than x is, where it is not 0."""
+    ends = _difference(x)
+    if ends is None or any(inverse(a, normal) is None for a in ends):
+        return None
+    bounds = [most(a, normal) for a in ends]
+    if None in bounds or sum((c for c, _ in units), Fraction(0)):
+        return None
+    largest = max(2, *(m for m in bounds if m is not None))
+    if any(abs(b) > Fraction(1, largest * (largest - 1)) for _, b in units):
+        return None
+    at_zero = sum((c * max(b, Fraction(0)) for c, b in units), Fraction(0))
+    beyond = sum((c * b for c, b in units), Fraction(0))
+    if not at_zero:
+        return as_term(Above(x)) * beyond
+    return (ONE - as_term(Above(x * -1))) * beyond if at_zero == beyond else None
+
+
+def _difference(x: Term) -> tuple[Atom, Atom] | None:
+    """u and v, of u − v."""
+    if len(x.items) == 2 and sorted(c for _, c in x.items) == [-1, 1] and all(len(m) == 1 for m, _ in x.items):
+        (u,), (v,) = (next(m for m, c in x.items if c == sign) for sign in (1, -1))
+        return u, v
+    return None
+
+
+def larger(of: Term, normal: Normal) -> Term | None:
+    """[u > v] by the denominators U and V: U > 0, and V = 0 or V > U."""
+    ends = _difference(of)
+    if ends is None or any(normal.facts.is_integer(as_term(a)) for a in ends):
+        return None
+    u, v = (inverse(a, normal) for a in ends)
+    if u is None or v is None:
+        return None
+    return as_term(Above(u)) * (as_term(Equal(v, Fraction(0))) + as_term(Above(v - u)))
+
+
+def _is_count(a: Atom, key: Term, pair: tuple[Term, Term]) -> bool:
+    return (
+        isinstance(a, Read) and a.value == key and isinstance(a.where, Pick | Next) and pair in a.where.matching.pairs
+    )
+
+
+def _constant(value: Fraction) -> Wish | None:
+    """Only what is asked for behind no count at all, 1, or none that is known."""
+    if not value:
+        return Wish(ZERO, value)
+    return Wish(ONE, value) if _between(1, value) else None
+
+
+def _between(m: int, value: Fraction) -> bool:
+    """Whether 1/(m + 1) is the nearest unit fraction, from 1/2 on, and 1/m is the nearest of those that are larger."""
+    return Fraction(1, m + 1) + Fraction(1, m + 2) < 2 * value < Fraction(1, m) + Fraction(1, m + 1)
+
+
+def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equal], facts: Facts) -> Wish | None:
+    """A polynomial of 1/t, and constants at some t."""
+    if last is None or t is None:
+        return None
+    off = part
+    for a in equal:
+        off = with_value(off, a, 0)
+    coefficients: dict[int, Fraction] = {}
+    for monomial, c in off.items:
+        if any(a != last for a in monomial):
+            return None
+        coefficients[len(monomial)] = c
+    if coefficients.get(0) or any(a.value < 1 for a in equal):
+        return None  # where t = 0, so must be what is asked for
+    start = max([1, *(int(a.value) for a in equal)]) + 1
+    low, high = facts.bounds(t)
+    most = Fraction(0)
+    for m in range(max(2, math.ceil(low)), min(start - 1, math.floor(high)) + 1):
+        value = part
+        for a in equal:
+            value = with_value(value, a, int(a.value == m))
+        value = sum((as_term(c * Fraction(1, m) ** len(monomial)) for monomial, c in value.items), ZERO)
+        if not _between(m, value.constant):
+            return None
+        most = max(most, value.constant)
+    if high >= start and not _between_from(start, coefficients):
+        return None
+    return Wish(t, max(most, Fraction(1, start)))
+
+
+def _between_from(start: int, coefficients: dict[int, Fraction]) -> bool:
+    """As `_between`, of Σ c_i/m^i, for every m from `start` on: both leads have no negative coefficient in m − start."""
+    power = max(coefficients)
+    # Times 2·m^power·m·(m + 1)·(m + 2).
+    value = _product([[2 * coefficients.get(power - i, Fraction(0)) for i in range(power + 1)], [0, 1], [1, 1], [2, 1]])
+    scale = [Fraction(0)] * power + [Fraction(1)]
+    below = _sum(_product([scale, [0, 1], [2, 1]]), _product([scale, [0, 1], [1, 1]]))
+    above = _sum(_product([scale, [1, 1], [2, 1]]), _product([scale, [0, 1], [2, 1]]))
+    leads = (_sum(value, [-c for c in below]), _sum(above, [-c for c in value]))
+    return all(all(c >= 0 for c in shifted) and shifted[0] > 0 for shifted in (_shifted(lead, start) for lead in leads))
+
+
+def _product(factors: Sequence[Sequence[Fraction | int]]) -> list[Fraction]:
+    found = [Fraction(1)]
+    for factor in factors:
+        more = [Fraction(0)] * (len(found) + len(factor) - 1)
+        for (i, a), (j, b) in itertools.product(enumerate(found), enumerate(factor)):
+            more[i + j] += a * b
+        found = more
+    return found
+
+
+def _sum(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
+    return [x + y for x, y in itertools.zip_longest(a, b, fillvalue=Fraction(0))]
+
+
+def _shifted(a: Sequence[Fraction], by: int) -> list[Fraction]:
+    """The coefficients in m − by."""
+    return [
+        sum((c * math.comb(j, i) * by ** (j - i) for j, c in enumerate(a) if j >= i), Fraction(0))
+        for i in range(len(a))
+    ]

@@ -1,0 +1,69 @@
+"""ReGLU units over one number, added up: a line with a few exceptions, or a step."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Protocol
+
+from verify.programs.shares import Normal, step
+from verify.programs.terms import ZERO, Above, Monomial, Positive, Term, as_term, term
+
+MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
+MOST_POINTS = 64
+
+
+class Wholes(Normal, Protocol):
+    """A normal form that tells integers apart."""
+
+    def equal(self, value: Term, to: Fraction) -> Term:
+        """1[value = to]."""
+
+
+def merged(value: Term, normal: Wholes) -> Term:
+    """With a line and a few exceptions in place of units over one integer."""
+    groups: dict[tuple[Term, Monomial], list[tuple[Fraction, Fraction]]] = {}
+    for monomial, c in value.items:
+        for i, a in enumerate(monomial):
+            if isinstance(a, Positive) and a not in monomial[:i]:
+                key = a.of - a.of.constant, monomial[:i] + monomial[i + 1 :]
+                groups.setdefault(key, []).append((c, a.of.constant))
+    for (body, others), units in groups.items():
+        line = _line(body, units, normal)
+        if line is not None:
+            cofactor = term([(others, 1)])
+            old = sum((as_term(Positive(body + offset)) * c for c, offset in units), ZERO)
+            return value + (line - old) * cofactor
+    return value
+
+
+def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Term | None:
+    """Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
+    if not normal.facts.is_integer(x):
+        return None if (compared := step(x, units, normal)) is None else normal.term(compared)
+    low, high = (math.floor(end) for end in normal.facts.bounds(x))
+    first, last = math.floor(min(-b for _, b in units)), math.ceil(max(-b for _, b in units))
+    slope, shift = sum(c for c, _ in units), sum(c * b for c, b in units)
+    inside = range(max(low, first), min(high, last) + 1)
+    if len(inside) > MOST_POINTS:
+        return None
+    found: list[tuple[int, Term]] = []
+    for a, d in ((Fraction(0), Fraction(0)), (slope, shift)):
+        points = list(inside)
+        if (a, d) != (0, 0):
+            points += range(low, min(first, low + MOST_POINTS))
+        if (a, d) != (slope, shift):
+            points += range(max(last + 1, high - MOST_POINTS), high + 1)
+        values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) - a * i - d for i in points}
+        exceptions = {i: v for i, v in values.items() if v}
+        if len(exceptions) <= MOST_EXCEPTIONS:
+            line = sum((normal.equal(x, Fraction(i)) * v for i, v in exceptions.items()), x * a + d)
+            found.append((len(exceptions), line))
+    if not slope and shift:  # a step
+        values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) for i in inside if i < last}
+        line = as_term(Above(x + (1 - last))) * shift
+        exceptions = {i: v for i, v in values.items() if v}
+        if len(exceptions) <= MOST_EXCEPTIONS:
+            line = sum((normal.equal(x, Fraction(i)) * v for i, v in exceptions.items()), line)
+            found.append((len(exceptions) + 1, line))
+    return min(found, key=lambda line: line[0])[1] if found else None

@@ -48,7 +48,7 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
     if len(inside) > MOST_POINTS:
         return None
     found: list[tuple[int, Term]] = []
-    for a, d in ((Fraction(0), Fraction(0)), (slope, shift)):
+    for a, d in ((slope, shift), (Fraction(0), Fraction(0))):
         points = list(inside)
         if (a, d) != (0, 0):
             points += range(low, min(first, low + MOST_POINTS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ ALL_BITS = 64
 LARGEST_N = 1 << ALL_BITS
 TRANSFORMER = "transformer"
 LARGEST_MUTANT = 64
+MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
@@ -126,8 +128,6 @@ def _command(argv: Sequence[str]) -> int:
         args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model
     )
     if args.what == "turing":
-        if args.mutants is not None:
-            raise cli.CommandError("--mutants is not for turing")
         if args.all_n and args.model == "cot":
             raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
         if args.cells is not None and args.model != "cot":
@@ -298,4 +298,5 @@ def _number(text: str) -> str:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(MANY_OBJECTS)
     sys.exit(main())

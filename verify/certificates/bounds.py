@@ -56,7 +56,11 @@ class Bounded:
             if monomial:
                 a, b = self._monomial(monomial, ideal)
                 low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
-        if not refined or len(polynomial.atoms) < 2:
+        return self._refined(polynomial, low, high, ideal) if refined else (low, high)
+
+    def _refined(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
+        """Narrower bounds, by what is known of several atoms."""
+        if len(polynomial.atoms) < 2:
             return low, high
         if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
             known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
@@ -226,7 +230,7 @@ class Bounded:
         """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
         low, high = self.bounds(polynomial, refined=False)
         if low < 0 < high:
-            low, high = self.bounds(polynomial)
+            low, high = self._refined(polynomial, low, high, ideal=False)
         if low < 0 < high:
             return 0
         if polynomial.is_constant or all(isinstance(self.box[name], Integer) for name in polynomial.atoms):

@@ -1,6 +1,8 @@
 """Hard inputs of a model, and the first that it answers wrongly: what no certified model may do.
 
 The extreme ones of verify/inputs/ come first, where n has them; random ones fill up, over few tokens or of every family of graphs.
+Of a Turing machine they are runs on other words, where the model is wired for none; else any texts of its language, and what the
+ideal model of its own weights says there.
 """
 
 from __future__ import annotations
@@ -16,11 +18,15 @@ from constructions.layers import Transformer
 from constructions.models.search import END_SEARCH
 from constructions.models.solver import Request
 from constructions.retrieval.task import Question
+from constructions.turing.configurations import Task
 from constructions.wiring.wired import Wired
-from verify.certificates.building import RETRIEVERS, Subject
+from verify.certificates.building import RETRIEVERS, Subject, families_of, language_of
+from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
 LONGEST = 2000  # tokens of an input with its answer
+PLACES = 20  # of one text at which the next word is asked for
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class HardInput:
 
 def solver_of(subject: Subject) -> Any:
     """What builds and asks the models of a subject."""
+    if subject.construction == "turing":
+        return subject.turing
     if subject.construction == "istree":
         return GRAPH_MODELS[subject.model, subject.layout].of("lean" if subject.lean else "repaired")
     retriever = subject.retriever
@@ -50,17 +58,71 @@ def wired_of(subject: Subject) -> Wired:
 
 def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
     """So many different ones, or as many as were found; the shortest first."""
-    solver, found = solver_of(subject), dict[tuple[int, ...], HardInput]()
-    for given in _candidates(subject, random.Random(seed), count * TRIES):
+    found, drawn = dict[tuple[int, ...], HardInput](), _drawn(subject, wired, count, random.Random(seed))
+    for one in drawn:
+        found.setdefault(one.prompt, one)
+        if len(found) >= count:
+            break
+    return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
+
+
+def _drawn(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
+    if subject.construction == "turing":
+        texts = _runs if subject.model == "cot" else _texts
+        yield from texts(subject, wired, count * TRIES, rng)
+        return
+    solver = solver_of(subject)
+    for given in _candidates(subject, rng, count * TRIES):
         if subject.printed and isinstance(given, Graph) and not is_tree(given):
             continue  # the theorem allows more than one chain of thought
         request = solver.request(wired, given)
         if len(request.prompt) + len(request.guess) <= LONGEST:
             for prompt, answer in pieces(wired, request):
-                found.setdefault(prompt, HardInput(text_of(given), prompt, answer))
-        if len(found) >= count:
-            break
-    return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
+                yield HardInput(text_of(given), prompt, answer)
+
+
+def _runs(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
+    """Of the machine on any words that its space can hold."""
+    turing, task = subject.turing, subject.task
+    assert isinstance(task, Task)
+    symbols = [str(symbol) for symbol in range(turing.machine.symbols)]
+    for _ in range(count):
+        word = "".join(rng.choices(symbols, k=rng.randint(0, task.cells)))
+        request = replace(turing, tape=word, cells=task.cells).request(wired, subject.n)
+        yield HardInput(f"the word {word or 'that is empty'}", tuple(request.prompt), tuple(map(int, request.guess)))
+
+
+def _texts(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
+    language, ideal = language_of(subject), IdealModel(wired.model)
+    for _ in range(-(-count // PLACES)):
+        tokens = walk(language, wired, subject, rng)
+        _, following = ideal.run(tokens)
+        for end in rng.sample(range(1, len(tokens) + 1), min(PLACES, len(tokens))):
+            text = " ".join(wired.vocabulary[token] for token in tokens[:end])
+            yield HardInput(text, tuple(tokens[:end]), (following[end - 1],))
+
+
+def walk(language: Language, wired: Wired, subject: Subject, rng: random.Random) -> list[int]:
+    """A text of the language of a Turing machine, with any numbers."""
+    first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
+    for family in families_of(subject, subject.n):
+        zero[family.family] = first - family.low
+        first += family.wired
+    place, tokens = 0, list[int]()
+    while True:
+        here = language.places[place]
+        low, high = language.range(here.numbers[0])[0], language.range(here.numbers[1])[1]
+        number = rng.choice((low, high, rng.randint(low, high)))
+        tokens.append(wired.token[here.word] if here.word else zero[here.family] + number)
+        at = len(tokens) + 1
+        following = [
+            i
+            for i, one in enumerate(language.places)
+            if place in one.after and language.range(one.low)[0] <= at <= language.range(one.high)[1]
+        ]
+        if not following:
+            return tokens
+        place = rng.choice(following)
 
 
 def pieces(wired: Wired, request: Request) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:

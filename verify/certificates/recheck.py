@@ -15,30 +15,27 @@ from verify.certificates.language import Language
 from verify.certificates.model import Model
 
 
-def is_same_function(
-    model: Model, language: Language, own: Model, certified: Report, changed: int, *, at_once: bool = False
-) -> bool:
-    """Whether the ideal model is that of the certified one. Raises Refused or Undecided as `check` does.
+def is_same_function(model: Model, language: Language, own: Model, certified: Report, changed: int) -> bool:
+    """Whether the ideal model is that of the certified one, as far as the first difference. Raises Refused or Undecided before it.
 
-    own, certified: the model of which the weights of this sublayer were changed, and the report on it. at_once: returns at the
-    first difference, though some later place may have to be refused.
+    own, certified: the model of which the weights of this sublayer were changed, and the report on it.
     """
     require_weights(model, language)
-    start = next((i for i in range(changed) if _kept(model, i) != _kept(own, i)), changed)
-    entry, same = certified.entries[start], True
+    if any(_kept(model, number) != _kept(own, number) for number in range(changed)):
+        return False  # what is read behind a sublayer is told there
+    entry = certified.entries[changed]
     space = Space(model.arithmetic.format, entry.names)
     kinds = [replace(kind, space=space) for kind in entry.kinds]
-    for number in range(start, 2 * len(model.layers)):
-        if same and number > changed and _goes_on(kinds, space, certified.entries[number]):
+    for number in range(changed, 2 * len(model.layers)):
+        if number > changed and _goes_on(kinds, space, certified.entries[number]):
             return True
         report = Report(model.registers)
         kinds = behind_sublayer(model, language, number, kinds, report)
         before, behind = certified.entries[number : number + 2]
-        same = same and report.told == certified.told[before.trace : behind.trace]
-        if at_once and not same:
+        if report.told != certified.told[before.trace : behind.trace]:
             return False
     require_output(model, kinds)
-    return same
+    return True
 
 
 def _kept(model: Model, number: int) -> frozenset[int]:

@@ -83,15 +83,12 @@ class Surveyor:
         layers[block] = of_matrices(model.blocks[block])
         return replace(own, layers=tuple(layers))
 
-    def verdict(self, model: Transformer, place: Place, *, at_once: bool = False) -> str:
-        """What the check says of a model that differs at this place; its ideal model must be the construction's.
-
-        at_once: OTHER_FUNCTION may be said of what would be refused.
-        """
+    def verdict(self, model: Transformer, place: Place) -> str:
+        """What the check says first of a model that differs at this place; its ideal model must be the construction's."""
         own, language, found = self._own
         try:
             changed = self._changed(model, place[0])
-            same = is_same_function(changed, language, own, found, sublayer_of(model, place), at_once=at_once)
+            same = is_same_function(changed, language, own, found, sublayer_of(model, place))
         except Undecided:
             return UNKNOWN
         except Refused:
@@ -153,7 +150,7 @@ class Surveyor:
 
         def holds(steps: int) -> bool:
             changed = with_weight(model, place, weight + side * steps * self.step)
-            return self.verdict(changed, place, at_once=True) == CERTIFIED
+            return self.verdict(changed, place) == CERTIFIED
 
         near, far = 0, 1
         while far <= most and holds(far):

@@ -87,7 +87,6 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["turing", "--model", "rag", "--machine", "zz"], "'zz' is no file and no machine"),
         (["turing", "--model", "rag", "--tape", "9"], "9"),
         (["turing", "--model", "cot", "--all-n"], "--all-n is not for cot"),
-        (["turing", "--model", "rag", "--mutants", "3"], "--mutants is not for turing"),
         (["recall", "--machine", "bb2"], "--machine, --tape and --cells are for turing"),
         (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for cot"),
         (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),

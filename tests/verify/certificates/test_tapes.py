@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.turing.library import find
-from constructions.wiring.wired import Wired
 from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.certificates.building import Subject, build, families_of, language_of, model_of, sized
@@ -19,8 +18,9 @@ from verify.certificates.checker import check
 from verify.certificates.configurations import queue
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, differences, judge
 from verify.certificates.domains import Integer, Space
+from verify.certificates.hard_inputs import walk
 from verify.certificates.kinds import Kind
-from verify.certificates.language import Delayed, Language
+from verify.certificates.language import Delayed
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.polynomial import atom
@@ -35,35 +35,13 @@ SUBJECTS = [
 each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.model} {s.tape or 'blank'}")
 
 
-def walk(language: Language, wired: Wired, rng: random.Random) -> list[int]:
-    """A text of the language, with any numbers."""
-    token, numbers = {word: i for i, word in enumerate(wired.vocabulary)}, dict[str, int]()
-    for i, row in enumerate(wired.model.words):
-        for name in ("cell", "symbol", "state", "place"):
-            if name in wired.registers and row[wired.registers.index(name)]:
-                numbers[f"{name} {int(row[wired.registers.index('number')])}"] = i
-    place, tokens = 0, list[int]()
-    while True:
-        here = language.places[place]
-        assert here.low <= len(tokens) + 1 <= here.high  # type: ignore[operator]
-        low, high = here.numbers
-        number = rng.choice((low, high, rng.randint(low, high)))  # type: ignore[arg-type]
-        tokens.append(token[here.word] if here.word else numbers[f"{here.family} {number}"])
-        following = [
-            i for i, one in enumerate(language.places) if place in one.after and one.low <= len(tokens) + 1 <= one.high
-        ]
-        if not following:
-            return tokens
-        place = rng.choice(following)
-
-
 @pytest.mark.parametrize("subject", SUBJECTS[::3], ids=lambda s: s.model)
 def test_runs_are_as_certified(subject: Subject) -> None:
     """The machine's own run, and texts in which every number is any."""
     wired, report, language = subject.turing.build(subject.n), check(*build(subject)), language_of(subject)
     request = subject.turing.request(wired, subject.n)
     own = [*request.prompt, *map(int, request.guess)][:-1]
-    for tokens in (own, walk(language, wired, random.Random(0))):
+    for tokens in (own, walk(language, wired, subject, random.Random(0))):
         assert contradictions(wired, report, tokens, set(range(1, len(tokens) + 1))) == []
 
 
@@ -86,7 +64,7 @@ def test_single_changes(subject: Subject) -> None:
         judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), language)
         if judged.report is not None:
             built = replace(wired, model=model)
-            tokens = walk(language, wired, rng)
+            tokens = walk(language, wired, subject, rng)
             assert contradictions(built, judged.report, tokens, set(range(1, len(tokens) + 1))) == [], place
 
 

@@ -53,7 +53,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         "inputs": inputs_of(language),
     }
     try:
-        program = extract(model, language, naming=subject.construction not in ANSWERS)
+        program = extract(model, language, naming=subject.construction not in ANSWERS, shorten=bool(subject.printed))
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)

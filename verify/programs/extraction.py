@@ -56,9 +56,10 @@ class Program:
     facts: Facts
 
 
-def extract(model: Model, language: Language, *, naming: bool = False) -> Program:
+def extract(model: Model, language: Language, *, naming: bool = False, shorten: bool = False) -> Program:
     """The program that the weights are. naming: sums that a block leaves are one atom each from there on, called by the register.
 
+    shorten: those with a head's scores too.
     Raises Undecided for weights that are no numbers, or a recurrence that no rule tells.
     """
     normal = Normalizer(Facts.everywhere(language))
@@ -82,7 +83,7 @@ def extract(model: Model, language: Language, *, naming: bool = False) -> Progra
             stages.append(Stage(f"{at}, attention", registers, ()))
         added = _fed(layer.feed_forward, registers, normal)
         registers = _plus(registers, added, normal)
-        registers = _called(registers, model.registers, normal) if naming else registers
+        registers = _called(registers, model.registers, normal, shorten) if naming else registers
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
         if groups := _groups(model.registers, registers, language, normal.facts):
             normal = Normalizer(replace(normal.facts, groups=groups, known={}))
@@ -105,9 +106,10 @@ def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registe
     return {i: settled for i, value in both.items() if (settled := normal.settled(value)) != ZERO}
 
 
-def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer) -> Registers:
-    """With one atom in place of each sum that no head's scores are in; what is the square of another one is the atom's square."""
-    long = {i: value for i, value in registers.items() if len(value.items) > 1 and unresolved(value) is None}
+def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, all_of_them: bool) -> Registers:
+    """With one atom for each sum that no head's scores are in, or for all of them; a square is the atom's square."""
+    sums = {i: value for i, value in registers.items() if len(value.items) > 1}
+    long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
     roots = {normal.settled(root * root): root for root in long.values()}
     atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
     squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}

@@ -64,8 +64,13 @@ ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram
 
 
 def is_search(subject: Subject) -> bool:
-    """Whether it is a model of IsTree of which a step of the search is defined."""
-    return (subject.construction, subject.model, subject.layout) == ("istree", "transformer", "paper")
+    """Whether it is a model of IsTree of which a step of the search is defined: a Transformer without anything as printed."""
+    return (subject.construction, subject.model, subject.layout, subject.printed) == (
+        "istree",
+        "transformer",
+        "paper",
+        (),
+    )
 
 
 def definition(subject: Subject, place: str) -> Answer | None:

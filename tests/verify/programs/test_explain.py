@@ -11,6 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from constructions.exports.weights import save
+from constructions.istree.graphs import PAPER, expected_answer
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
@@ -23,7 +24,8 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.explain import main
-from verify.programs.document import compared, explanation
+from verify.inputs.strategies import every_input
+from verify.programs.document import compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.witness import questions
 
@@ -83,6 +85,26 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
             for question in asked(name):
                 assert not wrong_words(subject, wired, ideal, question), (place, change)
     assert kept < 4
+
+
+def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes() -> None:
+    n, draw = 4, random.Random("istree lean")
+    subject = Subject("istree", n, lean=True)
+    wired, language = wired_of(subject), language_of(subject)
+    graphs = [graph for graph in every_input(n, (3,)) if draw.random() < 0.02]
+    every = [(place, change) for place in places(wired.model) for change in CHANGES]
+    kept = 0
+    for place, change in draw.sample(every, 6):
+        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+            kept += 1
+            ideal = IdealModel(changed)
+            for graph in graphs:
+                prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+                _, following = ideal.run([*prompt, *answer[:-1]])
+                assert following[len(prompt) - 1 :] == answer, (place, change, graph)
+    assert kept < 6
 
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:

@@ -176,6 +176,5 @@ class _ByCounts(_Search):
 
         onward = unless_father(self.onward(as_term(Read(other, first))))
         edge_left = If(as_term(Above(at_first - walked)), onward, self.back())
-        return If(
-            as_term(Above(walked)), edge_left, unless_father(self.back())
-        )  # the latter in no search: no edge was walked
+        nothing_walked = unless_father(self.back())  # in no search
+        return If(as_term(Above(walked)), edge_left, nothing_walked)

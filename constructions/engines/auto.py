@@ -36,15 +36,9 @@ from precision.format import Arithmetic, Rounding
 # Seconds on one core, rounded: only their ratios matter, and only where two engines differ much.
 PER_PRODUCT = 1e-6  # of `reference`: two integers multiplied, with its part of what surrounds it
 PER_RUN, PER_PLACE = 0.05, 8e-7  # of `indexed`: each run; each position at each head
-WITH_TORCH, PER_PAIR = (
-    2.5,
-    1e-7,
-)  # of `dense`: each run, as the first one imports torch; each query and key at each head
-LOADING, COMPILING, PER_WEIGHT = (
-    0.4,
-    30.0,
-    3e-8,
-)  # of `incremental`: once, from its cache or not; each weight at each token
+WITH_TORCH, PER_PAIR = 2.5, 1e-7  # of `dense`: each run, as the first one imports torch; each query and key
+LOADING, COMPILING = 0.4, 20.0  # of `incremental`: once, from its cache or not
+PER_WEIGHT = 3e-8  # of `incremental`: each weight at each token
 SHORT = 0.25  # no other engine is noticed to be faster than that
 
 _DECODERS: Mapping[str, Decode] = {

@@ -163,7 +163,8 @@ class IndexedRuns:
 
     def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         """The argmax at each position."""
-        after, found = self._engine.advance(self._state, [*known[self._state.length :], *draft])
+        fed = [*known[self._state.length :], *draft]
+        after, found = self._engine.advance(self._state, fed, remember=not draft)
         self._dense.update(found.columns.dense_by_head)
         following = found.next_tokens.tolist()
         if draft:

@@ -181,8 +181,9 @@ def _graph(args: argparse.Namespace) -> Graph | None:
             raise GraphError("--edges is empty; give --n for a graph without edges")
         else:
             graph = parse_edges(text, args.n)
-    largest = re.search(rf"\b0*{graph.n}\b", bare)
-    if graph.n > LARGEST_N and largest:  # a vertex then, as --n is not so large
+    if graph.n > LARGEST_N and (
+        largest := re.search(rf"\b0*{graph.n}\b", bare)
+    ):  # a vertex then, as --n is not so large
         raise CommandError(f"{line_of(largest)}vertex {graph.n} is above {LARGEST_N}, the largest n that is wired here")
     return graph
 

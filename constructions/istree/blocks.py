@@ -41,6 +41,7 @@ from constructions.parts.heads.match import Pair, match, pair
 from constructions.parts.heads.match_next import match_next
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Numbered
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant, linear
@@ -99,13 +100,10 @@ class Plan:
 def embedding_of(plan: Plan, vertices: int) -> Embedding:
     """The fixed embedding, with so many vertices."""
     layout = plan.layout
-    if plan.says(TIED_HEAD):
-        rows: list[Mapping[str, Number]] = [{"vertex": i} for i in range(1, vertices + 1)]
-    else:
-        of_square = squared("vertex")
-        rows = [{"vertex": i, of_square: i * i} for i in range(1, vertices + 1)]
-    rows += [{word: 1} for word in layout.specials]
-    return Embedding(layout.vocabulary(vertices), tuple(rows), "position")
+    names = ("vertex",) if plan.says(TIED_HEAD) else ("vertex", squared("vertex"))
+    powers = {name: (1, exponent) for exponent, name in enumerate(names, start=1)}
+    words = Numbered(vertices, powers, tuple({word: 1} for word in layout.specials))
+    return Embedding(layout.vocabulary(vertices), words, "position")
 
 
 def blocks_of(plan: Plan) -> tuple[BlockPlan, ...]:

@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Literal
+
+import numpy as np
 
 Edge = tuple[int, int]
 Layout = Literal["paper", "eos"]
+MANY = 1 << 10  # edges of which it pays to ask first, with numpy, whether anything is wrong with them
+_PLAIN = re.compile(
+    r"(?:[0-9]{1,18}+ [0-9]{1,18}+\n)*+(?:[0-9]{1,18}+ [0-9]{1,18}+)?+"
+)  # an edge list as programs write it
 _EDGE = re.compile(r"([+-]?[0-9]+)(?:-|\s+-\s+|\s+)([+-]?[0-9]+)")  # in "1 -2" the minus is a sign
 
 
@@ -34,6 +42,8 @@ class Graph:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise GraphError(f"a graph needs at least 1 vertex, got n = {self.n}")
+        if len(self.edges) >= MANY and _are_simple(self.n, self.edges):
+            return
         seen: dict[frozenset[int], Edge] = {}
         for place, (u, v) in enumerate(self.edges):
             for vertex in (u, v):
@@ -49,34 +59,83 @@ class Graph:
                 raise GraphError(f"edge {u}-{v} repeats edge {first}; a simple graph has each edge once", place)
             seen[key] = (u, v)
 
+    @cached_property
+    def search(self) -> tuple[list[int], bool]:
+        """Algorithm 1's tour, up to the first vertex that has an unwalked edge to a vertex seen before, other than its father.
+
+        And whether the graph is a tree: a tour that ends has 2n − 1 vertices then (Lemma C.29).
+        """
+        unread: list[list[int]] = [[] for _ in range(self.n + 1)]  # the edge to be read next is the last
+        for u, v in reversed(self.edges):
+            unread[u].append(v)
+            unread[v].append(u)
+        father = [-1] * (self.n + 1)  # not reached yet
+        father[1], top, tour = 0, 1, [1]
+        while True:
+            following = unread[top].pop() if unread[top] else 0
+            if following == father[top]:
+                following = unread[top].pop() if unread[top] else 0
+            if following == 0:
+                top = father[top]
+                if top == 0:
+                    return tour, len(tour) == 2 * self.n - 1
+            elif father[following] >= 0:
+                return tour, False
+            else:
+                father[following], top = top, following
+            tour.append(top)
+
+
+def _are_simple(n: int, edges: Sequence[Edge]) -> bool:
+    """Whether these are certainly the edges of a simple graph on n vertices."""
+    if {*map(len, edges)} != {2} or {*map(type, chain.from_iterable(edges))} != {int}:
+        return False
+    if n >= 1 << 31 or not 1 <= min(chain.from_iterable(edges)) <= max(chain.from_iterable(edges)) <= n:
+        return False
+    ends = np.fromiter(chain.from_iterable(edges), np.int64, 2 * len(edges)).reshape(-1, 2)
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    pairs = np.sort(low * (n + 1) + high)
+    return bool(np.all(low < high) and np.all(pairs[1:] > pairs[:-1]))
+
 
 def parse_edges(text: str, n: int | None = None) -> Graph:
     """The graph of "1-2, 2-3"; n defaults to the largest vertex, or 1 for no edges. Raises GraphError."""
-    return _graph((part.strip() for part in text.split(",") if part.strip()), n)
+    return _graph(_edges(part.strip() for part in text.split(",") if part.strip()), n)
 
 
 def parse_edge_list(text: str, n: int | None = None) -> Graph:
     """The graph of an edge list: one `u v` a line, `#` starts a comment. Raises GraphError, also for an empty list without n."""
-    lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
-    parts = {number: line for number, line in enumerate(lines, start=1) if line}
-    if not parts and n is None:
+    lines: Sequence[int]
+    edges: Iterable[Edge]
+    if _PLAIN.fullmatch(text):
+        numbers = text.split()
+        lines, ends = range(1, len(numbers) // 2 + 1), map(int, numbers)
+        edges = zip(ends, ends, strict=True)
+    else:
+        parts = [line.split("#", 1)[0].strip() for line in text.splitlines()]
+        lines = [number for number, part in enumerate(parts, start=1) if part]
+        edges = _edges(filter(None, parts))
+    if not lines and n is None:
         raise GraphError("the edge list is empty; give --n for a graph without edges")
     try:
-        return _graph(parts.values(), n)
+        return _graph(edges, n)
     except GraphError as error:
         if error.edge is None:
             raise
-        raise GraphError(f"line {list(parts)[error.edge]}: {error}", error.edge) from error
+        raise GraphError(f"line {lines[error.edge]}: {error}", error.edge) from error
 
 
-def _graph(parts: Iterable[str], n: int | None) -> Graph:
-    edges: list[Edge] = []
+def _edges(parts: Iterable[str]) -> Iterator[Edge]:
     for place, part in enumerate(parts):
         match = _EDGE.fullmatch(part)
         if match is None:
             raise GraphError(f"{part!r} is not an edge; write two whole numbers, as in 1-2", place)
-        edges.append((int(match[1]), int(match[2])))
-    return Graph(max((v for edge in edges for v in edge), default=1) if n is None else n, tuple(edges))
+        yield int(match[1]), int(match[2])
+
+
+def _graph(edges: Iterable[Edge], n: int | None) -> Graph:
+    edges = tuple(edges)
+    return Graph(max(chain.from_iterable(edges), default=1) if n is None else n, edges)
 
 
 @dataclass(frozen=True)
@@ -93,7 +152,7 @@ class TokenLayout:
 
     def vocabulary(self, n: int) -> tuple[str, ...]:
         """Tokens in the order of their numbers: vertices first."""
-        return (*(str(v) for v in range(1, n + 1)), *self.specials)
+        return (*map(str, range(1, n + 1)), *self.specials)
 
     def token(self, word: str, n: int) -> int:
         """The number of a special word."""
@@ -101,9 +160,9 @@ class TokenLayout:
 
     def prompt(self, graph: Graph) -> list[int]:
         """Tokenize(G): the start, then u, joint, v for each edge, and the end of the prompt where the layout has one."""
-        tokens = [self.token(self.start, graph.n)]
+        tokens, joint = [self.token(self.start, graph.n)], self.token(self.joint, graph.n)
         for u, v in graph.edges:
-            tokens += [u - 1, self.token(self.joint, graph.n), v - 1]
+            tokens += u - 1, joint, v - 1
         if self.end_of_prompt is not None:
             tokens.append(self.token(self.end_of_prompt, graph.n))
         return tokens
@@ -162,29 +221,8 @@ def is_tree(graph: Graph) -> bool:
 def expected_answer(graph: Graph, layout: TokenLayout) -> list[int]:
     """What the repaired Transformer must produce: Algorithm 1's tour, stopped early with NO.
 
-    It stops before the first vertex if the layout `paper` shows m ≠ n − 1, and at the first vertex that has an unwalked edge to a
-    vertex seen before, other than its father. A tour that ends says YES iff it has 2n − 1 vertices (Lemma C.29).
+    It stops before the first vertex if the layout `paper` shows m ≠ n − 1, else as `Graph.search` does.
     """
     if layout.name == "paper" and len(graph.edges) != graph.n - 1:
         return layout.answer([], False, graph.n)
-    neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
-    for u, v in graph.edges:
-        neighbours[u].append(v)
-        neighbours[v].append(u)
-    father, place, chain = {1: 0}, dict.fromkeys(neighbours, 0), [1]
-    while True:
-        top = chain[-1]
-        around = neighbours[top]
-        if place[top] < len(around) and around[place[top]] == father[top]:
-            place[top] += 1
-        if place[top] == len(around):
-            if father[top] == 0:
-                return layout.answer(chain, len(chain) == 2 * graph.n - 1, graph.n)
-            chain.append(father[top])
-            continue
-        following = around[place[top]]
-        place[top] += 1
-        if following in father:
-            return layout.answer(chain, False, graph.n)
-        father[following] = top
-        chain.append(following)
+    return layout.answer(*graph.search, graph.n)

@@ -42,6 +42,7 @@ from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.match import Pair, pair
 from constructions.parts.heads.match_last import Scale, places
 from constructions.wiring.affine import Affine, Number, as_affine, reg
+from constructions.wiring.numbered import Numbered
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
@@ -112,10 +113,9 @@ def _times(gate: Affine, up: str, into: str) -> Unit:
 
 def _embedding(plan: _Plan, n: int) -> Embedding:
     u = plan.scale.unit
-    of_square = squared("vertex")
-    vertices: list[Mapping[str, Number]] = [{"vertex": i * u, of_square: i * i * u * u} for i in range(1, n + 1)]
-    specials: list[Mapping[str, Number]] = [{word: 1} for word in plan.layout.specials]
-    return Embedding(plan.layout.vocabulary(n), (*vertices, *specials), "position")
+    vertices: Mapping[str, tuple[Number, int]] = {"vertex": (u, 1), squared("vertex"): (u * u, 2)}
+    words = Numbered(n, vertices, tuple({word: 1} for word in plan.layout.specials))
+    return Embedding(plan.layout.vocabulary(n), words, "position")
 
 
 def _block_1(plan: _Plan) -> BlockPlan:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
 from constructions.engines import no_response
 from constructions.istree import hybrid, lean, lean_words, rag, transformer
 from constructions.istree.graphs import (
@@ -22,7 +24,7 @@ from constructions.istree.words import narrate
 from constructions.models.construction import Construction
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
-from constructions.wiring.wired import Wired
+from constructions.wiring.wired import Spelled, UnknownToken, Wired
 
 Narrate = Callable[[Mapping[str, Fraction], str, str], str]
 """A step in a sentence: from the registers behind the last attention, the token that it leads to, and the verdict."""
@@ -42,7 +44,7 @@ class Model:
     construction: Construction
     build: Callable[..., Wired]
     limit: Callable[[int], int]
-    expected: Callable[[Graph], list[str]]
+    expected: Callable[[Graph], Sequence[str]]
     layout: TokenLayout = PAPER
     tour: bool = False
     searches: bool = False
@@ -57,14 +59,18 @@ class Model:
 
     def request(self, wired: Wired, given: Graph) -> Request:
         """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
-        layout, expected = self.layout, self.expected(given)
-        vocabulary = layout.vocabulary(given.n)
-        # Searches as printed have words of their own, and the vocabulary may lack those of the others.
-        guess = wired.tokens(expected) if wired.token.keys() >= set(expected) else []
+        layout = self.layout
+        prompt = Spelled(layout.vocabulary(given.n), np.array(layout.prompt(given)))
+        try:
+            guess = wired.numbers(self.expected(given))
+        except (
+            UnknownToken
+        ):  # searches as printed have words of their own, and the vocabulary may lack those of the others
+            guess = np.zeros(0, np.int64)
         return Request(
             wired,
-            wired.tokens(vocabulary[token] for token in layout.prompt(given)),
-            set(wired.tokens((layout.yes, layout.no))),
+            wired.numbers(prompt).tolist(),
+            {wired.vocabulary.index(word) for word in (layout.yes, layout.no)},
             self.limit(given.n),
             guess,
             Search(wired.vocabulary) if self.searches else no_response,
@@ -85,7 +91,7 @@ class Model:
     def judge(self, given: Graph, run: Run, answer: Answer) -> str:
         """Every token counts; as printed, the verdict, and of a tour that it begins like Algorithm 1's, or is it."""
         expected, (chain, verdict) = self.expected(given), answer
-        if run.produced[:] == expected:
+        if len(run.produced) == len(expected) and all(map(str.__eq__, run.produced, expected)):
             return ""
         if run.request.wired.printed and verdict is not None:
             tour = [str(v) for v in depth_first_tour(given)]
@@ -104,9 +110,8 @@ def _after(chain: Sequence[str]) -> str:
 
 
 def _transformer(layout: TokenLayout) -> Model:
-    def expected(graph: Graph) -> list[str]:
-        vocabulary = layout.vocabulary(graph.n)
-        return [vocabulary[token] for token in expected_answer(graph, layout)]
+    def expected(graph: Graph) -> Spelled:
+        return Spelled(layout.vocabulary(graph.n), np.array(expected_answer(graph, layout)))
 
     repaired = Model(
         transformer.CONSTRUCTION,

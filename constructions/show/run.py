@@ -42,9 +42,8 @@ def run_model(request: Request, engine: str, title: str, *, keep: bool = False, 
 
     decode = find_engine(engine, device)
     with cli.progress(title, last, work) as tick:
-        if _by_indexed(request, engine):
-            run = _followed(request, tick)
-        else:
+        run = _followed(request, tick) if _by_indexed(request, engine) else None
+        if run is None:
             if keep and decode is decode_by_reference:
                 decode = partial(decode_by_reference, keep_steps=True)
             run = request.run(decode, tick)
@@ -56,6 +55,10 @@ def _by_indexed(request: Request, engine: str) -> bool:
     """Whether `indexed` may follow a long guess instead of decoding, since it is the engine or `auto` would choose it."""
     if not isinstance(request.guess, np.ndarray) or request.respond is not no_response:
         return False
+    if not 0 < len(request.guess) <= request.limit or any(
+        np.any(request.guess[:-1] == token) for token in request.stop
+    ):
+        return False  # it is no answer
     if engine != "auto":
         return engine == "indexed"
     from constructions.engines.auto import choose
@@ -64,13 +67,18 @@ def _by_indexed(request: Request, engine: str) -> bool:
     return choose(request.wired.model, request.wired.arithmetic, len(request.prompt), length, length) == "indexed"
 
 
-def _followed(request: Request, tick: Tick) -> Run:
-    """What the model writes, as far as it is the guess, and the first other token; little of the run is kept on the way."""
+def _followed(request: Request, tick: Tick) -> Run | None:
+    """What the model writes if that is the guess, one other token at the end apart; little of the run is kept on the way.
+
+    None if it goes on behind that.
+    """
     from constructions.engines import indexed
 
     wired, expected = request.wired, np.asarray(request.guess)
     first, followed = indexed.first_mismatch(wired.model, wired.arithmetic, request.prompt, expected, tick=tick)
     produced = expected if followed.written is None else np.append(expected[:first], followed.written)
+    if len(produced) < request.limit and produced[-1] not in request.stop:
+        return None
     decoded = Decoded([], None, "indexed", uncertified=by_block_and_head(followed.columns.dense_by_head))
     return Run(request, produced, decoded)
 

@@ -18,6 +18,7 @@ import numpy as np
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.wiring.affine import Affine, Number, as_affine
 from constructions.wiring.needs import Need
+from constructions.wiring.numbered import Numbered, kinds
 from precision.format import Format
 from precision.rounding import round_fraction
 
@@ -100,7 +101,7 @@ class Embedding:
     """
 
     vocabulary: tuple[str, ...]
-    words: tuple[Mapping[str, Number], ...]
+    words: Sequence[Mapping[str, Number]]
     position: str
 
     def __post_init__(self) -> None:
@@ -109,15 +110,15 @@ class Embedding:
         if len(set(self.vocabulary)) < len(self.vocabulary):
             twice = next(word for word, times in Counter(self.vocabulary).items() if times > 1)
             raise ValueError(f"the token {twice!r} is in the vocabulary twice")
-        for word, row in zip(self.vocabulary, self.words, strict=True):
-            if row.get(self.position):
-                raise ValueError(f"the word {word!r} fills register {self.position!r}, which is that of the position")
+        if any(row.get(self.position) for row in kinds(self.words)):
+            word = next(word for word, row in zip(self.vocabulary, self.words, strict=True) if row.get(self.position))
+            raise ValueError(f"the word {word!r} fills register {self.position!r}, which is that of the position")
 
     @property
     def registers(self) -> tuple[str, ...]:
         """Those that it fills, in the order of first filling; the position's is the last."""
         names: dict[str, None] = {}
-        for row in self.words:
+        for row in kinds(self.words):
             names.update(dict.fromkeys(row))
         return (*names, self.position)
 
@@ -162,7 +163,7 @@ def refuse_clashes(embedding: Embedding, blocks: Sequence[BlockPlan]) -> None:
     a register of the embedding (a word, a family, the position) that a part writes before the last feed-forward does;
     a part that stands twice in one block; and a register that holds a constant and nothing else, set by two gadgets.
     """
-    embedded = {name for row in embedding.words for name, value in row.items() if value} | {embedding.position}
+    embedded = {name for row in kinds(embedding.words) for name, value in row.items() if value} | {embedding.position}
     for number, block in enumerate(blocks, start=1):
         parts: list[tuple[str, Head | LinearUnit | Gadget, set[str]]] = [
             *((f"block {number}, head {h.name!r}", h, set(h.reads)) for h in block.heads),
@@ -254,11 +255,27 @@ class _Filler:
                 raise ValueError(f"register {name!r}: {error}") from error
         return row
 
+    def powers(self, rows: Numbered) -> Mapping[str, Matrix] | None:
+        """Register → what its rows have there; None where a number may be none that both the format and float64 hold."""
+        columns: dict[str, Matrix] = {}
+        for name, (factor, exponent) in rows.powers.items():
+            quanta, most = factor / self.format.quantum, rows.last**exponent
+            within = quanta.denominator == 1 and abs(quanta) * most <= self.format.max_quanta
+            if not (self.format.is_fixed_point and within and abs(factor.numerator) * most < 1 << 53):
+                return None
+            columns[name] = (np.arange(1, rows.last + 1) ** exponent).astype(np.float64) * float(factor)
+        return columns
+
     def words(self, vocabulary: Sequence[str], rows: Sequence[Mapping[str, Number]], what: str) -> Matrix:
-        table = np.zeros((len(rows), len(self.index)))
-        for i, row in enumerate(rows):
+        table = np.zeros((len(self.index), len(rows))).T  # a register that no word fills takes no memory so
+        filled = 0
+        if isinstance(rows, Numbered) and (columns := self.powers(rows)) is not None:
+            filled = rows.last
+            for name, column in columns.items():
+                table[:filled, self.index[name]] = column
+        for i in range(filled, len(rows)):
             try:
-                table[i] = self.vector(row)
+                table[i] = self.vector(rows[i])
             except ValueError as error:
                 raise ValueError(f"{what} of the word {vocabulary[i]!r}, {error}") from error
         return table

@@ -55,6 +55,12 @@ class Wired:
                 f"{error.args[0]!r} is none of the {len(self.vocabulary):,} tokens of this model, which is wired for n = {self.n:,}"
             ) from error
 
+    def numbers(self, words: Iterable[str]) -> NDArray[np.integer]:
+        """The same in an array. Words that are spelled by just this vocabulary are numbers already."""
+        if isinstance(words, Spelled) and words.vocabulary == self.vocabulary:
+            return words.numbers(slice(None))
+        return np.array(self.tokens(words), np.int64)
+
     def spelled(self, tokens: Iterable[int]) -> Spelled:
         """The token strings of these numbers."""
         numbers = tokens if isinstance(tokens, np.ndarray) else np.array(list(tokens), np.int64)

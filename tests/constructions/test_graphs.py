@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from constructions.istree.graphs import (
     EOS,
     LAYOUTS,
+    MANY,
     PAPER,
     Graph,
     GraphError,
@@ -41,6 +42,51 @@ def test_edges_of_a_file() -> None:
     assert parse_edge_list("# a path\n1 2\n\n 2  3 # the last\n") == Graph(3, ((1, 2), (2, 3)))
     assert parse_edge_list("1 2", n=5) == Graph(5, ((1, 2),))
     assert parse_edge_list("", n=4) == Graph(4, ())
+
+
+PATH = [
+    (v, v + 1) for v in range(1, MANY + 1)
+]  # long enough that what is wrong with an edge is not looked for one by one
+
+
+@pytest.mark.parametrize("place", [0, 7, MANY - 1])
+@pytest.mark.parametrize(
+    ("edge", "n", "message"),
+    [
+        ((5, 5), None, "edge 5-5 is a self-loop"),
+        ((0, 3), None, "vertex 0 of edge 0-3 is not in 1 …"),
+        ((1, MANY + 2), MANY + 1, f"vertex {MANY + 2} of edge 1-{MANY + 2} is not in"),
+        ((3, 2), None, "edge (3-2|2-3) repeats edge (2-3|3-2)"),
+    ],
+)
+def test_one_bad_edge_among_many_is_named(edge: tuple[int, int], n: int | None, message: str, place: int) -> None:
+    edges = [*PATH[:place], edge, *PATH[place:]]
+    with pytest.raises(GraphError, match=message) as found:
+        Graph(MANY + 1 if n is None else n, tuple(edges))
+    with pytest.raises(GraphError, match=f"line {found.value.edge + 1}: {message}"):  # type: ignore[operator]
+        parse_edge_list("\n".join(f"{u} {v}" for u, v in edges), n)
+    with pytest.raises(GraphError, match="vertex '9' is not a whole number"):
+        Graph(MANY + 1, (*PATH[:place], (8, "9"), *PATH[place:]))  # type: ignore[arg-type]
+
+
+@given(st.data())
+def test_a_plain_edge_list_reads_like_one_with_comments(data: st.DataObject) -> None:
+    words = st.text("0123456789 -#\n\r\t", max_size=12)
+    text = data.draw(
+        words
+        | st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9))).map(
+            lambda edges: "".join(f"{u} {v}\n" for u, v in edges)
+        )
+    )
+    n = data.draw(st.sampled_from([None, 4, 9]))
+
+    def read(given: str) -> Graph | str:
+        try:
+            return parse_edge_list(given, n)
+        except GraphError as error:
+            return str(error)
+
+    assert read(text) == read(f"{text}#") == read(text + "\n# the end")
 
 
 @pytest.mark.parametrize(

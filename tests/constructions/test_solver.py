@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from circuits.models import SMALL
@@ -15,6 +16,7 @@ from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS as TREES
 from constructions.models.registry import find_constructions
 from constructions.models.solver import Solver
+from constructions.show.run import run_model
 from constructions.turing.models import MODELS as MACHINES
 
 RETRIEVERS = [retriever for task in (index, recall, ngram, counting) for retriever in task.RETRIEVERS]
@@ -47,6 +49,18 @@ def test_a_run_holds_up_and_a_changed_one_does_not(solver: Solver[Any, Any], n: 
     last[-1] = (last[-1] + 1) % len(request.wired.vocabulary)
     wrong = replace(run, tokens=last)
     assert solver.judge(given, wrong, solver.read(wrong)) != ""
+
+
+@pytest.mark.parametrize("solver", [TREES["transformer", "paper"], MACHINES["hybrid"]])
+def test_a_wrong_guess_changes_no_run(solver: Solver[Any, Any]) -> None:
+    """Also where the guess is followed first, and decoding goes on behind it."""
+    n, given = next((n, given) for candidate, n, given in CASES if candidate is solver)
+    request = solver.request(solver.build(n), given)
+    right = np.asarray(request.guess)
+    wrong = np.concatenate([right[:-3], (right[-3:-2] + 1) % 4, right[-2:]])
+    for guess in (wrong, right[:-2], right[:0], np.append(right, right[:1])):
+        run = run_model(replace(request, guess=guess), "indexed", "")
+        assert run.tokens.tolist() == right.tolist()
 
 
 def test_every_construction_is_a_solver() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from constructions.wiring.affine import Affine, reg
+from constructions.wiring.affine import Affine, Number, reg
+from constructions.wiring.numbered import Numbered
 from constructions.wiring.wire import (
     BlockPlan,
     Component,
@@ -55,6 +57,31 @@ def test_registers_become_coordinates_in_the_order_of_first_writing() -> None:
     assert ffn.down_bias.tolist() == [0, 0, 0, 0, 0, 1]
     assert np.array_equal(model.unembed, model.words)
     assert model.parameters == sum(a.size for a in (attention.key,) * 4) + 6 * 3 + 2 + 6
+
+
+@pytest.mark.parametrize("bits", [9, 17, 41, 131])
+@pytest.mark.parametrize(
+    "factor", [1, Fraction(3, 4), Fraction(1, 1 << 8), -5, 1 << 40, Fraction(1, 3), Fraction(1, 1 << 60), (1 << 53) + 1]
+)
+def test_numbers_are_listed_as_their_rows_say(bits: int, factor: Number) -> None:
+    """Whatever is in the format goes there; whatever is not is refused with the word, or rounded, as row by row."""
+    words = Numbered(7, {"x": (1, 1), "y": (factor, 2)}, ({"z": 1}, {}))
+    rows = (*({"x": i, "y": factor * i * i} for i in range(1, 8)), {"z": 1}, {})
+    assert (*words,) == rows == (*words[:],)
+    assert words[-2:] == [{"z": 1}, {}]
+
+    def matrices(words: Sequence[Mapping[str, Number]], *, exact: bool) -> object:
+        embedding = Embedding(tuple("abcdefghi"), words, "position")
+        try:
+            model, registers = wire(embedding, (), embedding.words, fixed_point(bits), exact=exact)
+        except ValueError as error:
+            return str(error)
+        return model.words.tolist(), model.unembed.tolist(), registers
+
+    for exact in (True, False):
+        assert matrices(words, exact=exact) == matrices(rows, exact=exact)
+    with pytest.raises(ValueError, match="the word 'a' fills register 'y'"):
+        Embedding(tuple("abcdefghi"), words, "y")
 
 
 def test_constants_of_gadgets_add_up() -> None:

@@ -23,6 +23,7 @@ from constructions.engines.indexed.mantissas import Array
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Rounding
 
+FEW_TIMES = 8
 CHUNK = 1 << 19  # positions of a run that forgets: many beside the keys that are sorted anew, little memory
 PART = (
     1 << 16
@@ -146,12 +147,13 @@ class Indexed:
         """Where the first token of the answer is that is not the argmax before it.
 
         chunk: how many positions to read at a time. If None, a few, until these show that some head keeps most of its keys, then
-        all that are left, as each chunk sorts the keys that are kept. Few are enough that sorting the vocabulary costs no more.
+        all that are left, as each chunk sorts the keys that are kept. Few are enough that sorting the vocabulary costs no more;
+        all are, of a vocabulary so large that a token occurs a few times, as keys that differ are hardly forgotten.
         """
         known = len(prompt)
         state, columns, last, begin = self.start, Columns(), known + len(answer) - 1, 0
         size = chunk or max(CHUNK, len(self.model.words))
-        if chunk is None and last <= 2 * size:
+        if chunk is None and last <= max(2 * size, FEW_TIMES * len(self.model.words)):
             size = last
         while begin < last:
             end = min(begin + size, last)

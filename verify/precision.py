@@ -17,7 +17,7 @@ from constructions.show.terminal import console, print_table
 from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
 from verify.bits.search import Point, Row, State, Witness, ladder, search
-from verify.bits.subjects import LEAST_N, VARIANTS, Subject, variants_of
+from verify.bits.subjects import LEAST_N, LONGEST, VARIANTS, Subject, variants_of
 
 PROG = "python -m verify.precision"
 DEFAULT_N_MAX, LARGEST_N = 32, 10_000
@@ -199,7 +199,8 @@ def _formats(args: Any, sizes: Sequence[int]) -> int:
         ]
         cli.write_json({"schema": 1, "construction": args.construction, "sizes": list(sizes), "formats": found})
         return cli.HOLDS
-    table = Table(box=box.SIMPLE_HEAD, title=f"{args.construction}, hard inputs up to n = {sizes[-1]}", pad_edge=False)
+    title = f"{args.construction}, hard inputs of up to {LONGEST:,} tokens"
+    table = Table(box=box.SIMPLE_HEAD, title=title, pad_edge=False)
     for name in ("variant", "format", "native torch", "emulated"):
         table.add_column(name)
     for row in rows:
@@ -215,10 +216,9 @@ def _reach(reach: Reach) -> dict[str, Any]:
 
 
 def _said(reach: Reach) -> str:
-    up_to = f"none of {reach.inputs} inputs fails" if reach.fails is None else f"n = {reach.fails} fails"
     if reach.witness is None:
-        return up_to
-    on = f"{up_to}: {reach.witness.input}, {reach.witness.said} for {reach.witness.expected}"
+        return f"to n = {reach.right}: none of {reach.inputs} inputs fails"
+    on = f"n = {reach.fails} fails: {reach.witness.input}, {reach.witness.said} for {reach.witness.expected}"
     return on if reach.right is None else f"to n = {reach.right}; {on}"
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import transformer
 from precision.format import BF16, FP8_E4M3, Discipline
 from verify.bits.drawing import draw
-from verify.bits.floats import fine_ladder, formats
+from verify.bits.floats import fine_ladder, formats, native, reach
 from verify.bits.search import Point, Row, State, Witness, emulated, first_failure, ladder, numbers_differ, search
 from verify.bits.subjects import LONGEST, Case, Subject, variants_of
 from verify.precision import main
@@ -143,6 +143,24 @@ def test_sizes() -> None:
     assert fine[-1] == 1000
     assert all(larger <= 1.25 * smaller for smaller, larger in pairwise(fine))
     assert all(len(case.tokens) <= LONGEST for case in Subject("istree").cases(64))
+
+
+def test_long_answers_are_cut_and_longer_prompts_left_out() -> None:
+    lean = Subject("istree", "lean")
+    whole, cut = ({case.name: case for case in lean.cases(64, longest)} for longest in (10_000, 250))
+    assert set(whole) - set(cut) == {"longest prompt"}
+    assert any(len(case.answer) < len(whole[name].answer) for name, case in cut.items())
+    for name, case in cut.items():
+        assert (case.prompt, case.answer) == (whole[name].prompt, whole[name].answer[: len(case.answer)])
+        assert len(case.tokens) < 250
+    assert len(lean.cases(1000)) >= 10
+
+
+def test_a_size_of_which_no_input_is_tried_is_not_right() -> None:
+    lean = Subject("istree", "lean")
+    assert not lean.cases(1000, LONGEST)
+    found = reach(lean, [6, 1000], 53, partial(native, float_name="float64"))
+    assert (found.right, found.fails, found.inputs) == (6, None, len(lean.cases(6)))
 
 
 def test_formats_go_as_far_as_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from constructions.exports.writing import Export
 from constructions.wiring.wired import Wired
 from precision.format import BF16, FP8_E4M3, FP8_E5M2, FP16, FP32, FP64, Arithmetic, Format
 from verify.bits.search import Argmax, Witness, emulated, first_failure
-from verify.bits.subjects import Subject
+from verify.bits.subjects import LONGEST, Subject
 
 FORMATS = (FP64, FP32, BF16, FP16, FP8_E4M3, FP8_E5M2)
 NATIVE = {FP64: "float64", FP32: "float32", BF16: "bfloat16", FP16: "float16"}
@@ -23,7 +23,7 @@ NATIVE = {FP64: "float64", FP32: "float32", BF16: "bfloat16", FP16: "float16"}
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a model goes. right: the largest n below the first failure, None if that is the least n. inputs: over all n tried.
+    """How far a model goes. right: the largest n that was tried without a failure, None if there is none. inputs: of all n tried.
 
     fails: the first n of the ladder with a failure, None if there is none.
     """
@@ -67,7 +67,9 @@ def reach(subject: Subject, sizes: Sequence[int], digits: int, run: Callable[[Wi
     """
     right, inputs = None, 0
     for n in sizes:
-        wired, cases = subject.build(n, max(subject.wired_for(n), 2 * digits + 1)), subject.cases(n)
+        wired, cases = subject.build(n, max(subject.wired_for(n), 2 * digits + 1)), subject.cases(n, LONGEST)
+        if not cases:  # each prompt is longer
+            break
         inputs += len(cases)
         if witness := first_failure(wired, cases, run(wired)):
             return Reach(right, inputs, n, witness)

@@ -17,6 +17,7 @@ from precision.format import Arithmetic
 from verify.bits.subjects import Case, Subject
 
 LEAST_P = 5
+TOGETHER = 20_000  # tokens of a batch, where an input has fewer
 Argmax = Callable[[Sequence[Sequence[int]]], Sequence[Sequence[int]]]
 """From sequences to the argmax at each position of each."""
 
@@ -134,7 +135,8 @@ def emulated(model: Transformer, arithmetic: Arithmetic) -> Argmax:
 
 def first_failure(wired: Wired, cases: Sequence[Case], argmax: Argmax) -> Witness | None:
     """The first input on which the model fails; None if it is right about all. The shortest run first: most models fail there."""
-    for some in filter(None, (cases[:1], cases[1:])):
+    size = max(1, TOGETHER // max(len(case.tokens) for case in cases))
+    for some in (cases[:1], *(cases[at : at + size] for at in range(1, len(cases), size))):
         for case, found in zip(some, argmax([case.tokens for case in some]), strict=True):
             if (place := case.first_other(found)) is not None:
                 said = found[len(case.prompt) - 1 + place]

@@ -21,13 +21,14 @@ from verify.certificates.document import certificate
 from verify.inputs import hard_graphs, hard_questions
 
 VARIANTS = ("printed", "repaired", "lean")
-LONGEST = 2000  # tokens of an input, its answer included: longer ones are left out
+LONGEST = 2000  # tokens of an input and of what is looked at of its answer
+PER_VERTEX = 4  # where that is more: a prompt of n − 1 edges has 3 tokens a vertex
 LEAST_N: Mapping[str, int] = {"istree": hard_graphs.LEAST, **dict.fromkeys(RETRIEVERS, hard_questions.LEAST)}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A hard input. tokens: it and what has to follow, but for the last. answer: what has to follow."""
+    """A hard input. tokens: it and what has to follow, but for the last. answer: what has to follow, or how that begins."""
 
     name: str
     prompt: tuple[int, ...]
@@ -35,7 +36,10 @@ class Case:
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """What is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer."""
+        """What is fed in: if each argmax from the prompt's end on is the next token, decoding gives just the answer.
+
+        Where one is another, decoding goes wrong there, whatever should follow.
+        """
         return (*self.prompt, *self.answer[:-1])
 
     def first_other(self, argmax: Sequence[int]) -> int | None:
@@ -83,17 +87,18 @@ class Subject:
         )
         return wired
 
-    def cases(self, n: int) -> list[Case]:
+    def cases(self, n: int, longest: int | None = None) -> list[Case]:
         """The hard inputs of this size, the shortest first, as tokens of the model for n.
 
+        longest: tokens of each (default: LONGEST, or 4 a vertex); an answer is cut there, and a prompt as long as that is left out.
         Of the variant printed, trees alone: for another graph the theorem allows more than one chain of thought.
         """
-        wired = self.build(n)
+        wired, longest = self.build(n), longest or max(LONGEST, PER_VERTEX * n)
         found = []
         for name, request in self._requests(wired):
-            case = Case(name, tuple(request.prompt), tuple(int(token) for token in request.guess))
-            if len(case.tokens) <= LONGEST:
-                found.append(case)
+            answer = tuple(int(token) for token in request.guess[: max(0, longest - len(request.prompt))])
+            if answer:
+                found.append(Case(name, tuple(request.prompt), answer))
         return sorted(found, key=lambda case: len(case.tokens))
 
     def certified(self, n: int, precision_bits: int) -> bool:

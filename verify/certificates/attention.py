@@ -61,7 +61,7 @@ class Reader:
         self.used: list[Consecutive | Apart] = []
         self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
         self.projected: dict[int, Kind] = {}
-        self.groups: dict[frozenset[int], list[tuple[dict[int, dict[str, str]], Kind]]] = {}
+        self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, Kind]]] = {}
 
     def read(self, query: Kind, at: int) -> tuple[list[Kind], Lead | None]:
         """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
@@ -69,10 +69,10 @@ class Reader:
         for j, row in enumerate(self.rows.query):
             query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
             queries.append(value)
-        candidates = [self._candidate(query, queries, {}, query)]
+        candidates = [self._candidate(query, queries, frozenset(), "", query)]
         if query.position.high > 1:
             groups = self._grouped(self.keys.earlier[entry(query)])
-            candidates += [self._candidate(query, queries, members, kind) for members, kind in groups]
+            candidates += [self._candidate(query, queries, *group) for group in groups]
         found = [candidate for candidate in candidates if candidate is not None]
         if len(found) == 1 and found[0].is_self:
             return [self._reads(found[0].joint, at)], None
@@ -91,10 +91,10 @@ class Reader:
             return self._by_position(query, found, target, needed, at)
         return self._by_key(query, found, needed, at)
 
-    def _grouped(self, ids: frozenset[int]) -> list[tuple[dict[int, dict[str, str]], Kind]]:
+    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, Kind]]:
         """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
 
-        Of each, its kinds, and how the atoms of those are called in it.
+        Of each, its kinds, and as text how the atoms of those are called in it.
         """
         if ids not in self.groups:
             for i in ids - self.projected.keys():
@@ -104,13 +104,15 @@ class Reader:
             pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
                 members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
-            self.groups[ids] = [(members[place], kind) for place, kind in enumerate(pool.kinds)]
+            self.groups[ids] = [
+                (frozenset(members[place]), str(sorted(members[place].items())), kind)
+                for place, kind in enumerate(pool.kinds)
+            ]
         return self.groups[ids]
 
     def _candidate(
-        self, query: Kind, queries: Sequence[Polynomial], members: dict[int, dict[str, str]], kind: Kind
+        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], told: str, kind: Kind
     ) -> Candidate | None:
-        ids = frozenset(members)
         key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
         mine, its = query.box[SIZE], key.box[SIZE]
@@ -140,7 +142,7 @@ class Reader:
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
         if part is None:
             return None
-        return scored(Candidate(ids, part, own, Score((), ZERO), noise, told=f"{sorted(members.items())} {names}"))
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, told=f"{told} {names}"))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)

@@ -55,7 +55,9 @@ class Bounded:
         for monomial, c in polynomial.terms.items():
             if monomial:
                 a, b = self._monomial(monomial, ideal)
-                low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
+                if c != 1:
+                    a, b = (c * a, c * b) if c > 0 else (c * b, c * a)
+                low, high = low + a, high + b
         return self._refined(polynomial, low, high, ideal) if refined else (low, high)
 
     def _refined(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
@@ -206,25 +208,26 @@ class Bounded:
 
     def error(self, polynomial: Polynomial) -> Fraction:
         """How far the two readings can be apart."""
-        found = Fraction(0)
-        half = self.space.step / 2
+        found: Number = 0
         for monomial, c in polynomial.terms.items():
-            # Of the product so far: the largest magnitude, and the error.
-            size: Number = 1
-            off: Number = 0
-            for name in monomial:
-                domain = self.box[name]
-                low, high = self._atom(name, False)
-                if isinstance(domain, Integer):
-                    largest: Number = max(-low, high)
-                    size, off = size * largest, off and off * largest
-                else:
-                    own = domain.error if isinstance(domain, Rounded) else half
-                    largest = max(-low, high) + own
-                    size, off = size * largest, off * largest + size * own
-            if off:
+            own = [self._own_error(name) for name in monomial]
+            if len(monomial) == 1:
+                found += abs(c) * own[0]
+            elif any(own):
+                size: Number = 1  # of the product so far: the largest magnitude, and the error
+                off: Number = 0
+                for name, error in zip(monomial, own, strict=True):
+                    low, high = self._atom(name, False)
+                    largest = max(-low, high) + error
+                    size, off = size * largest, off * largest + size * error
                 found += abs(c) * off
-        return found
+        return Fraction(found)
+
+    def _own_error(self, name: str) -> Number:
+        domain = self.box[name]
+        if isinstance(domain, Integer):
+            return 0
+        return domain.error if isinstance(domain, Rounded) else self.space.half_step
 
     def sign(self, polynomial: Polynomial) -> int:
         """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""

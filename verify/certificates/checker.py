@@ -86,14 +86,14 @@ class Report:
     @cached_property
     def errors(self) -> dict[str, Fraction]:
         """Register → the largest error in steps."""
-        found: dict[str, Fraction] = {}
+        found: dict[int, Fraction] = {}
         for kind in self.met:
             inexact = {name for name, domain in kind.box.items() if not isinstance(domain, Integer)}
             for index, polynomial in kind.registers.items():
                 if index >= 0 and not inexact.isdisjoint(polynomial.atoms):
-                    name, error = self.registers[index], kind.error(polynomial) / kind.space.step
-                    found[name] = max(error, found.get(name, Fraction(0)))
-        return found
+                    error = kind.error(polynomial)
+                    found[index] = max(error, found.get(index, error))
+        return {self.registers[index]: error / self.met[0].space.step for index, error in found.items()}
 
     @cached_property
     def ranges(self) -> dict[tuple[int, str], tuple[Fraction, Fraction]]:

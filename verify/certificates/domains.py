@@ -15,7 +15,7 @@ from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import Polynomial
+from verify.certificates.polynomial import Number, Polynomial
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share
@@ -85,9 +85,19 @@ class Space:
         return self.format.quantum
 
     @cached_property
+    def half_step(self) -> Fraction:
+        """How far rounding takes a number of the range at most."""
+        return self.step / 2
+
+    @cached_property
     def largest(self) -> Fraction:
         """2^q − 2^−q."""
         return self.format.max_value
+
+    def covers(self, low: Number, high: Number) -> bool:
+        """Whether −largest ≤ low and high ≤ largest."""
+        most, steps = self.largest.numerator, self.largest.denominator  # without a Fraction: this is asked 10⁴ times
+        return -low.numerator * steps <= most * low.denominator and high.numerator * steps <= most * high.denominator
 
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""

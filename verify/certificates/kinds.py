@@ -52,9 +52,9 @@ class Kind(Bounded):
         low, high = self.bounds(polynomial, refined=sized)
         if sized and low == high:  # the position is 3n − 1, say: what depends on both may be one number
             polynomial = constant(low)
-        if max(-low, high) > self.space.largest:
+        if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
-        if max(-low, high) > self.space.largest:
+        if not self.space.covers(low, high):
             top = f"{float(self.space.largest):.6g}"
             raise Refused(
                 where,
@@ -70,7 +70,7 @@ class Kind(Bounded):
             for name, known in self.box.items():
                 if isinstance(known, Rounded) and known.exact == polynomial:
                     return self, atom(name)
-            error = self.error(polynomial) + self.space.step / 2
+            error = self.error(polynomial) + self.space.half_step
             bounds = self.space.rounded(low), self.space.rounded(high)
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
@@ -79,7 +79,7 @@ class Kind(Bounded):
     def reach(self, polynomial: Polynomial) -> Interval:
         """As `bounds`; narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
         low, high = self.bounds(polynomial)
-        if max(-low, high) <= self.space.largest:
+        if self.space.covers(low, high):
             return low, high
         order = sorted(polynomial.atoms)
         above, below = (complete_squares(self, side, order) for side in (polynomial, -polynomial))
@@ -146,8 +146,10 @@ class Kind(Bounded):
         if form.is_constant:
             return self
         body, factor = form.canonical
-        ends = sorted(Fraction(end - form.constant) / factor for end in (low, high))
-        first, last = math.ceil(ends[0]), math.floor(ends[1])
+        low, high = low - form.constant, high - form.constant
+        if factor < 0:
+            low, high = high, low
+        first, last = int(-(-low // factor)), int(high // factor)
         if first > last:
             return None
         if len(body) == 1:
@@ -245,9 +247,8 @@ class Kind(Bounded):
                 values[name] = constant(domain.low)
             elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
                 values[name] = constant(1)
-        if all(self.registers[i].atoms.isdisjoint(values) for i in self.registers) and not any(
-            name in values for form in self.forms for name, _ in form
-        ):
+        in_forms = (name in values for form in self.forms for name, _ in form)
+        if not values or (all(p.atoms.isdisjoint(values) for p in self.registers.values()) and not any(in_forms)):
             return self
         box: dict[str, Domain] = {}
         for name, domain in self.box.items():

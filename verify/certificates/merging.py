@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, SHARED, Domain, Integer, Reciprocal, Rounded
+from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Form, Polynomial, atom
 
@@ -178,7 +178,7 @@ def _difference(kind: Kind, x: str, y: str) -> tuple[int, int]:
 
 def by_order(kind: Kind) -> dict[str, str]:
     """Names of its atoms by the order in which its registers have them."""
-    names = {name: name for name in SHARED}
+    names = {name: name for name in (SIZE, POSITION)}  # not in the order of a set: it stands in the trace
 
     def visit(polynomial: Polynomial) -> None:
         for monomial, _ in sorted(
@@ -206,17 +206,21 @@ def by_order(kind: Kind) -> dict[str, str]:
 def shaped(kind: Kind) -> tuple[Kind, object]:
     """The kind with its atoms called by their order, and what another kind must share to be merged with it."""
     called = kind.called(by_order(kind))
-    domains = tuple(sorted((name, _type(domain)) for name, domain in called.box.items()))
-    registers = tuple((i, "" if p.atoms <= SHARED else str(p)) for i, p in called.registers.items())
+    domains = frozenset((name, _type(domain)) for name, domain in called.box.items())
+    registers = tuple((i, None if p.atoms <= SHARED else _terms(p)) for i, p in called.registers.items())
     return called, (kind.name, registers, domains, comparisons(called), kind.position.high == 1)
 
 
-def _type(domain: Domain) -> str:
+def _type(domain: Domain) -> object:
     if isinstance(domain, Integer):
-        return ""
+        return None
     if isinstance(domain, Rounded):
-        return f"ROUND({domain.exact}), {domain.ideal}"
-    return f"1/({domain.of} + {domain.shift})"
+        return _terms(domain.exact), _terms(domain.ideal)
+    return domain
+
+
+def _terms(polynomial: Polynomial) -> object:
+    return frozenset(polynomial.terms.items())
 
 
 def hull(a: Kind, b: Kind) -> Kind:

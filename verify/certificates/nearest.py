@@ -179,7 +179,7 @@ class Race:
             # 2t·y − y² is linear in t and concave in y: least in a corner.
             ts = self.query.bounds(self.target, ideal=True)
             ys = joint.bounds(atom(e.count), ideal=True)
-            worst = min(2 * t * y - y * y for t in ts for y in ys) * self.scale - e.noise
+            worst = min(y * (2 * t - y) for t in ts for y in ys) * self.scale - e.noise
         squares = e.squares if joint is e.key.joint else Score((), constant(0))
         return squares.lower(joint) + worst
 

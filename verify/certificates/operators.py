@@ -14,6 +14,7 @@ from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import ZERO, Polynomial, atom, combination
 from verify.certificates.rows import Row, Sublayer, Weight, as_polynomial
 
+SIGNS = (1, -1)
 UNDECIDED_GATE = (Fraction(0), Fraction(1))
 HIDDEN = -5_000_000  # pseudo registers of what units hold, counted downwards: splits reach them as they do registers
 
@@ -21,14 +22,21 @@ HIDDEN = -5_000_000  # pseudo registers of what units hold, counted downwards: s
 def dot(
     kind: Kind, pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight, where: str, fused: bool
 ) -> tuple[Kind, Polynomial]:
-    """Σ weight·value + bias, rounded."""
+    """Σ weight·value + bias, rounded. The values are elements of the format, so that ±value is one, and 0 + value."""
+    pairs = [(w, value) for w, value in pairs if value.terms]
+    if not bias and (not pairs or (len(pairs) == 1 and pairs[0][0] in SIGNS)):
+        return kind, _sum(pairs, bias)
     if fused:
         return kind.settle(_sum(pairs, bias), where)
     result = ZERO
     for w, value in pairs:
-        if value.terms:
-            kind, product = kind.settle(value * w, where)
+        product = value * w
+        if w not in SIGNS:
+            kind, product = kind.settle(product, where)
+        if result.terms:
             kind, result = kind.settle(result + product, where)
+        else:
+            result = product
     return kind.settle(result + as_polynomial(bias), where) if bias else (kind, result)
 
 
@@ -43,8 +51,11 @@ def row_of(kind: Kind, row: Row, bias: Weight, where: str, fused: bool) -> tuple
 
 
 def added(kind: Kind, register: int, change: Polynomial, where: str) -> Kind:
-    """A residual addition."""
-    kind, value = kind.settle(kind.register(register) + change, where)
+    """A residual addition. Both are elements of the format."""
+    old = kind.register(register)
+    value = old + change
+    if old.terms and change.terms:
+        kind, value = kind.settle(value, where)
     return kind.with_registers({register: value})
 
 
@@ -73,14 +84,17 @@ def feed_forward(
         if fused:  # a gate that stays shut stays so rounded or saturated
             gate = _sum([(w, kind.register(i)) for i, w in unit.gate], unit.gate_bias)
             gate = kind.fixed(gate)  # a part may have one n left, whose forms do not speak of it any more
-            if kind.sign(gate) < 0:
+            sign = kind.sign(gate)
+            if sign < 0:
                 shut.add(number)
                 continue
-            kind, gate = kind.settle(gate, f"{at}, gate")
+            kind, settled = kind.settle(gate, f"{at}, gate")
+            if settled is not gate:
+                gate, sign = settled, kind.sign(settled)
         else:
             kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
             gate = kind.fixed(gate)
-        sign = kind.sign(gate)
+            sign = kind.sign(gate)
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
             # A part knows more of gates over the same atoms: those units are computed again.

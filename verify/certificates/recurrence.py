@@ -86,12 +86,7 @@ class Keeper:
                 joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
                 joint = joint.with_registers({STATE - r: value})
             for r in (*self.window, *self.sums, *self.queues):
-                kept = joint.register(STATE - r)
-                joint = (
-                    added(joint, r, kept, self._place(r))
-                    if joint.register(r).terms
-                    else joint.with_registers({r: kept})
-                )
+                joint = added(joint, r, joint.register(STATE - r), self._place(r))
             yield replace(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
     def _place(self, register: int) -> str:
@@ -126,11 +121,7 @@ class Keeper:
             carry: Row = self.carry.get(r, ())
             pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(STATE - c, ZERO)) for c, w in carry]
             pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
-            pairs = [(w, value) for w, value in pairs if value.terms]
-            if not pairs or (len(pairs) == 1 and pairs[0][0] == 1):  # a copy of a number is not rounded
-                changed[STATE - r] = pairs[0][1] if pairs else ZERO
-            else:
-                kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
+            kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
         kept = {i: p for i, p in kind.registers.items() if i > STATE}
         return replace(kind, registers={**kept, **changed})
 

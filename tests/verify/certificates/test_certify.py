@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +185,18 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for text in ("[]", "x", "{}"):
         path.write_text(text)
         assert main(["--replay", str(path)]) == 2
+
+
+def test_a_certificate_is_the_same_in_every_process() -> None:
+    """Else a stored one could not be replayed: the order of a set of strings is another one for each seed that these hash by."""
+    command = [sys.executable, "-m", "verify.certify", "index", "--n", "4", "--json"]
+    runs = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        for seed in ("0", "1")
+    ]
+    one, other = (run.communicate()[0] for run in runs)
+    assert json.loads(one)["verdict"] == CERTIFIED
+    assert one == other
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

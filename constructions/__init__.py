@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from types import TracebackType
 
@@ -28,10 +29,24 @@ def _in_one_line(kind: type[BaseException], error: BaseException, traceback: Tra
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, traceback)
         return
-    command = sys.orig_argv[sys.orig_argv.index("-m") + 1]
-    print(f"python -m {command}: interrupted", file=sys.stderr)
+    print(f"python -m {_command()}: interrupted", file=sys.stderr)
     sys.exit(130)
 
 
-if sys.argv[:1] == ["-m"]:  # so Python calls a command that it is still looking for: ours, not a caller's
+def _command() -> str:
+    """The module that Python was asked to run, if any."""
+    return next((name for option, name in zip(sys.orig_argv, sys.orig_argv[1:], strict=False) if option == "-m"), "")
+
+
+def _is_ours() -> bool:
+    """Whether Python is still looking for a command, which is ours and no caller's."""
+    return sys.argv[:1] == ["-m"] and _command().partition(".")[0] in ("constructions", "circuits", "verify")
+
+
+# numpy's OpenBLAS starts a thread for each core when it is imported, and they spin for longer than a short command takes.
+THREADS = "OPENBLAS_NUM_THREADS"
+SETS_THREADS = _is_ours() and THREADS not in os.environ  # until its modules are imported: see `show.cli.run_command`
+if _is_ours():
     sys.excepthook = _in_one_line
+if SETS_THREADS:
+    os.environ[THREADS] = "1"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +62,32 @@ def imported(*command: str) -> set[str]:
 )
 def test_a_command_imports_what_it_uses(command: tuple[str, ...], used: tuple[str, ...]) -> None:
     assert imported(*command) & HEAVY == set(used)
+
+
+AT_EXIT = """
+import atexit, os, sys
+said = sys.stderr
+atexit.register(lambda: print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"), file=said))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where Linux lists them")
+@pytest.mark.parametrize("given", [None, "2"])
+def test_a_command_keeps_numpy_to_one_thread_and_nobody_else(tmp_path: Path, given: str | None) -> None:
+    """Unless the caller has said how many; and what torch or another program would read afterwards is as it was."""
+    (tmp_path / "sitecustomize.py").write_text(AT_EXIT)
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    if given is not None:
+        environment["OPENBLAS_NUM_THREADS"] = given
+
+    def at_exit(*arguments: str) -> tuple[str, str]:
+        argv = [sys.executable, *arguments]
+        done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True, timeout=60)
+        threads, variable = done.stderr.splitlines()[-1].split()
+        return threads, variable
+
+    numpys = at_exit("-c", "import numpy")
+    assert at_exit("-c", "import constructions, numpy; from constructions.istree.__main__ import main") == numpys
+    ours = at_exit("-m", "constructions.istree", "--edges", "1-2")
+    assert ours == (numpys if given else ("1", "None"))

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
@@ -67,6 +68,8 @@ class Parser(argparse.ArgumentParser):
 
 def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
     """Runs a command and returns its exit code; whatever goes wrong outside is one line on stderr."""
+    if SETS_THREADS:  # numpy has read it; torch and other programs are to find what the caller has set
+        os.environ.pop(THREADS, None)
     if sys.stdout is None:  # closed by the caller, who wants the exit code alone
         sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):

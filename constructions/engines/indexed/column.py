@@ -200,13 +200,13 @@ def classes(columns: Iterable[Column], length: int) -> Array:
 
 def from_floats(values: NDArray[np.float64]) -> Column:
     """The exact values of float64 numbers. Raises ValueError for infinities and NaN."""
+    if not values.any():
+        return zeros(len(values))
     if not np.all(np.isfinite(values)):
         raise ValueError("infinities and NaN have no exact value")
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     used = exponent[mantissa != 0]
-    if len(used) == 0:
-        return zeros(len(values))
     trailing = 53
     while trailing and np.any(mantissa & ((1 << trailing) - 1)):
         trailing -= 1

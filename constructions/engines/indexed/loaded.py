@@ -34,7 +34,10 @@ class Loaded:
     def vocabulary(self) -> tuple[list[int], list[Column]]:
         """The registers that the output head reads, and its rounded weights over the tokens."""
         unembed = self.model.unembed
-        used: list[int] = np.flatnonzero(np.any(unembed != 0, axis=0)).tolist()
+        if unembed is self.model.words:  # tied: these are rounded already
+            used = [i for i, column in enumerate(self.words) if not column.is_zero]
+            return used, [self.words[i] for i in used]
+        used = np.flatnonzero(unembed.any(axis=0)).tolist()
         return used, [Operators(self.arithmetic).round(from_floats(unembed[:, i]), "unembed") for i in used]
 
     @cached_property

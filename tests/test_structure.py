@@ -36,6 +36,8 @@ BELOW["verify"] = tuple(BELOW)
 UPWARDS = {
     # Every import of a module below `constructions` loads this package, which imports nothing; looking for tasks starts there.
     ("constructions.models.registry", "constructions"),
+    # What this package sets for a command that Python is still looking for, the command takes back.
+    ("constructions.show.cli", "constructions"),
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
 }

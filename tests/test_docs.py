@@ -21,7 +21,7 @@ from verify.framework.order import WITNESSES
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ("index", "language", "formats", "exactness", "precision", "engines", "verdicts")
-REFUTED = "--printed|--variant printed|replay"  # what is shown to fail
+REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
 
 
 def blocks(page: str) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, rows_of
 from verify.framework.options import FILES
 from verify.framework.order import WITNESSES
-from verify.kernel import Rejected, check
+from verify.kernel import Rejected
 
 if TYPE_CHECKING:
     import pytest
@@ -150,7 +150,7 @@ def checked(arguments: argparse.Namespace) -> list[dict[str, Json]]:
     found = []
     for part, item in ((part, item) for part, objects in parts.items() for item in objects):
         try:
-            check(item["theorem"], item["proof"])
+            proofs.check(item["theorem"], item["proof"])
             note = ""
         except Rejected as error:
             note = str(error)

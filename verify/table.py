@@ -4,6 +4,7 @@ Source: Theorems 4.1, 4.6, 4.7, 5.1 – 5.4 and 5.6 – 5.8.
 A cell says that an architecture solves a task, or that it cannot. What each cell rests on stands here; whether it stands is read
 from a ledger, and from nothing else: every claim that is named must be in it, and each of them, and each other claim about the same
 weights, must hold there. Claims about what is printed, and about one finding put back to print, are not counted.
+A lower bound that is not proved says so.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rich.text import Text
 from constructions.show import cli
 from constructions.show.terminal import console
 from verify.bits import claimed as bits
-from verify.framework.claim import EVIDENCE, Claim, Json, Row, Searched, Verdict
+from verify.framework.claim import EVIDENCE, Claim, Json, Proved, Row, Searched, Verdict
 from verify.framework.ledger import natural, read_run
 from verify.framework.order import LEDGER
 
@@ -35,18 +36,9 @@ EPILOG = f"""examples:
 
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
-COSTS = (
-    "size",
-    "precision",
-    "least-bits",
-    "length",
-    "cost",
-    "circuit",
-)  # aspects that are about what a model costs, not about what it answers
-APART = (
-    "program",
-    "rounding",
-)  # aspects that say how it comes to answer so: lines of their own, the strongest evidence alone
+# aspects that are about what a model costs, not about what it answers
+COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")
+APART = ("program", "rounding")  # that say how it comes to answer so: lines of their own, the strongest evidence alone
 LONG, NEARLY = 10**9, 100
 
 
@@ -55,6 +47,7 @@ class Outcome(enum.StrEnum):
 
     SOLVED = "solved"
     IMPOSSIBLE = "impossible"
+    SMALL = "impossible for small n"
     NOT_SETTLED = "not settled"
     REFUTED = "refuted"
 
@@ -62,6 +55,7 @@ class Outcome(enum.StrEnum):
 STYLES = {
     Outcome.SOLVED: "bold green",
     Outcome.IMPOSSIBLE: "bold blue",
+    Outcome.SMALL: "blue",
     Outcome.NOT_SETTLED: "bold yellow",
     Outcome.REFUTED: "bold red",
 }
@@ -127,7 +121,7 @@ TASKS: Mapping[str, tuple[Basis | None, ...]] = {
     "Index": _retrieval_row("index", "n"),
     "associative recall": _retrieval_row("recall", "n/2"),
     "c-gram retrieval": _retrieval_row("ngram", "n/c"),
-    "Counting": _retrieval_row("counting", "n"),
+    "Counting": _retrieval_row("counting", "n − 1"),
     "IsTree": (
         impossible("needs n − 3 bits", "4.7/lower-istree"),
         solved(
@@ -199,7 +193,15 @@ class Cell:
         """What the ledger makes of it."""
         if self.of(Verdict.REFUTED):
             return Outcome.REFUTED
-        return Outcome.NOT_SETTLED if self.missing or self.of(Verdict.UNKNOWN) else self.basis.outcome
+        if self.missing or self.of(Verdict.UNKNOWN):
+            return Outcome.NOT_SETTLED
+        return Outcome.SMALL if self.basis.outcome is Outcome.IMPOSSIBLE and not self.is_proved else self.basis.outcome
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether each lower bound that it rests on is."""
+        bounds = [row for row in self.rows if row.claim.is_lower_bound]
+        return all(any(isinstance(evidence, Proved) for evidence in row.evidence) for row in bounds)
 
     @property
     def evidence(self) -> list[str]:
@@ -212,9 +214,14 @@ class Cell:
                 sizes[about + evidence.kind] = max(size, sizes.get(about + evidence.kind, 0))
         strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART)
         kinds = [*EVIDENCE, *strongest]
-        if self.basis.outcome is Outcome.IMPOSSIBLE and set(sizes) <= {"exhaustive", "argued"}:
-            shown = f"shown for n ≤ {sizes.get('exhaustive', 0):,}"
-            return [f"{shown}, argued for all n" if "argued" in sizes else f"{shown}, and no further"]
+        if self.basis.outcome is Outcome.IMPOSSIBLE and "exhaustive" in sizes:
+            searched = f"n ≤ {sizes['exhaustive']:,}"
+            beyond = ", argued for all n" if "argued" in sizes else ", and no further"
+            return (
+                ["proved for all n", f"and every x of {searched}"]
+                if self.is_proved
+                else [f"shown for {searched}{beyond}"]
+            )
         return [kind + (f" to {_short(sizes[kind])}" if sizes[kind] else "") for kind in kinds if kind in sizes]
 
     def lines(self, *, every_claim: bool) -> list[str]:
@@ -236,7 +243,7 @@ class Cell:
             "task": self.task,
             "architecture": self.architecture,
             "verdict": self.outcome,
-            "how": self.basis.how if self.outcome is self.basis.outcome else None,
+            "how": self.basis.how if self.outcome not in (Outcome.NOT_SETTLED, Outcome.REFUTED) else None,
             "claims": [
                 {"id": row.claim.id, "engine": row.engine, "verdict": row.verdict, "statement": row.claim.statement}
                 for row in self.rows
@@ -298,7 +305,8 @@ def totals(found: Sequence[Cell]) -> str:
     signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
     program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
-    return "\n".join((counts, signs, circuit, program))
+    cannot = "impossible: inputs that are told apart later need a state each (verify/pigeonhole.py: for all n)"
+    return "\n".join((counts, signs, cannot, circuit, program))
 
 
 def grid(found: Sequence[Cell]) -> Iterator[tuple[str, list[Cell | None]]]:

@@ -17,7 +17,7 @@ import pytest
 from verify import table
 from verify.bits import claimed as bits
 from verify.framework import ledger
-from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Row, Sampled, Verdict, Witness, id_of
+from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness, id_of
 from verify.framework.options import Options
 from verify.framework.order import LEDGER, WITNESSES
 from verify.replay import Replay, run
@@ -73,8 +73,9 @@ def row(id: str, verdict: Verdict = Verdict.HOLDS, **changes: Any) -> Row:
     about = {"theorem": theorem, "task": task, "aspect": aspect}
     claim = Claim(**{"id": id, "source": "Theorem", "statement": f"{id} holds", **about, **changes})
     witness = Witness([1], {}, "all", 4, None, "reference", 0) if verdict is Verdict.REFUTED else None
-    kind = Certified if claim.aspect in table.COSTS else Exhaustive if "small" in id else Sampled
-    return Row(claim, verdict, (kind("all", "", 3, 1234, witness is not None),), witness, "reference", 0.1)
+    kind = Certified if claim.aspect in table.COSTS else Exhaustive if "small" in id or "lower-" in id else Sampled
+    proved = (Proved("all n", "", "an argument"),) if "lower-" in id else ()
+    return Row(claim, verdict, (kind("all", "", 3, 1234, witness is not None), *proved), witness, "reference", 0.1)
 
 
 def everything() -> dict[str, Row]:
@@ -110,7 +111,7 @@ def test_everything_is_settled(show: Any) -> None:
     assert verdicts(everything()) == expected
     code, text = show(list(everything().values()))
     assert code == 0
-    assert "18 solved, 7 impossible, 0 not settled, 0 refuted" in text
+    assert "18 solved, 7 impossible, 0 impossible for small n, 0 not settled, 0 refuted" in text
     assert "exhaustive to 1,234" in text
 
 
@@ -149,7 +150,7 @@ def test_an_undecided_claim_settles_nothing(show: Any) -> None:
 def test_an_empty_ledger_settles_nothing(show: Any) -> None:
     code, text = show([])
     assert code == 3
-    assert "0 solved, 0 impossible, 25 not settled, 0 refuted" in text
+    assert "0 solved, 0 impossible, 0 impossible for small n, 25 not settled, 0 refuted" in text
 
 
 def test_claims_as_printed_do_not_count() -> None:
@@ -218,13 +219,15 @@ def test_plain_text_fits_100_columns(show: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:
     exhaustive, argued = Exhaustive("every x and k", "", 510, 8, False), Argued("All n: the same.", "")
-    for evidence, expected in (
-        ((exhaustive, argued), "shown for n ≤ 8, argued for all n"),
-        ((exhaustive,), "shown for n ≤ 8, and no further"),
+    proved = Proved("every n", "", "an argument")
+    for evidence, outcome, expected in (
+        ((exhaustive, argued, proved), "impossible", ["proved for all n", "and every x of n ≤ 8"]),
+        ((exhaustive, argued), "impossible for small n", ["shown for n ≤ 8, argued for all n"]),
+        ((exhaustive,), "impossible for small n", ["shown for n ≤ 8, and no further"]),
     ):
         rows = {**everything(), "4.7/lower-istree": replace(row("4.7/lower-istree"), evidence=evidence)}
-        found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(list(rows.values()))}
-        assert found["IsTree", RNN] == [expected]
+        found = {(cell.task, cell.architecture): cell for cell in table.cells(list(rows.values()))}["IsTree", RNN]
+        assert (found.outcome, found.evidence) == (outcome, expected)
 
 
 def test_markdown(show: Any) -> None:
@@ -233,7 +236,7 @@ def test_markdown(show: Any) -> None:
     assert head.split(" | ")[-4:] == [RNN, TRANSFORMER, SEARCHES, f"{HYBRID} |"]
     assert rule == "|---|---|---|---|---|"
     assert [line.count("|") for line in lines[:8]] == [6] * 8
-    assert "| Turing machines | **impossible**<br>needs n/2 bits<br>5.4/lower-turing<br>sampled to 1,234 | — | " in text
+    assert "| Turing machines | **impossible**<br>needs n/2 bits<br>5.4/lower-turing<br>proved for all n<br>" in text
 
 
 def test_json(show: Any) -> None:
@@ -269,12 +272,8 @@ def test_bits_are_said_in_the_words_of_claims_that_hold(show: Any) -> None:
         f"| {model} | p ≤ 4\\|n | all | 4.6/index-least-bits holds all |" in show(list(rows.values()), "--markdown")[1]
     )
     del rows["4.6/precision"]
-    assert not any(name.endswith(TRANSFORMER) and "IsTree" not in name for name in bits_of(rows))
-
-
-def bits_of(rows: Mapping[str, Row]) -> list[str]:
-    """The models of which the bits are said."""
-    return [item.model for item in bits.found_in(list(rows.values()), table.named())]
+    models = [item.model for item in bits.found_in(list(rows.values()), table.named())]
+    assert not any(name.endswith(TRANSFORMER) and "IsTree" not in name for name in models)
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from constructions import recall
@@ -11,7 +11,9 @@ from constructions.retrieval.task import ASK, FAILED, Question
 from constructions.wiring.finding import Finding
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.oracles import lower_bounds
 from verify.oracles.counts import sequences
+from verify.oracles.lower_bounds import BESIDE_ORACLE, LowerBound
 from verify.oracles.recall_oracle import INTERLEAVED, FirstFollowers, states_beside_oracle
 from verify.oracles.reductions import (
     APPENDIX,
@@ -35,9 +37,11 @@ from verify.oracles.reductions import (
     inputs,
     ngrams,
     recalls,
+    written_as,
 )
 
 LONGEST = 8  # bits of all inputs that are gone through
+LONGEST_READ = 5  # bits of those whose words are compared with a theorem's
 LARGEST_C = 4
 BOUND = "A deterministic recurrent model that is always right has 2^n states behind Alice's words, n bits, whatever it thinks then."
 
@@ -96,9 +100,41 @@ def examine(check: Check, reduction: Reduction, mark: str = "") -> None:
     )
 
 
+def read_so(check: Check, shown: LowerBound, words: Callable[[Bits, int], Words], mark: str = "", **more: int) -> None:
+    """A theorem speaks of these words. more: other sizes than n that it names."""
+
+    def same(held: Held) -> Counterexample | None:
+        prompt, read = words(held.x, held.k), written_as(shown.theorem, held.x, held.k, **more)
+        return None if read == prompt else Counterexample(prompt=" ".join(prompt), read=" ".join(read))
+
+    least = shown.theorem["for"]["n"]
+    sizes = range(least, max(least, min(LONGEST_READ, check.n_max)) + 1)
+    check.exhaustive(
+        every_pair(INDEX, sizes),
+        same,
+        count=pairs(INDEX, sizes),
+        range=f"{mark}what is proved is of these words: every x of n bits, n ≥ {least}, every k",
+        size=lambda held: len(held.x),
+    )
+
+
+def prove(check: Check, shown: LowerBound) -> None:
+    """The theorem for all n. What follows of it for states is a person's argument."""
+    sizes = ", ".join(f"every {name} ≥ {least}" for name, least in shown.theorem["for"].items())
+    check.proved(
+        [shown.with_proof()],
+        by="an argument for each place of the words, whatever n is",
+        range=f"the answer is that of x_k, and the two answers differ: {sizes}, every x and k",
+    )
+    check.argued(STATES)
+
+
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness."""
+    """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness.
+
+    shown: the theorem for all n. Without it, all n are argued.
+    """
 
     theorem: str
     task: str
@@ -108,6 +144,7 @@ class Bound:
     says: str = BOUND
     as_printed: bool = False
     least: int = 1
+    shown: LowerBound | None = None
 
     @property
     def claim(self) -> Claim:
@@ -120,17 +157,15 @@ class Bound:
         return Claim.about(*about, source, text, variant="printed" if self.as_printed else "repaired")
 
 
-ALL_N = (
-    "All n: how the words are made does not depend on n, so the answers tell as many inputs apart; of these, no two may lead to one"
-    " state at one position, as all that follows would be the same."
-)
+STATES = "Of inputs that the answers tell apart no two may lead to one state at one position: all that follows would be the same."
+ALL_N = f"All n: how the words are made does not depend on n, so the answers tell as many inputs apart. {STATES}"
 FEWER = "Bob's answers tell 2^(n − 1) inputs apart, no more: n − 1 bits."
 BY_LENGTH = "n choose ⌊n/2⌋ states, at least n − log2(n + 1) bits, as the position tells the list's length."
 BOUNDS = [
-    Bound("4.6", "index", "lower", (INDEX,)),
-    Bound("4.6", "recall", "lower", (recalls(),)),
+    Bound("4.6", "index", "lower", (INDEX,), shown=lower_bounds.INDEX),
+    Bound("4.6", "recall", "lower", (recalls(),), shown=lower_bounds.RECALL),
     Bound("4.6", "recall", "lower/printed", (recalls(printed=True),), COLLISION, least=2),
-    Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1))),
+    Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
     Bound(
         "4.6",
         "ngram",
@@ -139,12 +174,12 @@ BOUNDS = [
         COLLISION,
         least=2,
     ),
-    Bound("4.6", "counting", "lower", (COUNTING,)),
+    Bound("4.6", "counting", "lower", (COUNTING,), shown=lower_bounds.COUNTING),
     Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),
     Bound("4.6", "counting", "lower/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH),
     Bound("C.28", "", "", (PARITY,)),
     Bound("C.28", "", "printed", (PARITY_PRINTED,), FIRST_BIT),
-    Bound("4.7", "istree", "lower", (ISTREE,)),
+    Bound("4.7", "istree", "lower", (ISTREE,), shown=lower_bounds.ISTREE),
     Bound("4.7", "istree", "lower/printed", (ISTREE_PRINTED,), FIRST_BIT),
     Bound("4.7", "istree", "lower/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
     Bound("4.7", "istree", "lower/main-text", (MAIN_TEXT,), says=FEWER, as_printed=True, least=2),
@@ -156,8 +191,13 @@ BOUNDS = [
 def test_lower_bound(check: Check, bound: Bound) -> None:
     check.sizes(bound.least, cap=LONGEST)
     for number, reduction in enumerate(bound.reductions, 2):
-        examine(check, reduction, f"c = {number}: " if len(bound.reductions) > 1 else "")
-    if bound.finding is None:
+        mark = f"c = {number}: " if len(bound.reductions) > 1 else ""
+        examine(check, reduction, mark)
+        if bound.shown is not None:
+            read_so(check, bound.shown, reduction.words, mark, c=number)
+    if bound.shown is not None:
+        prove(check, bound.shown)
+    elif bound.finding is None:
         check.argued(ALL_N)
 
 
@@ -234,7 +274,8 @@ def test_index_beside_oracle(check: Check) -> None:
         return None if 4 * states >= 2**n else Counterexample(expected=2**n / 4, states_needed=states)
 
     examine(check, INTERLEAVED)
-    check.argued(ALL_N)
+    read_so(check, BESIDE_ORACLE, lambda x, k: INTERLEAVED.words((0, 1, *x), k + 2))
+    prove(check, BESIDE_ORACLE)
     check.exhaustive(
         lengths(check),
         apart,

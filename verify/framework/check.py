@@ -29,10 +29,10 @@ from verify.framework.claim import (
     Witness,
 )
 from verify.framework.options import Options
+from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, stated
 from verify.framework.seen import Predicate, Refuted, Seen, Size, Undecided, has_hash, judged, readable
 from verify.kernel import Rejected
-from verify.kernel import check as check_proof
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -231,7 +231,7 @@ class Check:
             self._refute(Sampled(range, precision, seen.cases, seen.n_max, stopped=True), *found, predicate)
 
     def proved(self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "") -> None:
-        """Theorems with their proofs, as `verify.kernel` reads them. One that it rejects leaves the claim undecided.
+        """Theorems with their proofs, for `verify.kernel` or `verify.pigeonhole`. One that is rejected leaves the claim undecided.
 
         by: which argument, for people. range: what the theorems say, all together.
         """

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify import kernel, pigeonhole
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural, write_whole
 
@@ -24,8 +25,17 @@ def beside(witnesses: Path) -> Path:
     return witnesses.with_name("proofs.json")
 
 
+def check(theorem: Json, proof: Json) -> None:
+    """By the checker whose language the theorem is in. Raises kernel.Rejected."""
+    (pigeonhole if isinstance(theorem, dict) and "task" in theorem else kernel).check(theorem, proof)
+
+
 def stated(theorem: Json) -> str:
     """A theorem in one line."""
+    if "task" in theorem:
+        sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
+        oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""
+        return f"for all {sizes}: {theorem['task']} of size {theorem['size']}{oracle}, needs n = {theorem['bits']} bits of state"
     kinds: dict[str, list[str]] = {}
     for name, kind in theorem["for_all"].items():
         kinds.setdefault(kind, []).append(name)

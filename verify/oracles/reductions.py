@@ -9,6 +9,8 @@ state at the same position, the model answers both alike, for each k. So where t
 k, a model that is always right has two states. At one position it has at least as many states as there are lists of right
 answers, one for each k, among the x whose words end there (`states_needed`). If these are 2^n, then Λ numbers of p bits
 hold Λp ≥ n bits.
+So far this is a person's argument. That the right answers tell Bob x_k, for every n, x and k, is proved: these prompts stand in
+`verify.oracles.lower_bounds` as data, and `verify.pigeonhole` checks the proofs.
 What this proves: the bound for exact, deterministic models, whatever their transition, size and precision are.
 What it does not: anything about models that may err or toss coins, or that see Alice's words again, by attention or by a
 search.
@@ -35,6 +37,8 @@ from constructions.retrieval.task import ASK, NO, START, YES, Task
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
+from verify.framework.claim import Json
+from verify.oracles.lower_bounds import written
 
 Bits = tuple[int, ...]
 Words = tuple[str, ...]
@@ -122,6 +126,16 @@ def inputs(n: int) -> Iterator[Bits]:
     return itertools.product((0, 1), repeat=n)
 
 
+def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
+    """The prompt of a theorem of `verify.oracles.lower_bounds`."""
+    values = {"n": len(x), "k": k, **sizes}
+    alice, bob = (list(written(theorem[who], values, x)) for who in ("alice", "bob"))
+    if theorem["task"] == "istree":
+        return (START, *(word for u, v in (*alice, *bob) for word in edge_words((u, v))))
+    threshold = (0,) if theorem["task"] == "counting" else ()
+    return _sequence([token for (token,) in alice]) + _query(*(token for (token,) in bob), *threshold)
+
+
 # Retrieval
 
 
@@ -174,7 +188,7 @@ def ngrams(c: int, *, printed: bool = False) -> Reduction:
     return Reduction(
         name="ngram",
         source=LOWER_BOUND,
-        statement=f"Each i stands c − 1 times before the value {values}; the query is c − 1 times k (c = {c}).",
+        statement=f"Each i stands c − 1 times before the value {values}; the query is c − 1 times k.",
         size=lambda n: max(c * n, n + 2),
         alice=sequence,
         bob=lambda n, k: _query(*[k] * (c - 1)),

@@ -1,0 +1,144 @@
+"""The lower bounds for all n, as theorems for `verify.pigeonhole`, and where to look for their proofs.
+
+Nothing of the proofs is trusted: what is found wrongly is rejected there. The theorems are what is shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType
+
+from verify.framework.claim import Json
+from verify.oracles.linear_proofs import by_combination
+from verify.oracles.proofs import Shown
+from verify.pigeonhole import obligations
+
+Item = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A theorem, and the hints of its proof."""
+
+    theorem: Json
+    hints: Json
+
+    def with_proof(self) -> Shown:
+        """The theorem and a proof. ValueError if none is found."""
+        steps = [by_combination(owed) for owed in obligations(self.theorem, self.hints)]
+        return self.theorem, {"hints": self.hints, "steps": steps}
+
+
+def loop(name: str, last: str, *items: Json) -> Json:
+    """The items, once for each value of the variable."""
+    return {"for": name, "to": last, "do": list(items)}
+
+
+INDEX = LowerBound(
+    {
+        "task": "index",
+        "for": {"n": 2},
+        "size": "n",
+        "bits": "size",
+        "alice": [loop("i", "n", ["x[i] + 1"])],
+        "bob": [["k"]],
+        "answers": ["1", "2"],
+    },
+    {"at": [0, ["k"]]},
+)
+NGRAM = LowerBound(
+    {
+        "task": "ngram",
+        "for": {"n": 2, "c": 2},
+        "size": "c*n",
+        "bits": "size/c",
+        "alice": [loop("i", "n", loop("j", "c - 1", ["i"]), ["n + 1 + x[i]"])],
+        "bob": [loop("j", "c - 1", ["k"])],
+        "answers": ["n + 1", "n + 2"],
+    },
+    {"first": "(k - 1)*c + 1", "match": [0, ["k", "r"]], "query": [0, ["r"]], "answer": [1, ["k"]]},
+)
+RECALL = LowerBound(
+    {
+        "task": "ngram",
+        "for": {"n": 2},
+        "size": "2*n",
+        "bits": "size/2",
+        "alice": [loop("i", "n", ["i"], ["n + 1 + x[i]"])],
+        "bob": [["k"]],
+        "answers": ["n + 1", "n + 2"],
+    },
+    {"first": "2*k - 1", "match": [0, ["k"]], "query": [0, []], "answer": [1, ["k"]]},
+)
+COUNTING = LowerBound(
+    {
+        "task": "counting",
+        "for": {"n": 1},
+        "size": "n + 1",
+        "bits": "size - 1",
+        "alice": [loop("i", "n", ["x[i]*i + (1 - x[i])*(n + 1)"])],
+        "bob": [["k"]],
+        "answers": ["NO", "YES"],
+    },
+    {"at": [0, ["k"]]},
+)
+ISTREE = LowerBound(
+    {
+        "task": "istree",
+        "for": {"n": 1},
+        "size": "n + 3",
+        "bits": "size - 3",
+        "alice": [loop("i", "n + 1", ["i", "n + 2 + y[i - 1]"])],
+        "bob": [["k", "k + 1"]],
+        "answers": ["NO", "YES"],
+    },
+    {
+        "labels": [loop("i", "n + 1", ["y[i - 1]"]), ["0"], ["1"]],
+        "ends": [[[[0, ["i"]]], [[1, []], [2, []]]], [[[0, ["k"]]], [[0, ["k + 1"]]]]],
+        "apart": [[1, []], [2, []]],
+        "root": "n + 2",
+        "walks": [
+            [[0, ["i"]], [0, ["k"]], [0, ["k + 1"]], [1, []]],
+            [],
+            [[0, ["k"]], [0, ["k + 1"]], [1, []]],
+        ],
+    },
+)
+BESIDE_ORACLE = LowerBound(
+    {
+        "task": "index",
+        "oracle": "recall",
+        "for": {"n": 1},
+        "size": "2*n + 4",
+        "bits": "size/2 - 2",
+        "alice": [["1"], ["3"], ["2"], ["3"], loop("i", "n", ["x[i] + 1"], ["3"])],
+        "bob": [["2*k + 3"]],
+        "answers": ["1", "2"],
+    },
+    {
+        "at": [4, ["k"]],
+        "oracle": {
+            "start": [0, []],
+            "keys": [["1", [0, []], [1, []]], ["3", [1, []], [2, []]], ["2", [2, []], [3, []]]],
+        },
+    },
+)
+
+
+def written(program: Sequence[Json], values: dict[str, int], x: Sequence[int]) -> Iterator[Item]:
+    """What a program writes for these numbers and bits: its texts as Python reads them."""
+    known = {**values, "x": (0, *x), "y": (0, *(parity % 2 for parity in itertools.accumulate(x)))}
+    for item in program:
+        if isinstance(item, list):
+            yield tuple(eval(_code(word), known) for word in item)
+        else:
+            for value in range(1, eval(_code(item["to"]), known) + 1):
+                yield from written(item["do"], {**values, item["for"]: value}, x)
+
+
+@cache
+def _code(text: str) -> CodeType:
+    return compile(text, text, "eval")

@@ -38,6 +38,7 @@ FIELDS = {"task", "for", "size", "bits", "alice", "bob", "answers"}
 BITS, LABEL = ("x", "y"), "f"
 RESERVED = {*BITS, LABEL, "k", "r", "size"}
 NEVER = "0 == 1"
+Texts = Iterable[str]
 
 
 def check(theorem: Any, proof: Any) -> None:
@@ -78,9 +79,6 @@ class Place:
         return [f"1 <= {name} <= {last}" for name, last in self.loops]
 
 
-Texts = Iterable[str]
-
-
 class Statement:
     """A theorem, and what is owed for it."""
 
@@ -88,7 +86,7 @@ class Statement:
         if set(theorem) - {"oracle"} != FIELDS or theorem.get("oracle", "recall") != "recall":
             reject(f"a theorem has {', '.join(sorted(FIELDS))}, and perhaps an oracle for recall")
         self.sizes = dict(theorem["for"])
-        if "n" not in self.sizes or any(name in RESERVED or not name.isalpha() for name in self.sizes):
+        if "n" not in self.sizes or not all(fresh(name) for name in self.sizes):
             reject("the sizes are words, n among them")
         self.given = [*(f"{name} >= {max(least, 1):d}" for name, least in self.sizes.items()), "1 <= k <= n"]
         if "y[" in str(theorem["alice"]):
@@ -116,15 +114,14 @@ class Statement:
 
     def laid_out(self, program: Any, scope: Texts, bits: Texts) -> tuple[list[Place], str]:
         """A program's items, and how many it writes. No loop's end depends on another's variable, on bits or on k."""
-        found: list[Place] = []
-        length = "0"
+        found, length = list[Place](), "0"
         for item in program:
             if isinstance(item, list):
                 found.append(Place((), f"{length} + 1", tuple(self.known(word, scope, bits) for word in item)))
                 length += " + 1"
                 continue
             name, last = item["for"], self.known(item["to"])
-            if set(item) != {"for", "to", "do"} or not name.isalpha() or name in {*RESERVED, *self.sizes, *scope}:
+            if set(item) != {"for", "to", "do"} or not fresh(name, *self.sizes, *scope):
                 reject(f"no loop: {item}")
             self.owe([], f"{last} >= 0")
             inner, one = self.laid_out(item["do"], (*scope, name), bits)
@@ -162,15 +159,11 @@ class Statement:
                 self.owe(place.ranges, f"{self.size} >= {word}")
                 self.owe(place.ranges, f"{word} >= 1")
 
-    def tokens(self) -> None:
-        """A sequence that is no longer than the size, and a query."""
+    def tokens(self) -> list[str]:
+        """A sequence no longer than the size, and a query: its tokens are returned unless Bob writes them in a loop."""
         self.up_to_size([*self.alice, *self.bob], 1)
         self.owe([], f"{self.size} >= {self.length}")
-
-    def query(self) -> str:
-        """Bob's only token."""
-        (place,) = self.bob
-        return reject("no loop is wanted here") if place.loops else place.words[0]
+        return [] if any(place.loops for place in self.bob) else [place.words[0] for place in self.bob]
 
     def tells(self, token: str) -> None:
         """The token is the answer for x[k], and the answers differ."""
@@ -181,8 +174,8 @@ class Statement:
 
     def index(self, hints: Any) -> None:
         """at: the place asked for."""
-        self.tokens()
-        self.tells(self.at(self.alice, hints["at"], self.query()).words[0])
+        (query,) = self.tokens()
+        self.tells(self.at(self.alice, hints["at"], query).words[0])
 
     def ngram(self, hints: Any) -> None:
         """first: where the query stands. match, query: its r-th token there and with Bob. answer: the place behind."""
@@ -203,9 +196,9 @@ class Statement:
 
     def counting(self, hints: Any) -> None:
         """at: where the token stands if x[k] is 1."""
-        self.tokens()
-        self.owe(["x[k] == 1"], f"{self.at(self.alice, hints['at']).words[0]} == {self.query()}")
-        self.none_before(f"{self.length} + 1", self.query(), "x[k] == 0")
+        (query,) = self.tokens()
+        self.owe(["x[k] == 1"], f"{self.at(self.alice, hints['at']).words[0]} == {query}")
+        self.none_before(f"{self.length} + 1", query, "x[k] == 0")
 
     def istree(self, hints: Any) -> None:
         """labels: of each vertex. ends: where those of edges' ends stand. apart: two. walks: from root to each item of labels."""
@@ -253,6 +246,10 @@ class Statement:
         for place in self.alice:
             other = [f"{place.words[0]} <= {key} - 1 or {place.words[0]} >= {key} + 1" for key in keys]
             self.owe([*place.ranges, *other], NEVER)
+
+
+def fresh(name: str, *scope: str) -> bool:
+    return name.isascii() and name.isalpha() and name not in {*RESERVED, *scope}  # Python reads other letters as these
 
 
 def by_bits(text: str, value: Callable[[str], str]) -> str:

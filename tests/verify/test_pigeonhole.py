@@ -200,6 +200,8 @@ NO_THEOREMS = {
     "a size of the hints": {"for": {"n": 2, "r": 1}},
     "a size with two names": {"for": {"n": 2, "n m": 1}},
     "a size that is no number": {"for": {"n": "2"}},
+    "a size that Python reads as k": {"for": {"n": 2, "\N{FULLWIDTH LATIN SMALL LETTER K}": 2}},
+    "a loop that Python reads as over k": {"alice": [loop("\N{FULLWIDTH LATIN SMALL LETTER K}", "n", ["x[k] + 1"])]},
     "another task": {"task": "sorting"},
     "another oracle": {"oracle": "index"},
     "one more field": {"trust": "me"},
@@ -208,9 +210,11 @@ NO_THEOREMS = {
 
 @pytest.mark.parametrize("name", NO_THEOREMS)
 def test_what_is_no_theorem_is_rejected(name: str, stored: dict[str, tuple[Any, Any]]) -> None:
-    """With the proof of the theorem that it is like."""
+    """With the proof of the theorem that it is like, and with one of its own."""
     theorem, proof = stored["4.6/lower-index"]
     assert not accepted({**theorem, **NO_THEOREMS[name]}, proof)
+    with pytest.raises((Rejected, ValueError, KeyError, TypeError, AttributeError)):
+        changed(INDEX, **NO_THEOREMS[name]).with_proof()
 
 
 def test_fewer_fields_are_no_theorem(stored: dict[str, tuple[Any, Any]]) -> None:

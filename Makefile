@@ -10,10 +10,10 @@ verify: .venv/ready
 test: .venv/ready
 	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports"
 
-# Exports in the runtimes of others, 200 inputs each. One process has all that asks one model, whose inputs are run once.
+# Exports in the runtimes of others, 200 inputs each. One process has all that asks one runtime, which is started once.
 export-test: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[export,lens]'
-	$(BIN)/python -m pytest tests/exports -q -n 2 --dist loadgroup
+	$(BIN)/python -m pytest tests/exports -q -n 2 --dist loadfile
 
 # Claims on a Dask cluster, and ledgers in Parquet: nothing else needs these packages.
 sweep-test: .venv/ready

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from constructions.exports import network
 from constructions.exports.shapes import shape_of, state_of
@@ -27,7 +27,8 @@ def write(export: Export, path: Path) -> None:
     wired = export.wired
     save_tokenizer(wired, path)
     state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
-    save_file(state, path / "model.safetensors", {"format": "pt", "longest_sequence": str(export.longest)})
+    metadata = {"format": "pt", "longest_sequence": str(export.longest)}
+    (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
     config = {
         "model_type": "hand_wired",
         "architectures": ["HandWiredForCausalLM"],

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear, pad
 
 
 class Attention(nn.Module):
@@ -44,11 +45,11 @@ class Recurrence(nn.Module):
         self.A, self.B = _weight((d, d), dtype), _weight((d, d), dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        h: Tensor = x @ self.B.T
+        h: Tensor = linear(x, self.B)
         power: Tensor = self.A
         for j in range(self.rounds):
-            before = torch.cat([torch.zeros_like(h[:, :1]).expand(-1, 1 << j, -1), h], 1)[:, : h.shape[1]]
-            h, power = h + before @ power.T, power @ power
+            before = pad(h, (0, 0, 1 << j, 0))[:, : h.shape[1]]  # zeros in front
+            h, power = h + linear(before, power), power @ power
         return h
 
 
@@ -62,8 +63,8 @@ class FeedForward(nn.Module):
         self.W_down, self.b_down = _weight((d, units), dtype), _weight((d,), dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = torch.relu(x @ self.W_gate.T + self.b_gate) * (x @ self.W_up.T + self.b_up)
-        return hidden @ self.W_down.T + self.b_down
+        hidden = torch.relu(linear(x, self.W_gate, self.b_gate)) * linear(x, self.W_up, self.b_up)
+        return linear(hidden, self.W_down, self.b_down)
 
 
 class Block(nn.Module):
@@ -97,7 +98,7 @@ class Network(nn.Module):
         x = self.words[tokens] + place[:, None] * self.position
         for block in self.blocks:
             x = block(x)
-        return x @ self.unembed.T
+        return linear(x, self.unembed)
 
 
 def _block(block: Mapping[str, Any], shape: Mapping[str, Any], dtype: torch.dtype) -> Block:

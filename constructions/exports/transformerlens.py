@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from constructions.exports.huggingface import save_tokenizer
 from constructions.exports.shapes import shape_of
@@ -36,7 +36,8 @@ def write(export: Export, path: Path) -> None:
         )
     save_tokenizer(wired, path)
     state = {name: array.astype(np.dtype(export.float_name)) for name, array in _state(export).items()}
-    save_file(state, path / "model.safetensors", {"format": "pt", "longest_sequence": str(export.longest)})
+    metadata = {"format": "pt", "longest_sequence": str(export.longest)}
+    (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
     (path / "config.json").write_text(json.dumps(_config(export), indent=2) + "\n", encoding="utf-8")
     (path / "sidecar.json").write_text(export.text, encoding="utf-8")
 

@@ -1,9 +1,8 @@
 """Up to where exported models were tried: in floating point nothing is rounded on purpose, and no theorem speaks of that.
 
-Each entry was run over 200 inputs that are no worked examples, the hardest families first, and gave what the engines give at every
-position that the model writes: in torch, by the module that the kinds `torch` and `hf` carry, and in onnxruntime. `make
-export-test` does so again, and with every kind of export in the runtime that it is for. What is larger is refused. docs/exports.md
-says which size fails first, and why.
+Each entry was run over 200 inputs that are no worked examples, the hardest families first, as every kind of export and in the
+runtime that it is for, and gave what the engines give at every position that the model writes. `make export-test` does so again.
+What is larger is refused. docs/exports.md says which size fails first, and why.
 """
 
 from __future__ import annotations

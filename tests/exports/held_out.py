@@ -40,9 +40,9 @@ class Case:
 
 
 def entries(*names: str) -> list[Any]:
-    """Each entry of the table with each of its float formats, of these models alone if any are named; one worker for each model."""
+    """Each entry of the table with each of its float formats; of these models alone, if any are named."""
     return [
-        pytest.param(*key, name, marks=[pytest.mark.exports, pytest.mark.xdist_group("/".join(key))])
+        pytest.param(*key, name, marks=pytest.mark.exports)
         for key, formats in TRIED.items()
         for name in formats
         if not names or key[1] in names

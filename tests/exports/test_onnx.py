@@ -4,51 +4,73 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
+import constructions
 from constructions.exports.tried import TRIED, longest_sequence
+from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import FEW, MANY, asked, entries, models
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: `make export-test` does")
-runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: `make export-test` does")
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: `make export-test` does")
 
 FEW_ENTRIES = [("istree", "transformer", "lean", "float32"), ("ngram", "rag", "repaired", "float64")]
 FEW_ENTRIES += [("recall", "hybrid", "repaired", "float32")]
 
 
-def session(path: Path) -> Any:
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    return runtime.InferenceSession(path, options)
+RUN = """
+import numpy as np
+import onnxruntime
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 4
+options.intra_op_num_threads = 1
+answer = []
+for path, longest, asked in given:
+    graph = onnxruntime.InferenceSession(path, options)
+    found = [graph.run(None, {"tokens": np.array([tokens])})[0][0].argmax(-1).tolist() for tokens in asked]
+    try:
+        graph.run(None, {"tokens": np.zeros((1, longest + 1), np.int64)})
+    except Exception as error:
+        refused = str(error)
+    batch = np.zeros((2, max(map(len, asked[:2]))), np.int64)
+    for row, tokens in zip(batch, asked[:2], strict=True):
+        row[: len(tokens)] = tokens
+    (both,) = graph.run(None, {"tokens": batch})
+    answer.append({"found": found + both.argmax(-1).tolist(), "dtype": str(both.dtype), "refused": refused})
+"""
 
 
-def hold_the_table(name: str, model: str, variant: str, float_name: str, count: int, path: Path) -> None:
-    for loaded, cases in asked(name, model, variant, TRIED[name, model, variant][float_name].n, count):
-        loaded.export("onnx", path, float_name=float_name, force=True)
-        longest, graph = longest_sequence(loaded.wired, model, float_name), session(path)
-        for case in cases:
-            (logits,) = graph.run(None, {"tokens": np.array([case.tokens])})
-            assert logits.dtype == float_name
-            assert case.agrees(logits.argmax(-1)[0].tolist()), case
-        with pytest.raises(runtime.capi.onnxruntime_pybind11_state.InvalidArgument, match="out of data bounds"):
-            graph.run(None, {"tokens": np.zeros((1, longest + 1), np.int64)})
+def hold_the_table(name: str, model: str, variant: str, float_name: str, count: int, ask: Ask, folder: Path) -> None:
+    models = asked(name, model, variant, TRIED[name, model, variant][float_name].n, count)
+    given = []
+    for i, (loaded, cases) in enumerate(models):
+        path = folder / f"{i}.onnx"
+        assert loaded.export("onnx", path, float_name=float_name) == (path, path.with_suffix(".json"))
+        given.append((str(path), longest_sequence(loaded.wired, model, float_name), [case.tokens for case in cases]))
+    for (_, cases), answer in zip(models, ask("onnxruntime", RUN, folder, given), strict=True):
+        assert all(case.agrees(found) for case, found in zip([*cases, *cases[:2]], answer["found"], strict=True))
+        assert answer["dtype"] == float_name
+        assert "out of data bounds" in answer["refused"]
 
 
 @pytest.mark.parametrize(("name", "model", "variant", "float_name"), FEW_ENTRIES)
 def test_a_graph_writes_a_few_times_what_reference_writes(
-    name: str, model: str, variant: str, float_name: str, tmp_path: Path
+    name: str, model: str, variant: str, float_name: str, ask: Ask, tmp_path: Path
 ) -> None:
-    hold_the_table(name, model, variant, float_name, FEW, tmp_path / "model.onnx")
+    hold_the_table(name, model, variant, float_name, FEW, ask, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "model", "variant", "float_name"), entries())
 def test_a_graph_writes_what_reference_writes(
-    name: str, model: str, variant: str, float_name: str, tmp_path: Path
+    name: str, model: str, variant: str, float_name: str, ask: Ask, tmp_path: Path
 ) -> None:
-    hold_the_table(name, model, variant, float_name, MANY, tmp_path / "model.onnx")
+    hold_the_table(name, model, variant, float_name, MANY, ask, tmp_path)
+
+
+def test_the_page_runs_a_graph(ask: Ask, tmp_path: Path) -> None:
+    constructions.load("istree", n=4).export("onnx", tmp_path / "program.onnx")
+    assert ask("onnxruntime", snippet("InferenceSession") + "answer = said", tmp_path) == "YES"
 
 
 def test_a_viewer_shows_names(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""What a command imports, from start to exit: no package that it does not use, no engine that it does not run, no other task."""
+"""What a command imports, from start to exit: no package that it does not use, no engine that it does not run, no other task.
+
+And how many threads numpy starts in it.
+"""
 
 from __future__ import annotations
 

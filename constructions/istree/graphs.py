@@ -18,9 +18,8 @@ import numpy as np
 Edge = tuple[int, int]
 Layout = Literal["paper", "eos"]
 MANY = 1 << 10  # edges of which it pays to ask first, with numpy, whether anything is wrong with them
-_PLAIN = re.compile(
-    r"(?:[0-9]{1,18}+ [0-9]{1,18}+\n)*+(?:[0-9]{1,18}+ [0-9]{1,18}+)?+"
-)  # an edge list as programs write it
+# An edge list as programs write it.
+_PLAIN = re.compile(r"(?:[0-9]{1,18}+ [0-9]{1,18}+\n)*+(?:[0-9]{1,18}+ [0-9]{1,18}+)?+")
 _EDGE = re.compile(r"([+-]?[0-9]+)(?:-|\s+-\s+|\s+)([+-]?[0-9]+)")  # in "1 -2" the minus is a sign
 
 

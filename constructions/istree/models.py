@@ -63,9 +63,8 @@ class Model:
         prompt = Spelled(layout.vocabulary(given.n), np.array(layout.prompt(given)))
         try:
             guess = wired.numbers(self.expected(given))
-        except (
-            UnknownToken
-        ):  # searches as printed have words of their own, and the vocabulary may lack those of the others
+        except UnknownToken:
+            # Searches as printed have words of their own, and the vocabulary may lack those of the others.
             guess = np.zeros(0, np.int64)
         return Request(
             wired,
@@ -91,7 +90,7 @@ class Model:
     def judge(self, given: Graph, run: Run, answer: Answer) -> str:
         """Every token counts; as printed, the verdict, and of a tour that it begins like Algorithm 1's, or is it."""
         expected, (chain, verdict) = self.expected(given), answer
-        if len(run.produced) == len(expected) and all(map(str.__eq__, run.produced, expected)):
+        if _is_spelled(run, expected):
             return ""
         if run.request.wired.printed and verdict is not None:
             tour = [str(v) for v in depth_first_tour(given)]
@@ -103,6 +102,14 @@ class Model:
         ending = f"says {verdict} {_after(chain)}" if verdict else f"gives no verdict within {len(run.tokens)} tokens"
         algorithm = "Algorithm 1" if self.tour else "the algorithm"
         return f"the model {ending}; {algorithm} says {right_verdict} {_after(right_chain)}"
+
+
+def _is_spelled(run: Run, words: Sequence[str]) -> bool:
+    """Whether a run has written just these words."""
+    try:
+        return np.array_equal(run.tokens, run.request.wired.numbers(words))
+    except UnknownToken:  # what a search as printed cannot say
+        return False
 
 
 def _after(chain: Sequence[str]) -> str:

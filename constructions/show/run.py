@@ -52,13 +52,13 @@ def run_model(request: Request, engine: str, title: str, *, keep: bool = False, 
 
 
 def _by_indexed(request: Request, engine: str) -> bool:
-    """Whether `indexed` may follow a long guess instead of decoding, since it is the engine or `auto` would choose it."""
+    """Whether `indexed` may follow a guess, which could be the answer, since it is the engine or `auto` would choose it."""
     if not isinstance(request.guess, np.ndarray) or request.respond is not no_response:
         return False
-    if not 0 < len(request.guess) <= request.limit or any(
-        np.any(request.guess[:-1] == token) for token in request.stop
-    ):
-        return False  # it is no answer
+    if not 0 < len(request.guess) <= request.limit:
+        return False
+    if any(np.any(request.guess[:-1] == token) for token in request.stop):
+        return False
     if engine != "auto":
         return engine == "indexed"
     from constructions.engines.auto import choose
@@ -111,7 +111,7 @@ def run_document(
         "engine": run.decoded.engine,
         "n": wired.n,
         "precision_bits": wired.arithmetic.format.significand_bits + 1,
-        "input": list(run.prompt),
+        "input": run.prompt[:],
         "chain_of_thought": list(chain),
         "answer": answer,
         "flags": flag_documents(run.decoded.flags, wired),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ from constructions.engines.indexed.mantissas import (
     shift_right,
     where,
 )
-from constructions.engines.indexed.ordering import Sorted, stable_order, unique
+from constructions.engines.indexed.ordering import NEAR, Sorted, stable_order, unique
 
 close = st.builds(
     lambda power, step, sign: sign * ((1 << power) + step),
@@ -79,6 +80,38 @@ def test_sorting_and_searching(keys: list[int], wishes: list[int]) -> None:
     assert [ordered[place] for place in places.tolist()] == keys
     assert Sorted(values).below(wide(wishes)).tolist() == [sum(x < w for x in ordered) for w in wishes]
     assert Sorted(values).below(wide(wishes), equal=True).tolist() == [sum(x <= w for x in ordered) for w in wishes]
+
+
+@pytest.mark.parametrize(
+    "few",
+    [
+        [10**12, -(10**17), 3, 3],
+        [2**62 - 1, 1 - 2**62],
+        [2**90, -(2**90), 0, 2**90 + 2**60],
+        [2**100 + i for i in (5, 0, 3)],  # whose first digits are the same
+        [*range(0, 2**72, 2**66), 1],
+    ],
+)
+@pytest.mark.parametrize("odd", [[], [2**61 + 1, 7, -5]])  # which a sample does not see
+def test_few_numbers_among_many_places(few: list[int], odd: list[int]) -> None:
+    keys = [few[i * i % len(few)] for i in range(5000)]
+    for i, number in enumerate(odd):
+        keys[1 + 1001 * i] = number
+    values, places = unique(wide(keys))
+    ordered = integers(values).tolist()
+    assert ordered == sorted(set(keys))
+    assert [ordered[place] for place in places.tolist()] == keys
+
+
+@given(st.data(), st.integers(0, 4 * NEAR))
+def test_searching_within_bounds(data: st.DataObject, width: int) -> None:
+    keys = sorted(data.draw(st.sets(st.integers(-(10**15), 10**15), min_size=1, max_size=6 * NEAR)))
+    wishes = data.draw(st.lists(st.sampled_from(keys) | st.integers(-(10**15), 10**15), min_size=1))
+    below = np.array([sum(x < w for x in keys) for w in wishes])
+    high = np.minimum(below + width, len(keys))
+    low = np.maximum(below - data.draw(st.integers(0, 2 * NEAR)), 0)
+    searched = Sorted(np.array(keys))
+    assert searched.below_within(np.array(wishes), low, high).tolist() == below.tolist()
 
 
 @given(st.lists(st.integers(0, 2**62) | st.integers(0, 3), min_size=1))

@@ -32,7 +32,7 @@ from constructions.engines.indexed.column import (
 from constructions.engines.indexed.forgetting import Dropped, drop
 from constructions.engines.indexed.mantissas import Array, concatenate, integers, running_sums
 from constructions.engines.indexed.nearest import Keys
-from constructions.engines.indexed.operators import Operators
+from constructions.engines.indexed.operators import Operators, reach
 from constructions.engines.indexed.pieces import Joined
 from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
@@ -226,8 +226,18 @@ class Head:
 
     def _is_linear(self, weights: Row, row: Column) -> bool:
         """Whether `row` is what the weights make of the registers, without any rounding."""
-        exact = combine([(self.operators.weight(w), self.keys[i]) for i, w in weights], Fraction(0), len(row))
+        terms = [(self.operators.weight(w), self.keys[i]) for i, w in weights]
+        if self._is_exact(terms):
+            return True
+        exact = combine(terms, Fraction(0), len(row))
         return exact.e == row.e and bool(np.all(exact.m == row.m))
+
+    def _is_exact(self, terms: Sequence[tuple[Fraction, Column]]) -> bool:
+        """Whether all sums of these terms surely lie in the format: each is a multiple of the quantum, none is too large."""
+        fmt = self.operators.arithmetic.format
+        largest = [abs(weight) * reach(column) for weight, column in terms]
+        steps = [weight * Fraction(2) ** column.e / fmt.quantum for weight, column in terms if not column.is_zero]
+        return sum(largest) <= fmt.max_value and all(step.denominator == 1 for step in steps)
 
     def _coefficients(self, query: Sequence[Column], length: int) -> list[Column]:
         """What each of the registers that the key weights read is multiplied with, at each query."""

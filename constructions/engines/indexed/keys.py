@@ -74,7 +74,7 @@ class Grouped:
         if not self._steps:
             return Seen(wanted, wanted, self._places.below(visible), representable)
         start, found = self._starts[wanted], wanted >= 0
-        stop = self._places.below(wanted * (self.length + 1) + visible)
+        stop = self._places.below_within(wanted * (self.length + 1) + visible, start, self._starts[wanted + 1])
         return Seen(wanted, start * found, stop * found, representable)
 
 
@@ -117,7 +117,7 @@ class Preferred:
         goal = count_at_most(self._values, self.dimension.keys.e, queries)  # the first rank above the wish
         if self.falls:
             goal = self._width - 1 - goal
-        middle = self._composite.below(seen.wanted * self._width + goal)
+        middle = self._composite.below_within(seen.wanted * self._width + goal, start, stop)
         middle = np.minimum(np.maximum(middle, start, out=middle), stop, out=middle)
         lower, upper = self._run_below(middle, start), self._run_above(middle, stop)
         return [lower, upper, self._run_below(lower[0], start), self._run_above(upper[1], stop)]
@@ -157,12 +157,12 @@ def direction_of(group: Array, rank: Array) -> int:
 
 
 def is_function_of(column: Column, rank: Array) -> bool:
-    """Whether places of equal rank hold equal values."""
+    """Whether places of equal rank, from 0 on, hold equal values."""
     if column.is_zero:
         return True
-    by_rank = stable_order(rank, len(rank))
-    ranks, values = rank[by_rank], column.m[by_rank]
-    return not np.any((ranks[1:] == ranks[:-1]) & (values[1:] != values[:-1]))
+    one = np.zeros(int(rank.max(initial=0)) + 1, np.int64)  # a place of each rank
+    one[rank] = np.arange(len(rank))
+    return bool(column.equals(column.take(one[rank])).all())
 
 
 def count_at_most(values: Sorted, e: int, queries: Column) -> Array:

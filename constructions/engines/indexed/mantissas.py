@@ -307,8 +307,9 @@ def carried(rows: list[Array], bound: int) -> Mantissas:
     if not rows:
         raise ValueError("nothing was added up")
     for i in range(len(rows) - 1):
-        rows[i + 1] = rows[i + 1] + (rows[i] >> DIGIT_BITS)
-        rows[i] = rows[i] & _MASK
+        above = rows[i] >> DIGIT_BITS
+        above += rows[i + 1]
+        rows[i], rows[i + 1] = rows[i] & _MASK, above
     while len(rows) > count:
         last = rows.pop()
         rows[-1] = rows[-1] + (last << DIGIT_BITS)

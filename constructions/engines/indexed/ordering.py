@@ -1,7 +1,7 @@
 """Sorting integers of any width, and finding places among them.
 
-Integers of 64 bits that lie close together are looked up in a table. Others are sorted with their places in their last digits, as
-numpy sorts numbers some times as fast as places.
+Integers of 64 bits that lie close together are looked up in a table, and few different ones among themselves. Others are sorted
+with their places in their last digits, as numpy sorts numbers some times as fast as places.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from constructions.engines.indexed.mantissas import (
 
 TABLE = 4  # times as many entries as numbers: looking up is dearer in a larger table than sorting
 SMALL_TABLE = 1 << 12  # is always worth it
+NEAR = 32  # numbers among which halving them is faster than sorting the wishes
+SAMPLE, FEW = 1 << 10, 16  # numbers to look at first; so many times fewer different ones
 
 
 def unique(m: Mantissas) -> tuple[Mantissas, Array]:
     """The different numbers in order, and the place of each number among them."""
     if isinstance(m, Digits):
+        if (few := _unique_leads(m)) is not None:
+            return few
         order = _order(m)
     elif len(m) == 0:
         return m, np.zeros(0, np.int64)
@@ -38,6 +42,9 @@ def unique(m: Mantissas) -> tuple[Mantissas, Array]:
             present = np.zeros(span, np.int64)
             present[offsets] = 1
             return np.flatnonzero(present) + least, (np.cumsum(present) - 1)[offsets]
+        values = _few(m)
+        if values is not None:
+            return values, np.searchsorted(values, m)
         packed = _packed_order(offsets, span - 1)
         order = np.argsort(m) if packed is None else packed
     ordered = m[order]
@@ -46,6 +53,28 @@ def unique(m: Mantissas) -> tuple[Mantissas, Array]:
     inverse = np.empty(len(m), np.int64)
     inverse[order] = np.cumsum(new) - 1
     return ordered[new], inverse
+
+
+def _few(m: Array) -> Array | None:
+    """The different numbers in order if they are few: then it is faster to look each up than to sort the places."""
+    sample = m[:: len(m) // SAMPLE + 1]
+    if FEW * len(np.unique(sample)) > len(sample):
+        return None
+    ordered = np.sort(m)
+    values: Array = ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))]
+    return values if FEW * len(values) <= len(m) else None
+
+
+def _unique_leads(m: Digits) -> tuple[Digits, Array] | None:
+    """`unique`, if the first digits are few and tell the numbers apart."""
+    leads = _lead(m, max(0, bound_of(m).bit_length() - 61))
+    if len(m) < SAMPLE or (different := _few(leads)) is None:
+        return None
+    place = np.searchsorted(different, leads)
+    one = np.empty(len(different), np.int64)  # a place of each
+    one[place] = np.arange(len(m))
+    values = Digits([row[one] for row in m.rows])
+    return (values, place) if np.all(values[place] == m) else None
 
 
 class Sorted:
@@ -72,6 +101,15 @@ class Sorted:
         counts: Array = self._below[offsets]
         return counts
 
+    def below_within(self, wishes: Mantissas, low: Array, high: Array) -> Array:
+        """As `below`, if that is from low to high; where it is not, what is nearest to it there, or itself."""
+        if self._below is not None or isinstance(self.values, Digits) or isinstance(wishes, Digits):
+            return self.below(wishes)
+        low, high = low.copy(), high.copy()
+        if len(far := np.flatnonzero(high - low > NEAR)):
+            low[far] = high[far] = _places(self.values, wishes[far], "left")
+        return _bisected(self.values, wishes, low, high, equal=False)
+
     def find(self, wishes: Mantissas) -> Array:
         """A place of each wish among the values, −1 if it is none of them."""
         place = np.minimum(self.below(wishes), len(self.values) - 1)
@@ -82,12 +120,22 @@ def _wide_below(values: Mantissas, wishes: Mantissas, *, equal: bool) -> Array:
     shift = max(0, max(bound_of(values), bound_of(wishes)).bit_length() - 61)
     leads, wanted = (_lead(m, shift) for m in (values, wishes))
     low, high = np.searchsorted(leads, wanted, "left"), np.searchsorted(leads, wanted, "right")
-    while len(open_ := np.flatnonzero(low < high)):  # these values agree with the wish in all but their last digits
+    return _bisected(values, wishes, low, high, equal=equal)  # these agree with the wish in all but their last digits
+
+
+def _bisected(values: Mantissas, wishes: Mantissas, low: Array, high: Array, *, equal: bool) -> Array:
+    """How many of the values are less than each wish, or equal to it, of which it is known that it is from low to high.
+
+    Changes these; where low is not less than high, it is the answer.
+    """
+    open_ = np.flatnonzero(low < high)
+    while len(open_):
         middle = (low[open_] + high[open_]) // 2
         value, wish = values[middle], wishes[open_]
         below = ~less(wish, value) if equal else less(value, wish)
         low[open_] = np.where(below, middle + 1, low[open_])
         high[open_] = np.where(below, high[open_], middle)
+        open_ = open_[low[open_] < high[open_]]
     return low
 
 

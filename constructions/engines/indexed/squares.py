@@ -189,6 +189,8 @@ def square_defect(root: Register, square: Column, ordinary: Array) -> Column | N
         return None
     whole = root.whole()
     defect = combine([(Fraction(1), square), (Fraction(-1), multiply(whole, whole))], Fraction(0), len(square))
+    if defect.is_zero:
+        return defect
     rest = np.zeros(len(square), bool)
     rest[ordinary] = True
     defect = normalised(where(rest, defect.m, 0), defect.e)

@@ -1,7 +1,7 @@
 """`python -m verify.explain`: the program that a model's weights are, and whether it is the task.
 
-Exit status: 0 if the program is the task, for every input of this n; 1 with an input on which it is not; 2 usage; 3 cannot tell,
-or there is nothing to compare it with.
+Exit status: 0 if the program is the task, for every input of each n that is asked for; 1 with an input on which it is not; 2 usage;
+3 cannot tell, or there is nothing to compare it with.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.building import COVERED, Subject, findings_of, is_covered
+from verify.certificates.building import COVERED, LEAST, Subject, findings_of, is_covered
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
-from verify.programs.document import differences, explained, explanation
+from verify.programs.document import differences, explained
+from verify.programs.intervals import Interval, explanations
 
 PROG = "python -m verify.explain"
 DEFAULT_N = 16
-LARGEST_N = 10**18
+LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEPS = "behind up to n − 1 edges, each word is the defined step of Algorithm 1"
@@ -33,6 +34,8 @@ arithmetic with attention that averages the keys of largest score. Then says whe
 EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size
+  {PROG} recall --all-n                 every n from {LEAST} to 2^64, an interval at a time
+  {PROG} istree --n 1100000-1200000     every n from the first to the last
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
   {PROG} recall --model rag             which search it writes, and what it says of the result
@@ -57,11 +60,29 @@ def _parser() -> argparse.ArgumentParser:
     add("--model", choices=("transformer", "rag", "hybrid"), default="transformer", help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
-    add("--n", type=cli.whole_number(1, LARGEST_N), metavar="N", help=f"default: {DEFAULT_N}")
+    add(
+        "--n",
+        type=_sizes,
+        metavar="N|A-B",
+        help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}",
+    )
+    add("--all-n", action="store_true", help="every n up to 2^64, an interval at a time")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
     return parser
+
+
+def _sizes(text: str) -> tuple[int, int]:
+    """A parser's type: one n, or the first and the last of many."""
+    number = cli.whole_number(1, LARGEST_N)
+    first, dash, last = text.partition("-")
+    if not first or not dash:
+        return number(text), 0
+    low, high = number(first), number(last)
+    if low > high:
+        raise argparse.ArgumentTypeError(f"{low} is above {high}: from A to B, A is the smaller one")
+    return low, high
 
 
 def _command(argv: Sequence[str]) -> int:
@@ -89,10 +110,19 @@ def _command(argv: Sequence[str]) -> int:
     lean = args.variant == "lean"
     if lean and (args.what != "istree" or printed):
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
-    n = args.n or DEFAULT_N
-    subject = Subject(args.what, n, printed=printed, layout=args.tokens, lean=lean, model=args.model)
+    n, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
+    last = LARGEST_N if args.all_n else last
+    if last and printed:
+        raise cli.CommandError(
+            "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
+        )
+    subject = Subject(args.what, n, printed=printed, layout=args.tokens, lean=lean, model=args.model, last=last)
     with cli.usage_errors():
-        return _show(explanation(subject), args.json)
+        return _show(explanations(subject, _tell), args.json)
+
+
+def _tell(interval: Interval) -> None:
+    print(f"{interval.text}: {interval.document['verdict']}", file=sys.stderr, flush=True)
 
 
 def _replay(path: Path, as_json: bool) -> int:
@@ -124,11 +154,14 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"{'the task':>{len(place) + 6}}: {text}")
     model = document.get("model", "transformer")
     name = document["construction"] + (f", {model}" if model != "transformer" else "")
-    size = f", n = {document['n']}" if "n" in document else ""
+    several = document.get("intervals")
+    size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
     holds = STEPS if document["construction"] == "istree" else SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
+    if several:
+        print(f"  in {len(several)} intervals: above, what is said is that of the last one")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

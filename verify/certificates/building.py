@@ -162,7 +162,7 @@ def language_of(subject: Subject) -> Language:
         task = subject.task
         return configurations.turing(task) if isinstance(task, space.Task) else _tapes(subject, n, n)
     if subject.construction == "istree":
-        return _graphs(subject, n, n)
+        return graphs(subject, n, n)
     retriever = subject.retriever
     asked = subject.query_length or retriever.query_length
     prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
@@ -182,7 +182,7 @@ def _tapes(subject: Subject, low: int, high: int) -> Language:
     return texts
 
 
-def _graphs(subject: Subject, low: int, high: int) -> Language:
+def graphs(subject: Subject, low: int, high: int) -> Language:
     """The texts of a model of IsTree, for every n from low to high."""
     if subject.model == "hybrid":
         return searches.of_hybrid(low, high)
@@ -243,6 +243,6 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     if subject.construction in ("istree", "turing"):
-        return model, (_graphs if subject.construction == "istree" else _tapes)(subject, low, high), high
+        return model, (graphs if subject.construction == "istree" else _tapes)(subject, low, high), high
     # The inputs of the largest size contain those of all others.
     return model, replace(language_of(replace(subject, n=high)), sizes=(low, high)), high

@@ -114,7 +114,7 @@ class Language:
 
     def range(self, bound: Bound) -> tuple[int, int]:
         """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""
-        if isinstance(bound, int):
+        if not isinstance(bound, Polynomial):
             return bound, bound
         ends = [int(bound.substitute({SIZE: constant(n)}).constant) for n in self.sizes]
         return min(ends), max(ends)

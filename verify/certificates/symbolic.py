@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from verify.certificates.domains import SIZE
-from verify.certificates.polynomial import ONE, Number, Polynomial, atom, constant
+from verify.certificates.polynomial import ONE, Number, Polynomial, atom, combination, constant
 from verify.certificates.rational import Coefficients, evaluate, never_negative
 
 
 @dataclass
 class Sizes:
-    """The n from low to high; high falls as answers are asked for."""
+    """The n from low to high; high falls as answers are asked for. signs: of polynomials that were asked for, on all of them."""
 
     low: int
     high: int
+    signs: dict[Coefficients, int] = field(default_factory=dict)
 
     def keep(self, polynomial: Polynomial) -> None:
         """Cuts to where a polynomial, which is not negative at low, is proved to be so."""
@@ -85,21 +86,28 @@ class Size(Fraction):
     # What is a polynomial again
 
     def __add__(self, other: Any) -> Any:
+        if self.under is ONE and isinstance(other, int | Fraction) and not isinstance(other, Size):
+            return Size(self.top + other, self.sizes)
         its = self._other(other)
         if its is None:
             return NotImplemented
+        if self.under is ONE and its.under is ONE:
+            return Size(self.top + its.top, self.sizes)
         return Size(self.top * its.under + its.top * self.under, self.sizes, self.under * its.under)
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else Size(self.top * its.top, self.sizes, self.under * its.under)
+        if its is None:
+            return NotImplemented
+        under = self.under if its.under is ONE else its.under if self.under is ONE else self.under * its.under
+        return Size(self.top * its.top, self.sizes, under)
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Any:
-        return self * -1
+        return Size(-self.top, self.sizes, self.under)
 
     def __pos__(self) -> Any:
         return self
@@ -134,15 +142,18 @@ class Size(Fraction):
     # What is the same number on an interval
 
     def _sign(self) -> int:
-        value = self.at_low()
-        if value > 0:
-            self.sizes.keep(_scaled(self.top) - 1)
-        elif value < 0:
-            self.sizes.keep(-_scaled(self.top) - 1)
-        else:
-            self.sizes.keep(self.top)
-            self.sizes.keep(-self.top)
-        return (value > 0) - (value < 0)
+        coefficients, signs = _coefficients(self.top), self.sizes.signs
+        if coefficients not in signs:
+            value = evaluate(coefficients, self.sizes.low)
+            if value > 0:
+                self.sizes.keep(_scaled(self.top) - 1)
+            elif value < 0:
+                self.sizes.keep(-_scaled(self.top) - 1)
+            else:
+                self.sizes.keep(self.top)
+                self.sizes.keep(-self.top)
+            signs[coefficients] = (value > 0) - (value < 0)
+        return signs[coefficients]
 
     def __bool__(self) -> bool:
         return self._sign() != 0
@@ -176,6 +187,15 @@ class Size(Fraction):
         self.sizes.keep(_scaled(constant(found + 1) - quotient.polynomial) - 1)
         return found
 
+    def __mod__(self, other: Any) -> Any:
+        """The remainder by a number, where it is the same at every n."""
+        if other == 1 and self.is_whole:
+            return 0
+        rest = self.at_low() % other
+        if type(other) is not int or not _is_whole((self.polynomial - rest) * Fraction(1, other)):
+            raise TypeError(f"{self} leaves another remainder at each n")
+        return int(rest)
+
     def __round__(self, digits: Any = None) -> Any:
         """One number, and the interval is cut to where it is that."""
         value = self.at_low()
@@ -197,6 +217,31 @@ class Size(Fraction):
         return found
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is seen to be a whole number at every n."""
+        return self.under.is_constant and _is_whole(self.polynomial)
+
+    @property
+    def is_never_whole(self) -> bool:
+        """Whether it is seen to be one at no n: it is a whole number and a proper fraction."""
+        if not self.under.is_constant:
+            return False
+        rest = self.polynomial.constant % 1
+        return rest != 0 and _is_whole(self.polynomial - rest)
+
+    @property
+    def settled(self) -> Fraction:
+        """The same: a Fraction if it does not depend on n, a polynomial if the quotient is one."""
+        if self.under is ONE:
+            return Fraction(self.top.constant) if self.top.is_constant else self
+        found = _quotient(_coefficients(self.top), _coefficients(self.under))
+        if found is None:
+            return self
+        if not any(found[1:]):
+            return Fraction(found[0])
+        return Size(combination((Polynomial({(SIZE,) * i: Fraction(1)}), c) for i, c in enumerate(found)), self.sizes)
+
+    @property
     def numerator(self) -> Any:
         """Over `denominator`, which is that of the coefficients: powers of two may be left that a Fraction would cancel."""
         return self * self.denominator
@@ -215,7 +260,7 @@ class Size(Fraction):
         raise TypeError(f"{self} is a number only once n is one")
 
     __float__ = __int__ = __trunc__ = __floor__ = __ceil__ = __hash__ = __complex__ = _refuse
-    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __rfloordiv__ = __rpow__ = _refuse  # type: ignore[assignment]
+    __rmod__ = __divmod__ = __rdivmod__ = __rfloordiv__ = __rpow__ = _refuse  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return str(self.top) if self.under == ONE else f"({self.top})/({self.under})"
@@ -224,6 +269,18 @@ class Size(Fraction):
 
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
+
+
+def _quotient(top: Coefficients, under: Coefficients) -> Coefficients | None:
+    """top/under, if it is a polynomial."""
+    rest, found = list(top), list[Fraction]()
+    while len(rest) >= len(under):
+        c = Fraction(rest[-1]) / under[-1]
+        found.append(c)
+        for i, d in enumerate(reversed(under), start=1):
+            rest[-i] -= c * d
+        rest.pop()
+    return None if any(rest) else tuple(reversed(found)) or (Fraction(0),)
 
 
 def _denominator(polynomial: Polynomial) -> int:
@@ -238,6 +295,8 @@ def _scaled(polynomial: Polynomial) -> Polynomial:
 def _is_whole(polynomial: Polynomial) -> bool:
     """Whether it is a whole number at every whole n: as one of degree d is, that is whole at d + 1 of them in a row."""
     coefficients = _coefficients(polynomial)
+    if all(c.denominator == 1 for c in coefficients):
+        return True
     return all(evaluate(coefficients, n).denominator == 1 for n in range(len(coefficients)))
 
 

@@ -10,10 +10,10 @@ from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certified
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Undecided
-from verify.programs.document import explanation
+from verify.programs.intervals import explanations
 
 About = Literal["rounding", "program"]
-CHECKERS = {"rounding": certified, "program": explanation}
+CHECKERS = {"rounding": certified, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
 

@@ -4,6 +4,7 @@ A certificate says that a rounded run is the ideal model's. This package says wh
 over exact rationals, with attention that averages the keys of largest score.
 
 terms        the language: polynomials over what a position knows, and reads of other positions
+sizes        numbers that may depend on n
 text         a term as people read it
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 texts        which inputs end at a place
@@ -20,6 +21,7 @@ searches     a step of Algorithm 1, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task
 document     the program and its comparison, as one JSON document
+intervals    one of them for every n of an interval
 
 Soundness. The walk transcribes: an affine row is a polynomial, ReLU(g)·u the product of two terms, a head the mean over the
 largest scores. After that terms are only replaced by equal ones, each rule an identity over what `Facts` knows. A head whose

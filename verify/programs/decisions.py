@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +11,7 @@ from verify.certificates.model import Model
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
+from verify.programs.sizes import ceiling, floor, fraction
 from verify.programs.terms import Above, Answer, Atom, Count, Equal, If, Next, Read, Term, as_term
 from verify.programs.text import Teller
 
@@ -102,9 +102,9 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         at += a.value / slope
         low, high = (at, at) if holds else (low + (low == at), high - (high == at))
     elif (slope > 0) == holds:  # x > at, or x ≥ at
-        low = Fraction(math.floor(at) + 1 if holds else math.ceil(at))
+        low = fraction(floor(at) + 1 if holds else ceiling(at))
     else:
-        high = Fraction(math.ceil(at) - 1 if holds else math.floor(at))
+        high = fraction(ceiling(at) - 1 if holds else floor(at))
     return normal.knowing(x, low, high)
 
 

@@ -33,10 +33,11 @@ def explanation(subject: Subject) -> Json:
     try:
         return explained(subject, *build(subject))
     except Undecided as undecided:
-        return {**_about(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
 
 
-def _about(subject: Subject) -> Json:
+def asked(subject: Subject) -> Json:
+    """What was asked for."""
     return {**about(subject), "property": "what the ideal model computes"}
 
 
@@ -44,7 +45,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
     search = is_search(subject)
     language = searched(language, subject.n) if search else language
-    found = _about(subject)
+    found = asked(subject)
     found |= {
         "verdict": UNKNOWN,
         "where": "",
@@ -67,9 +68,11 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
         return {**found, "where": "the task", "what": what}
     found |= compared(subject, model, language, program)
-    searches = subject.model == "rag"
-    if found["verdict"] != CERTIFIED and not searches and (wrong := first_wrong(subject, model, program)) is not None:
-        return {**found, "verdict": REFUSED, "what": wrong, "where": found["where"] or "the answer"}
+    if found["verdict"] == CERTIFIED or subject.model == "rag" or not isinstance(subject.n, int):
+        return found  # an input is of one n
+    wrong = first_wrong(subject, model, program)
+    if wrong is not None:
+        found |= {"verdict": REFUSED, "what": wrong, "where": found["where"] or "the answer"}
     return found
 
 

@@ -13,6 +13,7 @@ from verify.certificates.polynomial import Polynomial
 from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.programs.facts import Facts, Group
 from verify.programs.normal import Normalizer
+from verify.programs.sizes import fraction
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -118,8 +119,8 @@ def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, al
 
 def _number(weight: Weight) -> Fraction:
     if isinstance(weight, Polynomial):
-        raise Undecided("the weights", "they are forms of n: a program is of one n")
-    return Fraction(weight)
+        raise Undecided("the weights", "they are forms of n, which has no interval")
+    return fraction(weight)
 
 
 def _affine(row: Row, bias: Weight, registers: Registers) -> Term:

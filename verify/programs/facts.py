@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,6 +9,7 @@ from functools import cached_property
 
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
+from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.terms import (
     POSITION,
     Above,
@@ -41,6 +41,7 @@ from verify.programs.texts import ending
 Interval = tuple[Fraction, Fraction]
 MOST_STEPS = 64  # that are followed one by one
 BIT = Fraction(0), Fraction(1)
+Standing = tuple[dict[int, Atom], tuple[int, int]]  # tokens so many steps back, and bounds of k
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,16 @@ class Group:
 class Facts:
     """The position k is at one of these places of the language.
 
-    given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far.
-    around: what is known of every position, if there is that already. groups: what is assumed.
+    given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far. stood: what factors
+    say of tokens and of k, whatever is given. around: what is known of every position, if there is that already. groups: what is
+    assumed.
     """
 
     language: Language
     places: frozenset[int]
     given: Mapping[Atom, Interval] = field(default_factory=dict)
     known: dict[Atom, Interval] = field(default_factory=dict, compare=False)
+    stood: dict[tuple[Atom, ...], Standing | None] = field(default_factory=dict, compare=False)
     around: Facts | None = field(default=None, compare=False)
     groups: tuple[Group, ...] = ()
 
@@ -174,7 +177,7 @@ class Facts:
         parts = {len(monomial): c for monomial, c in value.items}
         a, b, c = (parts.get(power, Fraction(0)) for power in range(3))
         low, high = self._atom(x)
-        points = {low, high, min(max(-b / (2 * c), low), high)}
+        points = (low, high, min(max(-b / (2 * c), low), high))
         found = [a + b * point + c * point * point for point in points]
         return min(found), max(found)
 
@@ -188,10 +191,10 @@ class Facts:
     def _fresh(self, a: Atom) -> Interval:
         match a:
             case Position():
-                return Fraction(self.positions[0]), Fraction(self.positions[1])
+                return fraction(self.positions[0]), fraction(self.positions[1])
             case NumberOf(family):
                 low, high = self.number(family)
-                return Fraction(low), Fraction(high)
+                return fraction(low), fraction(high)
             case IsWord(word):
                 found = [self.language.places[i].word == word for i in self.places]
                 return Fraction(min(found)), Fraction(max(found))
@@ -205,7 +208,7 @@ class Facts:
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count(matching):
-                return Fraction(int(self.matches_itself(matching))), Fraction(self.positions[1] - 1)
+                return Fraction(int(self.matches_itself(matching))), fraction(self.positions[1] - 1)
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
@@ -240,14 +243,14 @@ class Facts:
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
-                return self._earlier(max(math.ceil(least), 0), (math.ceil(low), math.floor(high)))
+                return self._earlier(max(ceiling(least), 0), (ceiling(low), floor(high)))
         return self.globally
 
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
         places = self.language.places
         found = self.places
-        for _ in range(min(least, MOST_STEPS)):
+        for _ in range(whole(min(least, MOST_STEPS))):
             found = frozenset(j for i in found for j in places[i].after)
         if not exactly or least > MOST_STEPS:
             while (more := found | {j for i in found for j in places[i].after}) != found:
@@ -316,7 +319,7 @@ class Facts:
 
     def is_integer(self, value: Term) -> bool:
         """Whether it is an integer at every position."""
-        return all(c.denominator == 1 and all(map(self._is_integer, monomial)) for monomial, c in value.items)
+        return all(is_whole(c) and all(map(self._is_integer, monomial)) for monomial, c in value.items)
 
     def _is_integer(self, a: Atom) -> bool:
         match a:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from verify.programs.facts import MOST_STEPS, Facts
+from verify.programs.facts import MOST_STEPS, Facts, Standing
+from verify.programs.sizes import ceiling, floor
 from verify.programs.terms import (
     POSITION,
     ZERO,
@@ -30,11 +31,17 @@ from verify.programs.terms import (
 )
 
 K = as_term(POSITION)
-Standing = tuple[dict[int, Atom], tuple[int, int]]  # tokens so many steps back, and bounds of k
 
 
 def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
     """The tokens that they are about, and where k is; None if these exclude each other."""
+    key = tuple(factors)
+    if key not in facts.stood:
+        facts.stood[key] = _standing(key, facts)
+    return facts.stood[key]
+
+
+def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
     back: dict[int, Atom] = {}
     low, high = facts.positions
     for a in factors:
@@ -42,11 +49,11 @@ def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
             if steps <= MOST_STEPS and back.setdefault(steps, token) != token:
                 return None
         if isinstance(a, Equal) and a.of == K:
-            low, high = max(low, math.ceil(a.value)), min(high, math.floor(a.value))
+            low, high = max(low, ceiling(a.value)), min(high, floor(a.value))
         elif isinstance(a, Above) and (offset := a.of - K).is_constant:
-            low = max(low, math.floor(1 - offset.constant))
+            low = max(low, floor(1 - offset.constant))
         elif isinstance(a, Above) and (offset := a.of + K).is_constant:
-            high = min(high, math.ceil(offset.constant - 1))
+            high = min(high, ceiling(offset.constant - 1))
     return (back, (low, high)) if low <= high and facts.standing(back, (low, high)) else None
 
 

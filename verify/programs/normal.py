@@ -6,7 +6,6 @@ gets one form is equal.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,6 +16,7 @@ from verify.programs.facts import BIT, Facts
 from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
 from verify.programs.implied import follows, is_zero, least_match, none_of, standing, under, without
 from verify.programs.shares import inverse, larger
+from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -205,7 +205,7 @@ class Normalizer:
         body, scale = primitive(value - value.constant)
         to = (to - value.constant) / scale
         low, high = self.facts.bounds(body)
-        if not low <= to <= high or self._too_low(body, to) or (self.facts.is_integer(body) and to.denominator > 1):
+        if not low <= to <= high or self._too_low(body, to) or (self.facts.is_integer(body) and is_never_whole(to)):
             return ZERO
         if low == high:
             return ONE
@@ -251,7 +251,7 @@ class Normalizer:
         if of is not None and offset < 0:
             below = -1 / offset  # 1/t + offset > 0 if and only if t < below
             if below <= MOST_EXCEPTIONS:
-                values = [as_term(scale * (Fraction(1, t) + offset)) for t in range(1, math.ceil(below))]
+                values = [as_term(scale * (Fraction(1, t) + offset)) for t in span(1, ceiling(below) - 1)]
                 return sum((self.equal(of, Fraction(t)) * v for t, v in enumerate(values, start=1)), ZERO)
         return as_term(Positive(body + offset)) * scale
 
@@ -312,7 +312,7 @@ class Normalizer:
                 if offset.is_constant and offset.constant >= 0:
                     return self.term(value)
                 if offset.is_constant:
-                    return self._clamped(value, -int(offset.constant))
+                    return self._clamped(value, whole(-offset.constant))
                 if self.facts.bounds(named)[0] >= 1 and self.facts.bounds(offset)[1] <= 0:
                     return self._read(value, At(named))
                 return self._distributed(value, Nearest(named))
@@ -321,7 +321,7 @@ class Normalizer:
                 if named == K:
                     return self.term(value)
                 if (offset := named - K).is_constant:
-                    return self._read(value, Back(-int(offset.constant)))
+                    return self._read(value, Back(whole(-offset.constant)))
                 return self._distributed(value, At(named))
             case Pick(matching, last):
                 return self._picked(value, Pick(self._matching(matching), last))

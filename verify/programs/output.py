@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from fractions import Fraction
 from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
 from verify.programs.normal import Normalizer
+from verify.programs.sizes import common_factor, fraction, is_whole
 from verify.programs.terms import ZERO, Above, Answer, Equal, If, Reciprocal, Say, SayNumber, Term, as_term, term
 
 WHERE = "the output head"
@@ -40,7 +40,7 @@ def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -
                 powers[len(monomial)] += registers.get(i, ZERO) * c
         numbers[family] = (normal.term(powers[0]), normal.term(powers[1]), normal.term(powers[2]))
     words = {
-        word: normal.term(sum((registers[i] * Fraction(w) for i, w in row if i in registers), ZERO))  # type: ignore[arg-type]
+        word: normal.term(sum((registers[i] * fraction(w) for i, w in row if i in registers), ZERO))  # type: ignore[arg-type]
         for word, row in model.specials.items()
     }
     return _Logits(model, numbers, words).answer(normal)
@@ -85,7 +85,7 @@ class _Logits:
         if len(monomial) != 1 or c != 1 or least != low - 1:
             raise Undecided(WHERE, f"the number to say may be below {low}, and no rule takes it apart: {top.order}")
         answers = []
-        for ends in ((least, least), (Fraction(low), most)):
+        for ends in ((least, least), (fraction(low), most)):
             part = normal.knowing(monomial[0], *ends)
             numbers = {f: (part.term(a), part.term(b), part.term(c)) for f, (a, b, c) in self.numbers.items()}
             answers.append(_Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part))
@@ -132,11 +132,11 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
     for divisor in divisors:
         kept = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
         whole = term(kept) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
-    near = term((m, Fraction(round(c))) for m, c in whole.items)
+    near = term((m, c if is_whole(c) else round(c)) for m, c in whole.items)
     if near.is_constant or not normal.facts.is_integer(near):
         return None
-    scale = math.gcd(*(int(c) for _, c in near.items))
-    form = near * Fraction(1, scale)
+    scale = common_factor(c for _, c in near.items)
+    form = near * (1 / scale)
     low, high = normal.facts.bounds(whole - near)
     if -scale < low <= high < 0:
         return as_term(Above(form))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 
 from constructions.istree.graphs import TokenLayout
 from verify.programs.terms import (
@@ -55,7 +54,6 @@ def _equal(a: Term, b: Term) -> Term:
     return as_term(Equal(a - b, Fraction(0)))
 
 
-@cache
 def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = False) -> Answer | None:
     """What should be said at this place of a text, the prompt's end or a vertex of the chain of thought; None if nothing is due.
 

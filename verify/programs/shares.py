@@ -11,6 +11,7 @@ from typing import Protocol
 
 from verify.programs.facts import Facts
 from verify.programs.implied import is_zero
+from verify.programs.sizes import ceiling, floor, fraction, is_whole, span, whole
 from verify.programs.terms import (
     ONE,
     ZERO,
@@ -51,7 +52,7 @@ def denominator(value: Term, normal: Normal) -> Term | None:
     """t with value = 1/t where t ≥ 1, and 0 where t = 0; None if no rule tells it."""
     if value.is_constant:
         c = value.constant
-        return as_term(1 / c if c else 0) if not c or (c > 0 and c.numerator == 1) else None
+        return as_term(1 / c if c else 0) if not c or (c > 0 and is_whole(1 / c)) else None
     found = [_of_product(monomial, normal) if c == 1 else None for monomial, c in value.items]
     bits = [[a for a in monomial if normal.facts.is_bit(a)] for monomial, _ in value.items]
     sure = [t for t in found if t is not None]
@@ -155,7 +156,8 @@ def most(a: Atom, normal: Normal) -> int | None:
     """An upper bound of the denominator, by an invariant; None if none says it. a: a unit fraction, or 0."""
     if isinstance(a, Named):
         found = [most(b, normal) for b in a.of.atoms if not normal.facts.is_bit(b)]
-        return max((m for m in found if m is not None), default=1) if None not in found else None
+        sure = [m for m in found if m is not None]
+        return max(sure, default=1) if len(sure) == len(found) else None
     for group in normal.facts.groups:
         key, count = (normal.everywhere.term(value) for value in (group.key, group.count))
         none = Matching(((key, ZERO),))
@@ -169,11 +171,11 @@ def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) ->
     ends = _difference(x)
     if ends is None or any(inverse(a, normal) is None for a in ends):
         return None
-    bounds = [most(a, normal) for a in ends]
-    if None in bounds or sum((c for c, _ in units), Fraction(0)):
+    bounds = [m for a in ends if (m := most(a, normal)) is not None]
+    if len(bounds) < len(ends) or sum((c for c, _ in units), Fraction(0)):
         return None
-    largest = max(2, *(m for m in bounds if m is not None))
-    if any(abs(b) > Fraction(1, largest * (largest - 1)) for _, b in units):
+    largest = max(2, *bounds)
+    if any(abs(b) > 1 / fraction(largest * (largest - 1)) for _, b in units):
         return None
     at_zero = sum((c * max(b, Fraction(0)) for c, b in units), Fraction(0))
     beyond = sum((c * b for c, b in units), Fraction(0))
@@ -233,10 +235,10 @@ def _of_count(part: Term, last: Atom | None, t: Term | None, equal: Sequence[Equ
         coefficients[len(monomial)] = c
     if coefficients.get(0) or any(a.value < 1 for a in equal):
         return None  # where t = 0, so must be what is asked for
-    start = max([1, *(int(a.value) for a in equal)]) + 1
+    start = max([1, *(whole(a.value) for a in equal)]) + 1
     low, high = facts.bounds(t)
     most = Fraction(0)
-    for m in range(max(2, math.ceil(low)), min(start - 1, math.floor(high)) + 1):
+    for m in span(max(2, ceiling(low)), min(start - 1, floor(high))):
         value = part
         for a in equal:
             value = with_value(value, a, int(a.value == m))

@@ -7,12 +7,13 @@ A term is a polynomial with rational coefficients over atoms; its value at k dep
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
+
+from verify.programs.sizes import common_factor, fraction
 
 Number: TypeAlias = "int | Fraction"
 
@@ -25,7 +26,7 @@ class Term:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self.items)
+        return hash(self.order)
 
     def __hash__(self) -> int:
         return self._hash
@@ -288,8 +289,8 @@ def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
     found: dict[Monomial, Fraction] = {}
     for monomial, c in items:
         key = tuple(sorted(monomial, key=lambda a: a.order)) if len(monomial) > 1 else monomial
-        found[key] = found[key] + c if key in found else c if isinstance(c, Fraction) else Fraction(c)
-    kept = [(monomial, c) for monomial, c in found.items() if c]
+        found[key] = found[key] + c if key in found else fraction(c)
+    kept = [(monomial, fraction(c)) for monomial, c in found.items() if c]
     return Term(tuple(sorted(kept, key=lambda item: tuple(a.order for a in item[0]))))
 
 
@@ -297,7 +298,7 @@ def as_term(value: Term | Atom | Number) -> Term:
     """A number or an atom as a term."""
     if isinstance(value, Term):
         return value
-    return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), Fraction(value))])
+    return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), value)])
 
 
 def unresolved(value: Term) -> Best | None:
@@ -323,10 +324,8 @@ POSITION = Position()
 
 
 def scaled(value: Term) -> tuple[Term, Fraction]:
-    """F and a with value = a·F; the coefficients of F are coprime integers. value: not 0."""
-    scale = Fraction(
-        math.gcd(*(c.numerator for _, c in value.items)), math.lcm(*(c.denominator for _, c in value.items))
-    )
+    """F and a with value = a·F; the coefficients of F are coprime integers, those of n too. value: not 0."""
+    scale = common_factor(c for _, c in value.items) or Fraction(1)
     return value * (1 / scale), scale
 
 

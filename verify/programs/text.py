@@ -8,6 +8,7 @@ from functools import cached_property
 
 from verify.programs.extraction import Program, Stage
 from verify.programs.normal import Normalizer
+from verify.programs.sizes import parts as powers_of_n
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -65,10 +66,11 @@ class Teller:
             value = as_term(Named(name, value)) * scaled(value)[1]
         parts = []
         for monomial, c in sorted(value.items, key=lambda item: not item[0]):
-            product = "·".join(self._powers(monomial, depth))
-            number = "" if abs(c) == 1 and monomial else str(abs(c))
-            shown = f"{number}·{product}" if number and product else number or product
-            parts.append(("−" if c < 0 else "+", shown))
+            for power, part in powers_of_n(c):
+                product = "·".join([*(["n" + _raised(power)] if power else []), *self._powers(monomial, depth)])
+                number = "" if abs(part) == 1 and product else str(abs(part))
+                shown = f"{number}·{product}" if number and product else number or product
+                parts.append(("−" if part < 0 else "+", shown))
         if not parts:
             return "0"
         (sign, first), *others = parts
@@ -76,7 +78,7 @@ class Teller:
 
     def _powers(self, monomial: Monomial, depth: int) -> list[str]:
         powers = {a: monomial.count(a) for a in monomial}
-        return [self._atom(a, depth) + {1: "", 2: "²"}.get(p, f"^{p}") for a, p in powers.items()]
+        return [self._atom(a, depth) + _raised(p) for a, p in powers.items()]
 
     def _atom(self, a: Atom, depth: int) -> str:
         k, j = LETTERS[depth], LETTERS[depth + 1]
@@ -177,6 +179,10 @@ class Teller:
             case If(bit, then, otherwise):
                 first = f"({self.answer(then)})" if isinstance(then, If) else self.answer(then)
                 return f"{first} if {self.condition(bit)}, else {self.answer(otherwise)}"
+
+
+def _raised(power: int) -> str:
+    return {1: "", 2: "²"}.get(power, f"^{power}")
 
 
 def _token(a: NumberOf | IsNumber | IsWord, at: str) -> str:

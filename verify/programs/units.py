@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
+from itertools import chain
 from typing import Protocol
 
 from verify.programs.shares import Normal, step
+from verify.programs.sizes import ceiling, floor, fraction, span
 from verify.programs.terms import ZERO, Above, Monomial, Positive, Term, as_term, term
 
 MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
@@ -41,29 +42,31 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
     """Σ c·max(0, x + b) over the integers that x can be, as a line and exceptions; None if they are many."""
     if not normal.facts.is_integer(x):
         return None if (compared := step(x, units, normal)) is None else normal.term(compared)
-    low, high = (math.floor(end) for end in normal.facts.bounds(x))
-    first, last = math.floor(min(-b for _, b in units)), math.ceil(max(-b for _, b in units))
+    low, high = (floor(end) for end in normal.facts.bounds(x))
+    first, last = floor(min(-b for _, b in units)), ceiling(max(-b for _, b in units))
     slope, shift = sum(c for c, _ in units), sum(c * b for c, b in units)
-    inside = range(max(low, first), min(high, last) + 1)
-    if len(inside) > MOST_POINTS:
+    begin, end = max(low, first), min(high, last)
+    if end - begin >= MOST_POINTS:
         return None
+    inside = span(begin, end)
     found: list[tuple[int, Term]] = []
     for a, d in ((slope, shift), (Fraction(0), Fraction(0))):
-        points = list(inside)
-        if (a, d) != (0, 0):
-            points += range(low, min(first, low + MOST_POINTS))
-        if (a, d) != (slope, shift):
-            points += range(max(last + 1, high - MOST_POINTS), high + 1)
-        values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) - a * i - d for i in points}
-        exceptions = {i: v for i, v in values.items() if v}
+        outside = [(low, first - 1)] * ((a, d) != (0, 0)) + [(last + 1, high)] * ((a, d) != (slope, shift))
+        if any(right - left > MOST_EXCEPTIONS for left, right in outside):
+            continue  # there it is another line, which meets this one once at most
+        points = [*inside, *chain.from_iterable(span(*ends) for ends in outside)]
+        exceptions = [(i, v) for i in points if (v := _added(units, i) - a * i - d)]
         if len(exceptions) <= MOST_EXCEPTIONS:
-            line = sum((normal.equal(x, Fraction(i)) * v for i, v in exceptions.items()), x * a + d)
+            line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), x * a + d)
             found.append((len(exceptions), line))
     if not slope and shift:  # a step
-        values = {i: sum((c * max(i + b, Fraction(0)) for c, b in units), Fraction(0)) for i in inside if i < last}
         line = as_term(Above(x + (1 - last))) * shift
-        exceptions = {i: v for i, v in values.items() if v}
+        exceptions = [(i, v) for i in inside if i < last and (v := _added(units, i))]
         if len(exceptions) <= MOST_EXCEPTIONS:
-            line = sum((normal.equal(x, Fraction(i)) * v for i, v in exceptions.items()), line)
+            line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), line)
             found.append((len(exceptions) + 1, line))
     return min(found, key=lambda line: line[0])[1] if found else None
+
+
+def _added(units: list[tuple[Fraction, Fraction]], x: int) -> Fraction:
+    return sum((c * max(x + b, Fraction(0)) for c, b in units), Fraction(0))

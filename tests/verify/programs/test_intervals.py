@@ -1,0 +1,214 @@
+"""One verdict for every n of an interval, against each n by itself, and against exact runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from constructions.layers import Transformer
+from constructions.retrieval.task import Question
+from constructions.wiring.wired import Wired
+from tests.verify.programs.test_explain import wrong_words
+from tests.verify.programs.test_terms import ATOMS, sums
+from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized
+from verify.certificates.document import CERTIFIED
+from verify.certificates.hard_inputs import wired_of
+from verify.certificates.ideal import IdealModel
+from verify.certificates.model import Model, described
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.symbolic import Size, symbol
+from verify.explain import main
+from verify.programs.document import explained, explanation
+from verify.programs.facts import Facts
+from verify.programs.interpreter import Input
+from verify.programs.intervals import _at, intervals, pieces
+from verify.programs.normal import Normalizer
+from verify.programs.sizes import ceiling, floor, fraction, is_never_whole, is_whole
+from verify.programs.terms import Atom, Term, term
+from verify.programs.witness import questions, tokens_of
+
+LARGEST = 16
+WIDE = (("index", "transformer"), ("recall", "transformer"))
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS)
+def test_every_n_is_in_one_interval_that_says_what_this_n_says(name: str, model: str) -> None:
+    least = 4 if (name, model) in WIDE else 11
+    found = list(intervals(Subject(name, least, model=model, last=LARGEST)))
+    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(least, LARGEST + 1))
+    assert any(i.high - i.low >= 2 for i in found)
+    for interval in found:
+        assert interval.document["verdict"] == CERTIFIED
+        if interval.low < interval.high:
+            own = explanation(Subject(name, interval.high, model=model))
+            assert own["answers"] == interval.document["answers"] == interval.document["task"]
+
+
+def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
+    """Whether each n is certified, up to the first that is not: the least one of its interval."""
+    told: dict[int, bool] = {}
+    for interval in pieces(subject, model, subject.n, last):
+        holds = interval.document["verdict"] == CERTIFIED
+        told |= dict.fromkeys(range(interval.low, interval.high + 1) if holds else [interval.low], holds)
+    return told
+
+
+def as_model(subject: Subject, wired: Wired, changed: Transformer) -> Model:
+    return described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, subject.n))
+
+
+@pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])
+def test_a_changed_weight_is_certified_of_an_interval_only_if_it_is_of_each_n(name: str, model: str) -> None:
+    draw, subject = random.Random(f"{name} {model}"), Subject(name, 8, model=model)
+    high = min(sized(subject, 12)[2], 12)
+    wired = {n: wired_of(replace(subject, n=n)) for n in range(8, high + 1)}
+    every = [(place, change) for place in places(wired[8].model) for change in CHANGES]
+    for place, change in draw.sample(every, 2):
+        changed = {n: mutant(w.model, place, change, float(w.arithmetic.format.quantum)) for n, w in wired.items()}
+        weights = {n: as_model(replace(subject, n=n), wired[n], changed[n]) for n in wired}
+        for n, holds in verdicts(subject, weights[8], high).items():
+            one = replace(subject, n=n)
+            assert (explained(one, weights[n], language_of(one))["verdict"] == CERTIFIED) == holds, (place, change, n)
+            for question in draw.sample(list(questions(one)), 2 * holds):
+                assert not wrong_words(one, wired[n], IdealModel(changed[n]), question), (place, change, n)
+
+
+def test_what_only_large_n_break_is_certified_up_to_there() -> None:
+    """The scores that a small n needs are wired for more: a mismatch costs too little, first of all at the largest n."""
+    subject = Subject("recall", 4)
+    model, far = model_of(subject), 64
+    told = verdicts(subject, model, far)
+    first_wrong = max(told)
+    assert 4 < first_wrong < far
+    assert not told[first_wrong]
+    for n in (first_wrong - 1, first_wrong):
+        one = replace(subject, n=n)
+        own = explained(one, _at(model, one), language_of(one))
+        assert (own["verdict"] == CERTIFIED) == told[n] == (n < first_wrong)
+
+
+@pytest.mark.parametrize("name", ["index", "recall"])
+def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: str) -> None:
+    """(n − 7)·c in place of a c, from n = 8 on; if only scores are larger for it, nothing is wrong."""
+    subject, refused = Subject(name, 8), 0
+    model, _, high = sized(subject, 12)
+    many = sum(1 for layer in model.layers for _ in layer.weights())
+    for which in random.Random(name).sample(range(many), 3):
+        places = iter(range(many))
+        grown = [lambda w: (atom("n") - 7) * w if next(places) == which else w]  # noqa: B023
+        changed = replace(model, layers=tuple(layer.changed(grown[0]) for layer in model.layers))
+        told = verdicts(subject, changed, high)
+        refused += not all(told.values())
+        for n in (n for n, holds in told.items() if holds):
+            one = replace(subject, n=n)
+            assert explained(one, _at(changed, one), language_of(one))["verdict"] == CERTIFIED, (which, n)
+    assert refused
+
+
+def test_a_threshold_of_istree_that_is_right_at_the_least_n_alone_is_refused() -> None:
+    subject = Subject("istree", 26, lean=True)
+    model, _, high = sized(subject, 30)
+    assert high == 27
+    fixed = constant(1) - atom("n") * 3
+    assert fixed in [w for layer in model.layers for w in layer.weights() if isinstance(w, Polynomial)]
+    changed = replace(
+        model, layers=tuple(layer.changed(lambda w: 1 - 3 * 26 if w == fixed else w) for layer in model.layers)
+    )
+    assert not verdicts(subject, changed, high)[26]
+
+
+POLYNOMIALS = st.lists(st.fractions(-4, 4, max_denominator=2), min_size=1, max_size=3)
+
+
+@settings(max_examples=50)
+@given(POLYNOMIALS, POLYNOMIALS, st.integers(4, 9))
+def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], low: int) -> None:
+    n = symbol(low, 12)
+    one, other = (sum((n**i * c for i, c in enumerate(found)), n * 0) for found in (top, under))
+    if not other:
+        return
+    quotient, floors = one / other, dict[Any, Any].fromkeys((floor, ceiling))
+    told = is_whole(quotient), is_never_whole(quotient), fraction(quotient)
+    for way in floors if quotient.under.is_constant else ():
+        floors[way] = way(quotient)
+    for m in range(low, n.sizes.high + 1):
+        value = at(quotient, m)
+        assert value == at(told[2], m)
+        assert not told[0] or value.denominator == 1
+        assert not told[1] or value.denominator > 1
+        assert all(found is None or at(found, m) == way(value) for way, found in floors.items())
+
+
+def at(value: Any, n: int) -> Fraction:
+    """Of a number that may depend on n."""
+    if not isinstance(value, Size):
+        return Fraction(value)
+    top, under = (p.substitute({"n": constant(n)}).constant for p in (value.top, value.under))
+    return Fraction(top) / under
+
+
+def changed(part: Any, change: Callable[[Fraction], Fraction]) -> Any:
+    """A term with other numbers."""
+    match part:
+        case Term(items):
+            return term((changed(monomial, change), change(c)) for monomial, c in items)
+        case Atom():
+            return type(part)(*(changed(getattr(part, name), change) for name in part.__dataclass_fields__))
+        case tuple():
+            return tuple(changed(one, change) for one in part)
+        case Fraction():
+            return change(part)
+    return part
+
+
+LAST = 6
+NUMBERS = {3: lambda n: n, -3: lambda n: n * Fraction(1, 2) - 1, 2: lambda n: n * 3 - 2, -2: lambda n: 5 - n}
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> tuple[int, list[str]]:
+    n = draw(st.integers(4, LAST))
+    number = st.integers(1, n)
+    return n, Question(tuple(draw(st.lists(number, max_size=n))), (draw(number), draw(st.integers(0, n)))).words()
+
+
+@settings(max_examples=20)
+@given(sums(ATOMS), st.lists(prompts(), min_size=4, max_size=4))
+def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, list[str]]]) -> None:
+    n = symbol(4, LAST)
+    symbolic = changed(value, lambda c: NUMBERS[int(c)](n) if c in NUMBERS else c)
+    facts = Facts.everywhere(language_of(Subject("counting", n)))
+    normal, ends = Normalizer(facts).term(symbolic), facts.bounds(symbolic)
+    event(f"up to {n.sizes.high}")
+    for size, words in texts:
+        if size <= n.sizes.high:
+            run = Input(tokens_of(words))
+            before, behind = (changed(found, lambda c: at(c, size)) for found in (symbolic, normal))  # noqa: B023
+            for k in range(1, len(words) + 1):
+                assert run.value(behind, k) == run.value(before, k)
+                assert at(ends[0], size) <= run.value(before, k) <= at(ends[1], size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["index", "--n", "4-1000"], 0, "index, n = 4 … 1000: the program is the task, for every input"),
+        (["index", "--all-n", "--n", "5"], 0, "index, n = 5 … 18446744073709551616: the program is the task"),
+        (["index", "--n", "3-9"], 3, "at least 4"),
+        (["index", "--n", "9-4"], 2, "9 is above 4"),
+        (["index", "--n", "4-"], 2, "is not a whole number"),
+        (["counting", "--all-n", "--printed", "count-margin"], 2, "as repaired or lean"),
+    ],
+)
+def test_the_command(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == code
+    printed = capsys.readouterr()
+    assert says in (printed.err if code == 2 else printed.out)

@@ -1,0 +1,138 @@
+"""One program for every n of an interval: n is a symbol in the weights, in the inputs and in the task.
+
+The extraction and the comparison are those of one n. What they ask of a number that depends on n (is it positive, is it above
+another one) is answered as at the interval's least n, and the interval is cut to where the answer is proved to be the same; what is
+left of it is explained anew. So each rule is applied where its conditions hold for every n, and what it replaces by an equal term
+is equal for every n.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from verify.certificates.building import FEW, LEAST, RETRIEVERS, Subject, families_of, graphs, language_of, sized
+from verify.certificates.document import CERTIFIED, REFUSED
+from verify.certificates.domains import SIZE
+from verify.certificates.language import Bound, Consecutive, Language
+from verify.certificates.model import Model, first_difference
+from verify.certificates.polynomial import Polynomial, constant
+from verify.certificates.rows import Weight
+from verify.certificates.symbolic import Size, symbol
+from verify.programs.document import Json, asked, explained, explanation
+from verify.programs.sizes import fraction
+
+TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """n from low to high have this document, in which numbers may depend on n; digest: of their weights and precisions."""
+
+    low: int
+    high: int
+    digest: str
+    document: Json
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"n = {self.low} … {self.high}" if self.low < self.high else f"n = {self.low}"
+
+
+def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda interval: None) -> Json:
+    """The document; of a subject for every n up to `last`: of each interval the verdict, up to one that is not certified.
+
+    The answers are those of the last interval. tell: called with each. Raises ValueError for a subject that makes no sense.
+    """
+    if not subject.last or subject.n < LEAST:
+        return explanation(replace(subject, last=0))
+    found: Json = {**asked(subject), "n": [str(subject.n), str(subject.last)], "intervals": []}
+    for interval in intervals(subject):
+        tell(interval)
+        document = interval.document
+        one = {"n": [str(interval.low), str(interval.high)], "weights_sha256": interval.digest}
+        found["intervals"].append({**one, **{key: document.get(key, "") for key in ("program_sha256", "verdict")}})
+        found |= {key: document[key] for key in TOLD if key in document}
+        if found["verdict"] != CERTIFIED:
+            found["where"] = f"{interval.text}, {document['where']}"
+    digests = " ".join(interval["weights_sha256"] for interval in found["intervals"])
+    return {**found, "weights_sha256": hashlib.sha256(digests.encode()).hexdigest()}
+
+
+def intervals(subject: Subject) -> Iterator[Interval]:
+    """Covers all n of the subject, up to `last`; if one is not certified, it is the last one."""
+    low, subject, end = subject.n, replace(subject, last=0), subject.last
+    model, _, high = sized(subject, end)
+    while True:
+        digest = hashlib.sha256(model.digest.encode())
+        other, further = model, high
+        while high < end:  # p is nothing to exact arithmetic
+            other, _, further = sized(replace(subject, n=high + 1), end)
+            if first_difference(model, other):
+                break
+            digest.update(other.digest.encode())
+            high = further
+        for interval in pieces(subject, model, low, high):
+            yield replace(interval, digest=digest.hexdigest())
+            if interval.document["verdict"] != CERTIFIED:
+                return
+        if high >= end:
+            return
+        low, model, high = high + 1, other, further
+
+
+def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Interval]:
+    """As `intervals`, of a model that stands for each of these n."""
+    while low <= high:
+        one = replace(subject, n=low)
+        last, document = low, None
+        if low < high:
+            n: Any = symbol(low, high)
+            symbolic = replace(subject, n=n)
+            document = explained(symbolic, *_sized(symbolic, model, (low, high)))
+            last = n.sizes.high
+        if document is None or document["verdict"] != CERTIFIED:
+            single = explained(one, _at(model, one), language_of(one))
+            if document is None or single["verdict"] == REFUSED:  # an input is of one n
+                last, document = low, single
+        yield Interval(low, last, model.digest, document)
+        if document["verdict"] != CERTIFIED:
+            return
+        low = last + 1
+
+
+def _sized(subject: Subject, model: Model, ends: tuple[int, int]) -> tuple[Model, Language]:
+    """The model and its inputs, where n is the subject's symbol."""
+    n: Any = subject.n
+    found = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
+    language = language_of(subject) if subject.construction in RETRIEVERS else graphs(subject, *ends)
+
+    def bound(value: Bound) -> Any:
+        return fraction(Size(value, n.sizes)) if isinstance(value, Polynomial) else value
+
+    places = tuple(
+        replace(p, low=bound(p.low), high=bound(p.high), numbers=(bound(p.numbers[0]), bound(p.numbers[1])))
+        for p in language.places
+    )
+    invariants = (replace(i, most=bound(i.most)) if isinstance(i, Consecutive) else i for i in language.invariants)
+    return found, replace(language, places=places, invariants=tuple(invariants))
+
+
+def _at(model: Model, subject: Subject) -> Model:
+    """The model of one n."""
+    size = {SIZE: constant(subject.n)}
+    return _changed(model, subject, lambda w: w.substitute(size).constant if isinstance(w, Polynomial) else w)
+
+
+def _changed(model: Model, subject: Subject, change: Callable[[Weight], Weight]) -> Model:
+    """With other weights, and the numbers of the subject's vocabulary."""
+    families = dict(model.families)
+    for one in families_of(subject, FEW):
+        families[one.family] = replace(families[one.family], low=one.low, high=one.high)
+    words = {word: tuple((i, change(w)) for i, w in row) for word, row in model.specials.items()}
+    position = tuple((i, change(w)) for i, w in model.position)
+    layers = tuple(layer.changed(change) for layer in model.layers)
+    return replace(model, families=families, specials=words, position=position, layers=layers)

@@ -1,0 +1,60 @@
+"""Numbers in programs, which may depend on the size n where one program is of every n of an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from verify.certificates.polynomial import Number
+from verify.certificates.symbolic import Size
+
+
+def fraction(value: Number) -> Fraction:
+    """The number; one that does not depend on n is a plain one."""
+    if isinstance(value, Size):
+        return value.settled
+    return value if isinstance(value, Fraction) else Fraction(value)
+
+
+def floor(value: Number) -> int:
+    """Rounded down: a polynomial of n if that is whole, else one number."""
+    return value // 1 if isinstance(value, Size) else math.floor(value)
+
+
+def ceiling(value: Number) -> int:
+    """Rounded up, likewise."""
+    return -floor(-value)
+
+
+def whole(value: Number) -> int:
+    """An integer as an int; where it depends on n, the interval is cut to where it is one number."""
+    return round(value)
+
+
+def span(low: int, high: int) -> list[int]:
+    """The integers from low to high, whose number is one on the interval."""
+    return [low + i for i in range(whole(high - low) + 1)]
+
+
+def is_whole(value: Number) -> bool:
+    """Whether it is seen to be an integer at every n."""
+    return value.is_whole if isinstance(value, Size) else value.denominator == 1
+
+
+def is_never_whole(value: Number) -> bool:
+    """Whether it is seen to be an integer at no n."""
+    return value.is_never_whole if isinstance(value, Size) else value.denominator != 1
+
+
+def parts(value: Number) -> list[tuple[int, Number]]:
+    """Powers of n and their coefficients, the largest power first; of a quotient no more is told than that it is one."""
+    if not isinstance(value, Size) or not value.under.is_constant:
+        return [(0, value)]
+    return sorted(((len(monomial), c) for monomial, c in value.polynomial.terms.items()), reverse=True)
+
+
+def common_factor(values: Iterable[Number]) -> Fraction:
+    """The largest number that all are whole multiples of, as are the coefficients of n in them."""
+    found = [c for value in values for _, c in parts(value) if not isinstance(c, Size)]
+    return Fraction(math.gcd(*(c.numerator for c in found)), math.lcm(*(c.denominator for c in found)))

@@ -19,7 +19,18 @@ from tests.verify.test_reductions import by_text, reaches_all
 from verify import pigeonhole
 from verify.framework.proofs import load
 from verify.kernel import Rejected
-from verify.oracles.lower_bounds import BESIDE_ORACLE, COUNTING, INDEX, ISTREE, NGRAM, RECALL, LowerBound, loop, written
+from verify.oracles.lower_bounds import (
+    BESIDE_ORACLE,
+    COUNTING,
+    INDEX,
+    ISTREE,
+    NGRAM,
+    RECALL,
+    TURING,
+    LowerBound,
+    loop,
+    written,
+)
 from verify.oracles.reductions import inputs, written_as
 from verify.pigeonhole import check
 from verify.table import Outcome, cells
@@ -112,10 +123,13 @@ def test_the_table_says_as_many_bits() -> None:
         "Counting": COUNTING,
         "IsTree": ISTREE,
         "Index with an oracle for recall": BESIDE_ORACLE,
+        "Turing machines": TURING,
     }
     said = {cell.task: cell.basis.how for cell in cells([]) if cell.basis.outcome is Outcome.IMPOSSIBLE}
-    for task, bound in tasks.items():
-        assert said[task] == f"needs {bound.theorem['bits'].replace('size', 'n').replace('-', '−')} bits"
+    assert said == {
+        task: f"needs {bound.theorem['bits'].replace('size', 'n').replace('-', '−')} bits"
+        for task, bound in tasks.items()
+    }
 
 
 def test_an_oracle_for_recall_says_the_same_of_all_x() -> None:

@@ -231,7 +231,7 @@ class Check:
             self._refute(Sampled(range, precision, seen.cases, seen.n_max, stopped=True), *found, predicate)
 
     def proved(self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "") -> None:
-        """Theorems with their proofs, for `verify.kernel` or `verify.pigeonhole`. One that is rejected leaves the claim undecided.
+        """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
         by: which argument, for people. range: what the theorems say, all together.
         """

@@ -109,7 +109,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proved(Evidence):
-    """Theorems whose proofs `verify.kernel` has checked, or `verify.pigeonhole` with it. by: which argument. theorem: the first.
+    """Theorems whose proofs `verify.kernel` has checked, alone or below another checker. by: which argument. theorem: the first.
 
     theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
     """

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify import kernel, pigeonhole
+from verify import halting, kernel, pigeonhole
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural, write_whole
 
@@ -27,7 +27,8 @@ def beside(witnesses: Path) -> Path:
 
 def check(theorem: Json, proof: Json) -> None:
     """By the checker whose language the theorem is in. Raises kernel.Rejected."""
-    (pigeonhole if isinstance(theorem, dict) and "task" in theorem else kernel).check(theorem, proof)
+    task = theorem.get("task") if isinstance(theorem, dict) else None
+    (kernel if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
 
 
 def stated(theorem: Json) -> str:

@@ -1,4 +1,4 @@
-"""The lower bounds for all n, as theorems for `verify.pigeonhole`, and where to look for their proofs.
+"""The lower bounds for all n, as theorems for `verify.pigeonhole` and `verify.halting`, and where to look for their proofs.
 
 Nothing of the proofs is trusted: what is found wrongly is rejected there. The theorems are what is shown.
 """
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import CodeType
 
+from verify import halting, pigeonhole
 from verify.framework.claim import Json
 from verify.oracles.linear_proofs import by_combination
 from verify.oracles.proofs import Shown
-from verify.pigeonhole import obligations
 
 Item = tuple[int, ...]
 
@@ -28,7 +28,8 @@ class LowerBound:
 
     def with_proof(self) -> Shown:
         """The theorem and a proof. ValueError if none is found."""
-        steps = [by_combination(owed) for owed in obligations(self.theorem, self.hints)]
+        checker = halting if self.theorem["task"] == "turing" else pigeonhole
+        steps = [by_combination(owed) for owed in checker.obligations(self.theorem, self.hints)]
         return self.theorem, {"hints": self.hints, "steps": steps}
 
 
@@ -124,6 +125,30 @@ BESIDE_ORACLE = LowerBound(
             "start": [0, []],
             "keys": [["1", [0, []], [1, []]], ["3", [1, []], [2, []]], ["2", [2, []], [3, []]]],
         },
+    },
+)
+TURING = LowerBound(
+    {
+        "task": "turing",
+        "machine": "0LB1RA2RA3RA4RA_---1RN2RY0LC4LB_---4RA4RA3LC4LC",
+        "for": {"n": 1},
+        "size": "2*n",
+        "bits": "size/2",
+        "alice": [loop("i", "n", ["x[i] + 1"])],
+        "bob": [loop("j", "n - k", ["3"])],
+        "answers": ["N", "Y"],
+    },
+    {
+        "before": ["over"],
+        "now": {
+            "state": "A",
+            "facing": "R",
+            "left": [["a", "1", "n - t"], ["4", "1", "t"]],
+            "right": [["3", "1", "n - k - t"]],
+        },
+        "rounds": "n - k",
+        "round": ["over", "step", "step", "over", "over", "step", "over"],
+        "behind": ["step", "over"],
     },
 )
 

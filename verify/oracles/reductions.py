@@ -10,7 +10,7 @@ k, a model that is always right has two states. At one position it has at least 
 answers, one for each k, among the x whose words end there (`states_needed`). If these are 2^n, then Λ numbers of p bits
 hold Λp ≥ n bits.
 So far this is a person's argument. That the right answers tell Bob x_k, for every n, x and k, is proved: these prompts stand in
-`verify.oracles.lower_bounds` as data, and `verify.pigeonhole` checks the proofs.
+`verify.oracles.lower_bounds` as data, and `verify.pigeonhole` checks the proofs, `verify.halting` that of Turing machines.
 What this proves: the bound for exact, deterministic models, whatever their transition, size and precision are.
 What it does not: anything about models that may err or toss coins, or that see Alice's words again, by attention or by a
 search.
@@ -132,6 +132,8 @@ def written_as(theorem: Json, x: Bits, k: int, **sizes: int) -> Words:
     alice, bob = (list(written(theorem[who], values, x)) for who in ("alice", "bob"))
     if theorem["task"] == "istree":
         return (START, *(word for u, v in (*alice, *bob) for word in edge_words((u, v))))
+    if theorem["task"] == "turing":
+        return (START, *(str(digit) for (digit,) in (*alice, *bob)))
     threshold = (0,) if theorem["task"] == "counting" else ()
     return _sequence([token for (token,) in alice]) + _query(*(token for (token,) in bob), *threshold)
 

@@ -92,6 +92,8 @@ def _command(argv: Sequence[str]) -> int:
     if args.what is None:
         raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
     if args.what.endswith(".safetensors"):
+        if args.all_n or args.n:
+            raise cli.CommandError("an exported model is of one n, which its sidecar says")
         try:
             with cli.usage_errors():
                 subject, model, language = read(Path(args.what))
@@ -111,6 +113,8 @@ def _command(argv: Sequence[str]) -> int:
     if lean and (args.what != "istree" or printed):
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
     n, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
+    if args.all_n and last:
+        raise cli.CommandError("--all-n ends at 2^64; with it, --n is the first n alone")
     last = LARGEST_N if args.all_n else last
     if last and printed:
         raise cli.CommandError(
@@ -161,7 +165,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if several:
-        print(f"  in {len(several)} intervals: above, what is said is that of the last one")
+        count = f"{len(several)} intervals; the answers above are of the last one" if several[1:] else "one interval"
+        print(f"  in {count}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

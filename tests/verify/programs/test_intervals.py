@@ -204,6 +204,8 @@ def test_a_normal_form_is_equal_for_each_n(value: Term, texts: list[tuple[int, l
         (["index", "--all-n", "--n", "5"], 0, "index, n = 5 … 18446744073709551616: the program is the task"),
         (["index", "--n", "3-9"], 3, "at least 4"),
         (["index", "--n", "9-4"], 2, "9 is above 4"),
+        (["index", "--n", "4-9", "--all-n"], 2, "the first n alone"),
+        (["index.safetensors", "--all-n"], 2, "of one n"),
         (["index", "--n", "4-"], 2, "is not a whole number"),
         (["counting", "--all-n", "--printed", "count-margin"], 2, "as repaired or lean"),
     ],

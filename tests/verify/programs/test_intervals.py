@@ -128,7 +128,7 @@ def test_a_threshold_of_istree_that_is_right_at_the_least_n_alone_is_refused() -
 POLYNOMIALS = st.lists(st.fractions(-4, 4, max_denominator=2), min_size=1, max_size=3)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(POLYNOMIALS, POLYNOMIALS, st.integers(4, 9))
 def test_numbers_that_depend_on_n(top: list[Fraction], under: list[Fraction], low: int) -> None:
     n = symbol(low, 12)

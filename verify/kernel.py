@@ -89,8 +89,8 @@ class Checker:
     def __init__(self, theorem: Any) -> None:
         if set(theorem) != {"for_all", "given", "show"}:
             reject("a theorem has for_all, given and show")
-        self.kinds: Mapping[str, str] = dict(theorem["for_all"])
-        if not all(type(name) is str and kind in ("real", "integer") for name, kind in self.kinds.items()):
+        self.kinds: Mapping[str, str] = theorem["for_all"]
+        if not all(name.isidentifier() and kind in ("real", "integer") for name, kind in self.kinds.items()):
             reject("a variable is real or integer")
         self.variables: dict[str, Polynomial] = {name: {((name, 1),): Fraction(1)} for name in self.kinds}
         self.facts: list[Fact] = []
@@ -266,7 +266,8 @@ class Checker:
 
 
 def parsed(text: Any) -> ast.expr:
-    return ast.parse(text, mode="eval").body if type(text) is str else reject(f"no text: {text!r}")
+    plain = text if type(text) is str and text.isascii() and "#" not in text else reject(f"no text: {text!r}")
+    return ast.parse(plain, mode="eval").body  # what Python reads is all that a person reads
 
 
 def key(polynomial: Polynomial) -> frozenset[tuple[Monomial, Fraction]]:

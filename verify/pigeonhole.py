@@ -6,9 +6,9 @@ Source: Theorems 4.6, 4.7 and 5.1, lower bounds. A theorem is a JSON object. Tex
      "alice": [{"for": "i", "to": "n", "do": [{"for": "j", "to": "c - 1", "do": [["i"]]}, ["n + 1 + x[i]"]]}],
      "bob": [{"for": "j", "to": "c - 1", "do": [["k"]]}], "answers": ["n + 1", "n + 2"]}
 
-It says: for all numbers of `for` from the given one on, all bits x[1] … x[n] and each k = 1 … n, what `alice` writes and then
-`bob` is an input of the task, of this size; its right answer is answers[x[k]], and the two differ; `bits`, of the size, is n.
-Alice does not know k, Bob does not know x. x[i] is 0 outside of 1 … n; y[i] is the parity of x[1] … x[i].
+It says: for all numbers of `for` from the given one on, which is at least 1, all bits x[1] … x[n] and each k = 1 … n, what `alice`
+writes and then `bob` is an input of the task, of this size; its right answer is answers[x[k]], and the two differ; `bits`, of the
+size, is n. Alice does not know k, Bob does not know x. x[i] is 0 outside of 1 … n; y[i] is the parity of x[1] … x[i].
 
 What follows: of the 2^n texts that Alice writes, all of one length, any two have words of Bob behind which the right answers
 differ. All that a deterministic recurrent model does there, whatever it thinks, depends on its state, the position and Bob's
@@ -16,8 +16,8 @@ words. If it is always right it has 2^n states at one position, n bits. This ste
 
 The tasks are the methods below. index: the q-th token. ngram: the token behind the first place where the query stands.
 counting: is there a q, so more than 0 of them? istree: items are edges between the vertices 1 … size; is the graph connected,
-with size − 1 edges? Connected: labels that are equal at both ends of each edge are equal everywhere. With "oracle": "recall" a
-model may ask, at any time, what is behind the first place of a token: of Alice's tokens this is the same for all x.
+with size − 1 edges? Connected: labels that are equal at both ends of each edge are equal everywhere. With "oracle": "recall",
+where items are tokens, a model may ask at any time what is behind the first place of one: of Alice's, this is the same for all x.
 
 A proof is {"hints", "steps"}: where to look, and one proof for `verify.kernel` of each theorem that is owed. No hint is trusted:
 a place [number, [values]] is an item of a program with values for its loops; that these are in range is owed as well.
@@ -83,18 +83,19 @@ class Statement:
     """A theorem, and what is owed for it."""
 
     def __init__(self, theorem: Any) -> None:
-        if set(theorem) - {"oracle"} != FIELDS or theorem.get("oracle", "recall") != "recall":
-            reject(f"a theorem has {', '.join(sorted(FIELDS))}, and perhaps an oracle for recall")
-        self.sizes = dict(theorem["for"])
-        if "n" not in self.sizes or not all(fresh(name) for name in self.sizes):
-            reject("the sizes are words, n among them")
-        self.given = [*(f"{name} >= {max(least, 1):d}" for name, least in self.sizes.items()), "1 <= k <= n"]
+        optional = set[str]() if theorem["task"] == "istree" else {"oracle"}  # edges are no tokens
+        if set(theorem) - optional != FIELDS or theorem.get("oracle", "recall") != "recall":
+            reject(f"a theorem has {', '.join(sorted(FIELDS))}, and perhaps an oracle for recall of tokens")
+        self.sizes = sizes = theorem["for"]
+        if "n" not in sizes or not all(fresh(name) and type(low) is int and low > 0 for name, low in sizes.items()):
+            reject("the sizes are words, n among them, each from a whole number >= 1 on")
+        self.given = [*(f"{name} >= {least}" for name, least in sizes.items()), "1 <= k <= n"]
         if "y[" in str(theorem["alice"]):
             self.given.append("y[k] == y[k - 1] + x[k] - 2*y[k - 1]*x[k]")
         self.owed: list[Any] = []
-        self.answers = theorem["answers"]
-        if theorem["task"] in ("counting", "istree") and self.answers != ["NO", "YES"]:
-            reject("the answers are NO and YES")
+        self.answers = ["NO", "YES"] if theorem["task"] in ("counting", "istree") else list(theorem["answers"])
+        if theorem["answers"] != self.answers:
+            reject("the answers are a list, of NO and YES where the task is a question")
         self.alice, self.length = self.laid_out(theorem["alice"], (), BITS)
         self.bob, self.asked = self.laid_out(theorem["bob"], ("k",), ())
         self.size = self.known(theorem["size"])
@@ -106,6 +107,8 @@ class Statement:
             match node:
                 case ast.Name(id=name) if name not in (*self.sizes, *more, *bits):
                     reject(f"{text}: {name} is not known here")
+                case ast.Call():
+                    reject(f"{text}: want a polynomial")
                 case ast.Subscript(value=base) if ast.unparse(base) not in bits:
                     reject(f"{text}: want a bit")
                 case ast.Div() if not divided:

@@ -180,6 +180,29 @@ def test_what_is_false_has_no_proof(stated: Any) -> None:
     assert [proof for proof in simple_proofs(1) if accepted(stated, proof)] == []
 
 
+WIDE = "\N{FULLWIDTH LATIN SMALL LETTER X}"
+READ_OTHERWISE = {
+    "Python reads another letter": ({"x": "integer", WIDE: "real"}, f"{WIDE}*{WIDE} >= {WIDE}"),
+    "Python does not read it": ({"x": "integer"}, "x*x >= x  # and x > 1"),
+    "no name": ({"x": "integer", "y, real x": "integer"}, "x*x >= x"),
+    "one name twice": ([["x", "real"], ["x", "integer"]], "x*x >= x"),
+}
+
+
+@pytest.mark.parametrize("name", READ_OTHERWISE)
+def test_what_a_person_reads_is_what_is_shown(name: str) -> None:
+    """A true theorem, written so that it looks like another one."""
+
+    def leaf(*terms: Any) -> Any:
+        return {"signs": [], "positive": [["1", []]], "sum": terms}
+
+    below, equal = leaf(["1", [0, 0]], ["3", [0]], ["2", []]), leaf(["x - 1", [0]])
+    proof = {"compare": "x", "below": below, "equal": equal, "above": leaf(["1", [0, 0]], ["1", [0]])}
+    check(theorem("x*x >= x", x="integer"), proof)
+    variables, show = READ_OTHERWISE[name]
+    assert not accepted({"for_all": variables, "given": [], "show": show}, proof)
+
+
 @pytest.mark.parametrize(
     ("stated", "find"),
     [

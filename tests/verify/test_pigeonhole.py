@@ -32,7 +32,7 @@ from verify.oracles.lower_bounds import (
     written,
 )
 from verify.oracles.reductions import inputs, written_as
-from verify.pigeonhole import check
+from verify.pigeonhole import check, obligations
 from verify.table import Outcome, cells
 
 BOUNDS = {
@@ -145,6 +145,33 @@ def changed(bound: LowerBound, hints: Any = None, **fields: Any) -> LowerBound:
     return LowerBound({**bound.theorem, **fields}, bound.hints if hints is None else hints)
 
 
+ROOTS_TWICE = (
+    LowerBound(  # true of a graph alone, and few first ends: but behind the word i stands the next edge's root
+        {
+            **ISTREE.theorem,
+            "size": "n + 6",
+            "bits": "size - 6",
+            "alice": [
+                *(["n + 2", "n + 4"], ["n + 3", "n + 5"], ["n + 2", "n + 6"]),
+                loop("i", "n + 1", ["n + 2 + y[i - 1]", "i"]),
+            ],
+        },
+        {
+            "labels": [loop("i", "n + 1", ["y[i - 1]"]), *([label] for label in "01010")],
+            "ends": [
+                *([[[1, []]], [[3, []]]], [[[2, []]], [[4, []]]], [[[1, []]], [[5, []]]]),
+                *([[[1, []], [2, []]], [[0, ["i"]]]], [[[0, ["k"]]], [[0, ["k + 1"]]]]),
+            ],
+            "apart": [[1, []], [2, []]],
+            "root": "n + 2",
+            "walks": [
+                *([[3, ["i"]], [3, ["k"]], [3, ["k + 1"]], [4, []]], [], [[3, ["k"]], [3, ["k + 1"]], [4, []]]),
+                *([[0, []]], [[1, []], [3, ["k"]], [3, ["k + 1"]], [4, []]], [[2, []]]),
+            ],
+            "oracle": {"start": [0, []], "keys": [["n + 2", [0, []], [1, []]], ["n + 3", [1, []], [2, []]]]},
+        },
+    )
+)
 FALSE = {
     "answers turned": changed(INDEX, answers=["2", "1"]),
     "equal answers": changed(INDEX, alice=[loop("i", "n", ["1"])], answers=["1", "1"]),
@@ -158,6 +185,16 @@ FALSE = {
     "one more query": changed(INDEX, bob=[["k"], ["k"]]),
     "queries in a loop": changed(INDEX, bob=[loop("j", "n", ["k"])]),
     "from n = 1 on": changed(INDEX, **{"for": {"n": 1}}),
+    "a loop to −1, from c = 0 on": changed(
+        INDEX,
+        {"at": [2, ["k"]]},
+        **{"for": {"n": 1, "c": 0}},
+        size="n + c",
+        bits="size - c",
+        alice=[loop("j", "c - 1", ["1"]), ["1"], loop("i", "n", ["x[i] + 1"])],
+        bob=[["k + c"]],
+    ),
+    "0 / 0 bits, from n = 0 on": changed(INDEX, **{"for": {"n": 0}}, size="n + 1", bits="(size - 1)**2/(size - 1)"),
     "a value is a key, as printed": changed(
         RECALL, alice=[loop("i", "n", ["i"], ["n + x[i]"])], answers=["n", "n + 1"]
     ),
@@ -183,6 +220,7 @@ FALSE = {
         alice=[loop("i", "n", ["x[i] + 1"], ["3"])],
         bob=[["2*k - 1"]],
     ),
+    "an oracle for recall reads edges": changed(ROOTS_TWICE, oracle="recall"),
 }
 
 
@@ -216,6 +254,11 @@ NO_THEOREMS = {
     "a size that is no number": {"for": {"n": "2"}},
     "a size that Python reads as k": {"for": {"n": 2, "\N{FULLWIDTH LATIN SMALL LETTER K}": 2}},
     "a loop that Python reads as over k": {"alice": [loop("\N{FULLWIDTH LATIN SMALL LETTER K}", "n", ["x[k] + 1"])]},
+    "a size that is true": {"for": {"n": True}, "size": "n + 1", "bits": "size - 1"},
+    "sizes in pairs": {"for": [["n", 1], ["n", 2]]},
+    "answers in one text": {"answers": "12"},
+    "answers by name": {"answers": {"1": "7", "2": "7"}},
+    "a text that Python does not read": {"bits": "size  # 2**n"},
     "another task": {"task": "sorting"},
     "another oracle": {"oracle": "index"},
     "one more field": {"trust": "me"},
@@ -229,6 +272,12 @@ def test_what_is_no_theorem_is_rejected(name: str, stored: dict[str, tuple[Any, 
     assert not accepted({**theorem, **NO_THEOREMS[name]}, proof)
     with pytest.raises((Rejected, ValueError, KeyError, TypeError, AttributeError)):
         changed(INDEX, **NO_THEOREMS[name]).with_proof()
+
+
+def test_a_size_is_no_function() -> None:
+    """The kernel knows relu(1), whatever number relu is."""
+    with pytest.raises(Rejected, match="polynomial"):
+        obligations({**INDEX.theorem, "for": {"n": 2, "relu": 1}, "bob": [["k*relu(1)"]]}, INDEX.hints)
 
 
 def test_fewer_fields_are_no_theorem(stored: dict[str, tuple[Any, Any]]) -> None:

@@ -148,9 +148,8 @@ class FormBuilder:
         if x.low >= 0 or x.high <= 0:
             return x if x.low >= 0 else self.constant(0)
         one = self.numbers.builder.one
-        if x.high == _ends(x.terms, x.constant)[1] and x.high <= 1 << _twos(
-            x.terms.values(), 0
-        ):  # no other value is above 0
+        # No other value is above 0.
+        if x.high == _ends(x.terms, x.constant)[1] and x.high <= 1 << _twos(x.terms.values(), 0):
             reached = [bit if weight > 0 else ~bit for bit, weight in x.terms.items()]
             return self._form([(x.high, all_of(reached, one))], 0, 0, x.high)
 

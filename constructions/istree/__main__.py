@@ -181,7 +181,7 @@ def _graph(args: argparse.Namespace) -> Graph | None:
             raise GraphError("--edges is empty; give --n for a graph without edges")
         else:
             graph = parse_edges(text, args.n)
-    # A vertex is too large, as --n is not.
+    # So large an n comes from a vertex, as that of --n is bounded.
     if graph.n > LARGEST_N and (largest := re.search(rf"\b0*{graph.n}\b", bare)):
         raise CommandError(f"{line_of(largest)}vertex {graph.n} is above {LARGEST_N}, the largest n that is wired here")
     return graph

@@ -110,9 +110,8 @@ def blocks_of(plan: Plan) -> tuple[BlockPlan, ...]:
     """All of them, in order; the print of layers 7 and 8 takes a few more."""
     if plan.says(LAYER_7):
         found = printed.search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
-        another = reg("candidate2") + (plan.n + 1) * (
-            reg("skip") - 1
-        )  # candidate2 counts where candidate1 is the father
+        # candidate2 counts where candidate1 is the father.
+        another = reg("candidate2") + (plan.n + 1) * (reg("skip") - 1)
         search = (*found, BlockPlan((), _choice(plan, "candidate2", another)))
     else:
         search = (_block_7(plan), _block_8(plan))

@@ -12,9 +12,8 @@ from numba import types  # type: ignore[import-not-found,import-untyped,unused-i
 from constructions.engines.incremental.limbs import LIMB, Number, generates, inlined, to_float
 
 MANTISSA, BIAS = 52, 1023  # of a float: bits behind its first one; what is added to its exponent
-ERROR = (
-    2.0**-44
-)  # of a sum of few products of floats that stand for numbers, relative to their sizes; there is room in it
+# Of a sum of few products of floats that stand for numbers, relative to their sizes; there is room in it.
+ERROR = 2.0**-44
 
 
 def bits_of(x: float) -> int:

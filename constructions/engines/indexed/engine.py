@@ -23,11 +23,10 @@ from constructions.engines.indexed.mantissas import Array
 from constructions.layers import Transformer
 from precision.format import Arithmetic, Rounding
 
-FEW_TIMES = 8
+FEW_TIMES = 8  # that a token occurs, of a vocabulary whose keys are hardly forgotten
 CHUNK = 1 << 19  # positions of a run that forgets: many beside the keys that are sorted anew, little memory
-PART = (
-    1 << 16
-)  # positions at a time: enough that numpy's calls cost little beside its loops, few enough to stay in the caches
+# Positions at a time: enough that numpy's calls cost little beside its loops, few enough to stay in the caches.
+PART = 1 << 16
 
 
 @dataclass(frozen=True)

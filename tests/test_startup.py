@@ -67,10 +67,12 @@ def test_a_command_imports_what_it_uses(command: tuple[str, ...], used: tuple[st
     assert imported(*command) & HEAVY == set(used)
 
 
+# Threads that are not Python's: a slow command has one that shows how far it is.
 AT_EXIT = """
-import atexit, os, sys
+import atexit, os, sys, threading
 said = sys.stderr
-atexit.register(lambda: print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"), file=said))
+others = lambda: len(os.listdir("/proc/self/task")) - threading.active_count() + 1
+atexit.register(lambda: print(others(), os.environ.get("OPENBLAS_NUM_THREADS"), file=said))
 """
 
 

@@ -171,7 +171,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "outside" in capsys.readouterr().out
 
 
-def test_a_run_that_deviates_is_refuted_where_it_does(
+def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oracle is broken here, not the model: what differs first is named."""
@@ -182,8 +182,11 @@ def test_a_run_that_deviates_is_refuted_where_it_does(
         tokens[7] += 1
         return tokens
 
+    command = ["--machine", BB2, "--steps", "6", "--engine", "indexed"]
+    assert main(command) == 0
+    whole_run = capsys.readouterr().out.splitlines()[0]
     monkeypatch.setitem(MODELS, "hybrid", replace(MODELS["hybrid"], expected_tokens=broken))  # type: ignore[misc]
-    assert main(["--machine", BB2, "--steps", "6", "--engine", "indexed"]) == 1
+    assert main(command) == 1
     said = capsys.readouterr()
     assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err
-    assert said.out.splitlines()[0] == "@0 1 @0 B → @1 1 @1"
+    assert said.out.splitlines()[0] == whole_run

@@ -305,7 +305,7 @@ def totals(found: Sequence[Cell]) -> str:
     signs = "n: tokens, vertices or cells of the input; to 8: the largest n met; —: nothing is claimed"
     circuit = "circuit: of what is recurrent in a step, over numbers of p bits"
     program = "program: what the weights compute in exact arithmetic is the task, or its search, as defined"
-    cannot = "impossible: inputs that are told apart later need a state each (verify/pigeonhole.py: for all n)"
+    cannot = "impossible: inputs are told apart later (proved for all n), so each needs a state (argued)"
     return "\n".join((counts, signs, cannot, circuit, program))
 
 

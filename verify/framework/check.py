@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from circuits.circuit import Circuit
     from verify.certificates.building import Subject
     from verify.framework.weights import About
+    from verify.induction.theory import Theory
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 
@@ -194,6 +195,16 @@ class Check:
             return None if found is None else Counterexample(difference=str(found))
 
         self._walk(Solved, cases, differ, range, size, precision)
+
+    def follows(self, theory: Theory, *, range: str) -> None:
+        """Each lemma follows from what it uses, by an SMT solver. One that it cannot decide leaves the claim undecided."""
+
+        def refuted(lemma: str) -> Counterexample | None:
+            if doubt := theory.doubt(lemma):
+                raise Undecided(f"{lemma} is not seen to follow from what it uses: z3 says {doubt}")
+            return None
+
+        self._walk(Solved, theory.lemmas, refuted, range, None, "")
 
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""

@@ -144,7 +144,7 @@ class Certified(Searched):
 
 @dataclass(frozen=True)
 class Solved(Searched):
-    """Each case is a pair of circuits, equal on every input: a SAT solver finds none on which they differ."""
+    """Each case is a question that a solver finds no answer to: inputs on which circuits differ, values that belie a lemma."""
 
     kind: ClassVar[str] = "solver"
 

@@ -144,9 +144,13 @@ class _ByNeighbours(_Search):
         return _at(other, (own, self.current), (before, vertex), last=True)
 
     @property
+    def come_from(self) -> Term:
+        """The vertex behind whose edge the search goes on; 0 if it came down from the father."""
+        return self.previous - _equal(self.previous, self.father) * self.previous
+
+    @property
     def step(self) -> Answer:
-        came_down = _equal(self.previous, self.father)
-        following = self.edge_behind(self.previous - came_down * self.previous)
+        following = self.edge_behind(self.come_from)
         return If(_equal(following, self.father), self.onward(self.edge_behind(self.father)), self.onward(following))
 
 

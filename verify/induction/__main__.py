@@ -1,0 +1,49 @@
+"""`python -m verify.induction`: the lemmas behind "for every n", one by one, by a solver; and as SMT-LIB scripts for any other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from constructions.show import cli
+from verify.induction.search import theory
+
+PROG = "python -m verify.induction"
+DESCRIPTION = (
+    "Asks z3 whether each lemma on Algorithm 1's search follows from what it uses, for every n and every graph."
+)
+EPILOG = f"""examples:
+  {PROG}                     each lemma, and what it rests on
+  {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
+
+exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
+    parser.add_argument(
+        "--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be"
+    )
+    folder, made = parser.parse_args(argv).scripts, theory()
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    left = 0
+    for number, name in enumerate(made.lemmas, start=1):
+        if folder is not None:
+            script = folder / f"{number:03}-{name.replace('/', '-')}.smt2"
+            script.write_text(made.question(name), encoding="utf-8")
+        doubt = made.doubt(name)
+        left += bool(doubt)
+        print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
+    print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else 'all follow'}")
+    return cli.UNKNOWN if left else cli.HOLDS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

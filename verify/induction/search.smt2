@@ -1,0 +1,272 @@
+; Lemmas on Algorithm 1's search. What they say all together, and what is argued beside them, stands in search.py.
+;   (axiom NAME formula)          what the text is, or what a function is that exists
+;   (suppose NAME formula)        a case, or what a proof by contradiction starts from
+;   (lemma NAME (FACT …) formula) follows from these facts
+;   (invariant NAME formula)      holds at every vertex of a run; an invariant is supposed, and shown by:
+;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with these symbols in place, in this case
+
+; ---- the text: <s> a ~ b c ~ d …, then vertices; P is the prompt's last position
+(declare-const n Int)
+(declare-fun number (Int) Int)
+(declare-fun |is ~| (Int) Bool)
+(define-fun P () Int (- (* 3 n) 2))
+(define-fun second ((j Int)) Bool (= (mod j 3) 1))
+(define-fun record ((j Int)) Bool (and (<= 4 j (+ P 1)) (not (= (mod j 3) 0))))
+(axiom size (>= n 1))
+(axiom joints (forall ((j Int)) (! (= (|is ~| j) (and (<= 3 j P) (= (mod j 3) 0))) :pattern ((|is ~| j)))))
+(axiom start (= (number 1) 0))
+(axiom numbers (forall ((j Int)) (! (=> (<= 2 j P) (ite (= (mod j 3) 0) (= (number j) 0) (<= 1 (number j) n)))
+  :pattern ((number j)))))
+(axiom no-loop (forall ((j Int)) (! (=> (and (<= 4 j P) (second j)) (not (= (number j) (number (- j 2))))) :pattern ((number j)))))
+(axiom no-edge-twice (forall ((i Int) (j Int)) (! (=> (and (<= 4 i) (< i j) (<= j P) (second i) (second j)) (not (or
+    (and (= (number i) (number j)) (= (number (- i 2)) (number (- j 2))))
+    (and (= (number i) (number (- j 2))) (= (number (- i 2)) (number j))))))
+  :pattern ((number i) (number j)))))
+
+; ---- the step's terms: own, other, previous, father-at … with their definitions as axioms of the same names
+(declare-const k Int)
+(defined-terms)
+
+; ---- records
+(lemma records (size joints numbers own other) (forall ((j Int)) (! (=> (>= j 1) (and
+    (= (own j) (ite (record j) (ite (second j) (number j) (number (- j 3))) 0))
+    (= (other j) (ite (record j) (ite (second j) (number (- j 2)) (number (- j 1))) 0))))
+  :pattern ((own j)) :pattern ((other j)))))
+(lemma ends (size numbers no-loop records) (forall ((j Int)) (! (=> (>= j 1) (ite (record j)
+    (and (<= 1 (own j) n) (<= 1 (other j) n) (not (= (own j) (other j))))
+    (and (= (own j) 0) (= (other j) 0))))
+  :pattern ((own j)) :pattern ((other j)))))
+(lemma none-at-1 (size ends) (and (= (own 1) 0) (= (other 1) 0)))
+(lemma no-record-twice (size numbers no-loop no-edge-twice records) (forall ((i Int) (j Int)) (! (=>
+    (and (>= i 1) (>= j 1) (not (= (own i) 0)) (= (own i) (own j)) (= (other i) (other j)))
+    (= i j))
+  :pattern ((own i) (own j)))))
+(define-fun twin ((j Int)) Int (ite (second j) (+ j 1) (- j 1)))
+(lemma twins (size numbers records) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
+    (and (>= (twin j) 1) (= (own (twin j)) (other j)) (= (other (twin j)) (own j))))
+  :pattern ((own j)))))
+
+; rec: the record of two neighbours, or 0. There is such a function, as there is no record twice.
+(declare-fun rec (Int Int) Int)
+(axiom rec-is (forall ((v Int) (u Int)) (! (or (= (rec v u) 0)
+    (and (>= (rec v u) 1) (= (own (rec v u)) v) (= (other (rec v u)) u)))
+  :pattern ((rec v u)))))
+(axiom rec-of-all (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0))) (= (rec (own j) (other j)) j)) :pattern ((own j)))))
+
+; next: the first record of a vertex behind i, or 0. There is such a function, as one of some integers is the least.
+(declare-fun next (Int Int) Int)
+(axiom next-is (forall ((i Int) (v Int)) (! (=> (>= i 0) (or
+    (and (= (next i v) 0) (forall ((h Int)) (! (=> (< i h) (not (= (own h) v))) :pattern ((own h)))))
+    (and (< i (next i v)) (= (own (next i v)) v)
+      (forall ((h Int)) (! (=> (and (< i h) (< h (next i v))) (not (= (own h) v))) :pattern ((own h)))))))
+  :pattern ((next i v)))))
+
+; ---- what the step's heads find
+(lemma shifted (own other own-before other-before) (forall ((j Int)) (! (=> (>= j 1) (and
+    (= (own-before (+ j 1)) (own j)) (= (other-before (+ j 1)) (other j))))
+  :pattern ((own j)) :pattern ((other j)))))
+(lemma shifted-back (shifted) (forall ((j Int)) (! (=> (>= j 2) (and
+    (= (own-before j) (own (- j 1))) (= (other-before j) (other (- j 1)))))
+  :pattern ((own-before j)) :pattern ((other-before j)))))
+(lemma nothing-before-1 (other-before) (= (other-before 1) 0))
+(lemma record-before (record-before-at record-before-at-all shifted shifted-back nothing-before-1) (forall ((j Int)) (! (=> (>= j 1)
+    (let ((i (- (record-before-at j) 1))) (or
+      (and (= (other-before (record-before-at j)) 0)
+        (forall ((h Int)) (! (=> (and (<= 1 h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h)))))
+      (and (<= 1 i) (< i j) (= (own i) (own j)) (= (other-before (record-before-at j)) (other i))
+        (forall ((h Int)) (! (=> (and (< i h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h))))))))
+  :pattern ((record-before-at j)))))
+; from(i): the record behind which the head looks for the next one is i, or the head looks for the first one and i is 0
+(define-fun from ((i Int) (u Int) (k Int)) Bool
+  (or (and (= i 0) (= u 0)) (and (>= i 1) (= (own i) (number k)) (= (other i) u))))
+(lemma edge-found (size ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int)) (! (=>
+    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (not (= (edge-at k) 1)))
+    (and (> (edge-at k) 1) (= (edge-at k) (next i (number k)))))
+  :pattern ((edge-at k) (next i (number k))))))
+(lemma edge-not-found (size ends no-record-twice record-before next-is edge-at-all) (forall ((k Int) (i Int)) (! (=>
+    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (= (edge-at k) 1))
+    (= (next i (number k)) 0))
+  :pattern ((edge-at k) (next i (number k))))))
+(lemma edge2-found (size ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int)) (! (=>
+    (and (> k P) (>= (number k) 1) (from i (father k) k) (not (= (edge2-at k) 1)))
+    (and (> (edge2-at k) 1) (= (edge2-at k) (next i (number k)))))
+  :pattern ((edge2-at k) (next i (number k))))))
+(lemma edge2-not-found (size ends no-record-twice record-before next-is edge2-at-all) (forall ((k Int) (i Int)) (! (=>
+    (and (> k P) (>= (number k) 1) (from i (father k) k) (= (edge2-at k) 1))
+    (= (next i (number k)) 0))
+  :pattern ((edge2-at k) (next i (number k))))))
+
+; ---- the run. visit: where a vertex is first said, or 0; some integer is the least. up: the vertex before that, the father.
+(declare-fun visit (Int) Int)
+(define-fun up ((v Int)) Int (ite (= (visit v) (+ P 1)) (- 1) (number (- (visit v) 1))))
+(define-fun seen ((v Int) (k Int)) Bool (and (< P (visit v)) (<= (visit v) k)))
+(define-fun back ((k Int)) Int (ite (= k (+ P 1)) (- 1) (number (- k 1))))
+(axiom visit-of-all (forall ((j Int)) (! (=> (> j P) (and (< P (visit (number j))) (<= (visit (number j)) j))) :pattern ((number j)))))
+(axiom visit-is (forall ((v Int)) (! (or (= (visit v) 0) (and (> (visit v) P) (= (number (visit v)) v))) :pattern ((visit v)))))
+; depth: by recursion, as a father is visited before
+(declare-fun depth (Int) Int)
+(axiom depth-is (forall ((v Int)) (! (and
+    (=> (= (visit v) (+ P 1)) (= (depth v) 0))
+    (=> (> (visit v) (+ P 1)) (= (depth v) (+ 1 (depth (up v))))))
+  :pattern ((visit v)) :pattern ((depth v)))))
+
+; tracked: path, the vertices from the current one up to the root; walked, the last record of a vertex that the search took;
+; count, how many vertices are seen
+(declare-fun path (Int) Bool)
+(declare-fun walked (Int) Int)
+(declare-const count Int)
+(invariant behind-prompt (> k P))
+(invariant vertices (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (<= 1 (number j) n)) :pattern ((number j)))))
+(invariant root (= (number (+ P 1)) 1))
+(invariant fathers (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (and (> (rec v (up v)) 0) (> (rec (up v) v) 0)))
+  :pattern ((visit v)))))
+(invariant heights (forall ((v Int)) (! (=> (seen v k) (>= (depth v) 0)) :pattern ((visit v)))))
+(invariant path-to-here (path (number k)))
+(invariant path-seen (forall ((v Int)) (! (=> (path v) (and (seen v k) (<= (depth v) (depth (number k))))) :pattern ((path v)))))
+(invariant path-levels (forall ((u Int) (v Int)) (! (=> (and (path u) (path v) (= (depth u) (depth v))) (= u v))
+  :pattern ((path u) (path v)))))
+(invariant path-up (forall ((v Int)) (! (=> (and (path v) (not (= v 1))) (and (path (up v)) (= (walked (up v)) (rec (up v) v))))
+  :pattern ((path v)))))
+(invariant come (ite (= (back k) (up (number k)))
+  (= (walked (number k)) 0)
+  (and (= (up (back k)) (number k)) (not (= (back k) 1)) (seen (back k) k) (= (walked (number k)) (rec (number k) (back k))))))
+(define-fun of-tree ((j Int) (k Int)) Bool
+  (or (= (other j) (up (own j))) (and (seen (other j) k) (not (= (other j) 1)) (= (up (other j)) (own j)))))
+(invariant walked-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (<= j (walked (own j)))) (of-tree j k))
+  :pattern ((own j)))))
+(invariant walked-is (forall ((v Int)) (! (>= (walked v) 0) :pattern ((walked v)))))
+(invariant left-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (not (path (own j)))) (of-tree j k))
+  :pattern ((own j)))))
+(invariant children (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (<= (rec (up v) v) (walked (up v)))) :pattern ((visit v)))))
+(invariant length (= (- k P) (- (* 2 count) 1 (depth (number k)))))
+
+; ---- what follows at any vertex c
+(define-fun c () Int (number k))
+(lemma here (size vertices behind-prompt) (and (> k P) (<= 1 c n)))
+(lemma root-seen (root behind-prompt visit-of-all) (and (= (visit 1) (+ P 1)) (seen 1 k)))
+(lemma root-depth (root-seen depth-is) (= (depth 1) 0))
+(lemma here-seen (path-to-here path-seen) (seen c k))
+(lemma seen-fathers (size here vertices root visit-of-all visit-is depth-is) (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1)))
+    (and (> (visit v) (+ P 1)) (seen (up v) k) (< (visit (up v)) (visit v)) (<= 1 (up v) n) (= (depth v) (+ 1 (depth (up v))))))
+  :pattern ((visit v)))))
+(lemma seen-are-vertices (vertices visit-is) (forall ((v Int)) (! (=> (seen v k) (<= 1 v n)) :pattern ((visit v)))))
+(lemma father-here (size here root-seen here-seen seen-fathers) (and (not (= (up c) 0)) (not (= (up c) c))))
+(lemma walked-here (size here come fathers rec-is walked-is ends) (ite (= (back k) (up c))
+  (= (walked c) 0)
+  (and (>= (walked c) 1) (= (own (walked c)) c) (= (other (walked c)) (back k)))))
+
+; ---- the step: along the next edge that does not lead to the father, or up
+(define-fun behind () Int (next (walked c) c))
+(define-fun edge () Int (ite (and (not (= behind 0)) (= (other behind) (up c))) (next behind c) behind))
+(define-fun w () Int (other edge))
+(lemma previous-is (size previous) (forall ((j Int)) (! (=> (> j P) (= (previous j) (back j))) :pattern ((previous j)))))
+(lemma father-is (size here visit-of-all visit-is father-at father-at-all previous-is) (= (father k) (up c)))
+(lemma first-edge (size here father-is previous-is none-at-1 walked-here edge-found edge-not-found)
+  (= (other (edge-at k)) (ite (= behind 0) 0 (other behind))))
+(lemma second-edge (size here father-is none-at-1 walked-here edge2-found edge2-not-found next-is)
+  (=> (and (not (= behind 0)) (= (other behind) (up c))) (= (other (edge2-at k)) (ite (= edge 0) 0 w))))
+(lemma mark (size here visit-of-all visit-is mark-at mark-at-all)
+  (=> (>= (other (edge-at k)) 1) (= (> (mark-at k) P) (seen (other (edge-at k)) k))))
+(lemma mark2 (size here visit-of-all visit-is mark2-at mark2-at-all)
+  (=> (>= (other (edge2-at k)) 1) (= (> (mark2-at k) P) (seen (other (edge2-at k)) k))))
+(lemma edge-is (size here next-is walked-here ends no-record-twice) (and
+  (=> (not (= edge 0)) (and (> edge (walked c)) (record edge) (= (own edge) c) (not (= w (up c)))))
+  (forall ((j Int)) (! (=> (and (> j (walked c)) (= (own j) c) (or (= edge 0) (< j edge))) (= (other j) (up c))) :pattern ((own j))))))
+(lemma step (size here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends)
+  (ite (= edge 0)
+    (ite (= c 1)
+      (and (not says-number) (= says-yes (= k (- (* 5 n) 3))))
+      (and says-number (= says (up c))))
+    (ite (seen w k)
+      (and (not says-number) (not says-yes))
+      (and says-number (= says w)))))
+
+; ---- the induction: at the start, and in both cases in which the run goes on
+(lemma first-word (size) (and begins-number (= begins 1)))
+(suppose starts (and (= k (+ P 1)) (= (number k) 1)))
+(define-fun path-starts ((v Int)) Bool (= v 1))
+(define-fun walked-starts ((v Int)) Int 0)
+(lemma one-seen (size starts visit-of-all visit-is) (and (= (visit 1) (+ P 1))
+  (forall ((v Int)) (! (= (seen v k) (= v 1)) :pattern ((visit v))))))
+(kept starts ((path path-starts) (walked walked-starts) (count 1)) (size starts one-seen depth-is ends))
+
+(suppose goes-on (and says-number (= (number (+ k 1)) says)))
+(suppose down (and (not (= edge 0)) (not (seen w k)) (= (number (+ k 1)) w)))
+(suppose goes-up (and (= edge 0) (not (= c 1)) (= (number (+ k 1)) (up c))))
+(lemma cases (step goes-on)
+  (or (and (not (= edge 0)) (not (seen w k)) (= (number (+ k 1)) w)) (and (= edge 0) (not (= c 1)) (= (number (+ k 1)) (up c)))))
+
+(lemma new-vertex (size here root-seen walked-here down edge-is ends)
+  (and (<= 1 w n) (not (= w 1)) (not (= c w)) (> edge (walked c) (- 1))))
+(lemma new-visit (size here down visit-of-all visit-is new-vertex) (and (= (visit w) (+ k 1)) (= (up w) c)))
+(lemma new-records (here new-vertex edge-is twins rec-of-all) (and (= (rec c w) edge) (> (rec w c) 0)))
+(lemma new-depth (size here new-visit depth-is) (= (depth w) (+ 1 (depth c))))
+(lemma seen-down (size here down new-visit visit-is) (forall ((v Int)) (! (= (seen v (+ k 1)) (or (seen v k) (= v w))) :pattern ((visit v)))))
+(define-fun path-down ((v Int)) Bool (or (path v) (= v w)))
+(define-fun walked-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (walked v))))
+(kept down ((k (+ k 1)) (path path-down) (walked walked-down) (count (+ count 1)))
+  (here down root-seen here-seen new-vertex new-visit new-records new-depth seen-down)
+  (vertices vertices) (root root) (fathers fathers) (heights heights) (path-seen path-seen) (path-levels path-seen path-levels)
+  (path-up path-to-here path-levels path-seen path-up seen-fathers) (walked-edges walked-edges edge-is seen-fathers no-record-twice)
+  (walked-is walked-is) (left-edges left-edges) (children children seen-fathers) (length length))
+
+(lemma father-of-here (goes-up here root-seen here-seen seen-fathers)
+  (and (seen (up c) k) (<= 1 (up c) n) (not (= (up (up c)) c)) (= (depth c) (+ 1 (depth (up c))))))
+(lemma seen-up (goes-up size here father-of-here visit-of-all visit-is) (forall ((v Int)) (! (= (seen v (+ k 1)) (seen v k)) :pattern ((visit v)))))
+(define-fun path-goes-up ((v Int)) Bool (and (path v) (not (= v c))))
+(kept goes-up ((k (+ k 1)) (path path-goes-up))
+  (here goes-up root-seen here-seen father-of-here seen-up)
+  (vertices vertices) (root root) (fathers fathers) (heights heights) (path-to-here path-to-here path-up)
+  (path-seen path-seen path-levels path-to-here) (path-levels path-levels) (path-up path-up path-seen seen-fathers)
+  (come path-up path-to-here seen-fathers) (walked-edges walked-edges) (walked-is walked-is)
+  (left-edges left-edges walked-edges edge-is seen-fathers) (children children seen-fathers) (length length))
+
+; ---- the end. counted: count is the number of vertices seen, which are among 1 … n
+(suppose counted (and (<= count n) (= (= count n) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
+(lemma ends-in-time (size counted length heights here-seen) (<= k (- (* 5 n) 3)))
+
+; over: behind a last return to the root. All edges of the vertices seen are of the tree of fathers.
+(suppose over (and (= edge 0) (= c 1)))
+(lemma all-of-tree (over here root-seen seen-fathers path-to-here path-seen path-levels heights root-depth walked-edges left-edges edge-is ends size)
+  (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (and (of-tree j k) (seen (other j) k))) :pattern ((own j)))))
+(lemma yes-if-all (over step counted length root-depth) (= says-yes (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v))))))
+
+; YES is right: a set of vertices that has the root and is closed under edges misses none. Else let v0 be the one visited first.
+(declare-fun closed (Int) Bool)
+(declare-const v0 Int)
+(suppose misses-one (and (closed 1)
+  (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (closed (own j))) (closed (other j))) :pattern ((own j))))
+  (<= 1 v0 n) (not (closed v0))
+  (forall ((v Int)) (! (=> (and (<= 1 v n) (not (closed v))) (<= (visit v0) (visit v))) :pattern ((visit v))))))
+(suppose yes says-yes)
+(lemma all-seen (over yes yes-if-all) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))
+(lemma father-of-missed (all-seen misses-one seen-fathers) (and (seen v0 k) (not (= v0 1)) (<= 1 (up v0) n) (closed (up v0))))
+(lemma edge-to-missed (father-of-missed fathers rec-is) (and (> (rec (up v0) v0) 0) (= (own (rec (up v0) v0)) (up v0)) (= (other (rec (up v0) v0)) v0)))
+(lemma yes-is-right (misses-one father-of-missed edge-to-missed) false)
+
+; NO at the end is right: the vertices seen are a set that has the root, is closed under edges, and misses one
+(suppose no (and (not says-number) (not says-yes)))
+(lemma no-is-right (over no yes-if-all all-of-tree root-seen) (and (seen 1 k)
+  (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (seen (other j) k)) :pattern ((own j))))
+  (not (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
+
+; NO on the way is right: if the graph is connected, each vertex but the root has an edge to a father or to one nearer to those seen,
+; and all of these edges and the one that closes a cycle are different: n edges, which are too many
+(suppose closes (and (not (= edge 0)) (seen w k)))
+(lemma closing-edge (closes edge-is here root-seen here-seen children rec-of-all ends size seen-fathers)
+  (and (record edge) (= (own edge) c) (not (= (up c) w)) (=> (not (= w 1)) (not (= (up w) c)))))
+(declare-fun link (Int) Int)
+(declare-fun rank (Int) Int)
+(suppose connected (forall ((v Int)) (! (=> (and (<= 1 v n) (not (= v 1))) (and
+    (record (link v)) (= (own (link v)) v) (< (rank (other (link v))) (rank v)) (=> (seen v k) (= (other (link v)) (up v)))))
+  :pattern ((link v)))))
+(define-fun number-of ((j Int)) Int (div (- j 1) 3))
+(lemma edges-are-few (size) (forall ((j Int)) (! (=> (record j) (<= 1 (number-of j) (- n 1))) :pattern ((own j)))))
+(lemma links-differ (size connected records ends) (forall ((u Int) (v Int)) (! (=>
+    (and (<= 2 u n) (<= 2 v n) (not (= u v)))
+    (not (= (number-of (link u)) (number-of (link v)))))
+  :pattern ((link u) (link v)))))
+(lemma none-closes (size connected closing-edge closes here here-seen records ends) (forall ((v Int)) (! (=>
+    (<= 2 v n) (not (= (number-of (link v)) (number-of edge))))
+  :pattern ((link v)))))
+(lemma answers (step) (=> (not says-number) (or (and (= edge 0) (= c 1)) (and (not (= edge 0)) (seen w k)))))

@@ -1,0 +1,165 @@
+"""Lemmas in SMT-LIB, each with what it rests on. A solver decides whether it follows; who wrote it is not trusted.
+
+A lemma has the suppositions of all that it rests on, and is used only where these are made. In an induction each invariant is shown
+at the start, and in each case behind a step, from the invariants before it and that case alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+MILLISECONDS = 20_000  # of a lemma; the dearest takes a tenth of a second
+TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
+
+Expression: TypeAlias = "str | list[Expression]"
+
+
+def read(text: str) -> list[Expression]:
+    """The expressions of a text; a comment goes from ; to the end of its line. Raises ValueError for brackets that do not match."""
+    stack: list[list[Expression]] = [[]]
+    for token in TOKEN.findall(text):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            inner = stack.pop()
+            if not stack:
+                raise ValueError("a bracket is closed that was not opened")
+            stack[-1].append(inner)
+        elif not token.startswith(";"):
+            stack[-1].append(token)
+    if len(stack) > 1:
+        raise ValueError(f"{len(stack) - 1} brackets are not closed")
+    return stack[0]
+
+
+def written(expression: Expression) -> str:
+    """Inverse of `read`, for one expression."""
+    return expression if isinstance(expression, str) else f"({' '.join(map(written, expression))})"
+
+
+def replaced(expression: Expression, new: Mapping[str, Expression]) -> Expression:
+    """With other expressions in place of some symbols. Patterns stay: they only say where to look for instances."""
+    match expression:
+        case str():
+            return new.get(expression, expression)
+        case ["!", formula, *patterns]:
+            return ["!", replaced(formula, new), *patterns]
+    return [replaced(part, new) for part in expression]
+
+
+def symbols(expression: Expression) -> set[str]:
+    """All that stand in it."""
+    if isinstance(expression, str):
+        return {expression}
+    return set[str]().union(*map(symbols, expression))
+
+
+@dataclass(frozen=True)
+class Fact:
+    """supposes: what it holds below. uses: what it follows from; None if it is not to be shown. context: declarations before it."""
+
+    formula: Expression
+    supposes: frozenset[str]
+    uses: tuple[str, ...] | None
+    context: int
+
+
+@dataclass
+class Theory:
+    """Facts by name, and declarations and macros, in the order of the text. Raises ValueError if the text is none of a theory.
+
+    terms: a text that stands at `(defined-terms)`.
+    """
+
+    terms: str
+    declarations: list[Expression] = field(default_factory=list)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    invariants: dict[str, Expression] = field(default_factory=dict)
+
+    def add(self, text: str) -> None:
+        """What search.smt2 says at its top; anything else is a declaration or a macro."""
+        for command in read(text):
+            match command:
+                case ["defined-terms"]:
+                    self.add(self.terms)
+                case ["axiom", str(name), formula]:
+                    self._state(name, formula, frozenset(), None)
+                case ["suppose", str(name), formula]:
+                    self._state(name, formula, frozenset([name]), None)
+                case ["invariant", str(name), formula]:
+                    self._state(name, formula, frozenset([name]), None)
+                    self.invariants[name] = formula
+                case ["lemma", str(name), [*uses], formula]:
+                    self._lemma(name, formula, uses)
+                case ["kept", str(case), [*new], [*always], *own]:
+                    self._kept(case, new, always, own)
+                case _:
+                    self.declarations.append(command)
+
+    @property
+    def lemmas(self) -> list[str]:
+        """The names of those that are to be shown."""
+        return [name for name, fact in self.facts.items() if fact.uses is not None]
+
+    def question(self, name: str) -> str:
+        """An SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
+        fact = self.facts[name]
+        lines = [written(declaration) for declaration in self.declarations[: fact.context]]
+        lines += [f"(assert {written(self.facts[used].formula)}) ; {used}" for used in fact.uses or ()]
+        return "\n".join([*lines, f"(assert (not {written(fact.formula)})) ; {name}", "(check-sat)", ""])
+
+    def doubt(self, name: str, milliseconds: int = MILLISECONDS) -> str:
+        """What z3 says of `question` if not unsat, else nothing: then the lemma follows."""
+        import z3
+
+        solver = z3.Solver()
+        solver.set("timeout", milliseconds)
+        solver.from_string(self.question(name))
+        answer = solver.check()
+        return "" if answer == z3.unsat else str(answer)
+
+    def _state(self, name: str, formula: Expression, supposes: frozenset[str], uses: tuple[str, ...] | None) -> None:
+        if name in self.facts:
+            raise ValueError(f"two facts are called {name}")
+        self.facts[name] = Fact(formula, supposes, uses, len(self.declarations))
+
+    def _lemma(self, name: str, formula: Expression, uses: Iterable[Expression]) -> None:
+        used = tuple(map(written, uses))
+        if unknown := [fact for fact in used if fact not in self.facts]:
+            raise ValueError(f"{name} uses what is not stated before it: {', '.join(unknown)}")
+        supposes = frozenset[str]().union(*(self.facts[fact].supposes for fact in used))
+        self._state(name, formula, supposes, used)
+
+    def _kept(self, case: str, new: list[Expression], always: list[Expression], own: list[Expression]) -> None:
+        """Every invariant with new symbols in place, from invariants and this case alone."""
+        others = {written(symbol): expression for symbol, expression in map(_pair, new)}
+        uses = {written(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
+        if unknown := uses.keys() - self.invariants.keys():
+            raise ValueError(f"{case}: no invariants: {', '.join(sorted(unknown))}")
+        for invariant, formula in self.invariants.items():
+            if hidden := others.keys() & self._below(symbols(formula)):
+                raise ValueError(f"{invariant} has a macro that hides {', '.join(sorted(hidden))}")
+            name = f"{invariant}/{case}"
+            self._lemma(name, replaced(formula, others), [*always, *uses.get(invariant, [])])
+            if other := self.facts[name].supposes - self.invariants.keys() - {case}:
+                raise ValueError(f"{name} supposes more than it may: {', '.join(sorted(other))}")
+
+    def _below(self, names: Iterable[str]) -> set[str]:
+        """What stands in macros of these names, and in theirs, other than their parameters."""
+        found: set[str] = set()
+        for declaration in self.declarations:
+            match declaration:
+                case ["define-fun", str(name), [*parameters], _, body] if name in names:
+                    inner = symbols(body) - {written(_pair(parameter)[0]) for parameter in parameters}
+                    found |= inner | self._below(inner)
+        return found
+
+
+def _pair(expression: Expression) -> tuple[Expression, Expression]:
+    match expression:
+        case [first, second]:
+            return first, second
+    raise ValueError(f"{written(expression)} is no pair")

@@ -1,0 +1,150 @@
+"""Terms of `verify.programs` as SMT-LIB.
+
+A text is a function `number` of positions and a predicate `|is ~|` for each word, and the size is n. Named terms, and positions
+that heads pick, become functions of the position that reads. Axioms say what they are, and nothing more: there are such functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from verify.certificates.polynomial import Number
+from verify.programs.sizes import parts
+from verify.programs.terms import (
+    Above,
+    Answer,
+    Atom,
+    Back,
+    Equal,
+    If,
+    IsWord,
+    Named,
+    NumberOf,
+    Pick,
+    Position,
+    Read,
+    Say,
+    SayNumber,
+    Term,
+)
+
+
+def apply(operator: str, *arguments: str) -> str:
+    """(operator argument …); "and" of none is true, and of one that one, as a sum or product of one is."""
+    if operator in ("and", "+", "*") and len(arguments) < 2:
+        return arguments[0] if arguments else {"and": "true", "+": "0", "*": "1"}[operator]
+    return f"({' '.join((operator, *arguments))})"
+
+
+def each(variables: str, formula: str, *patterns: str) -> str:
+    """For all integers. patterns: terms at which solvers look for instances; they do not change what is said."""
+    marks = "".join(f" :pattern ({pattern})" for pattern in patterns)
+    bound = " ".join(f"({variable} Int)" for variable in variables.split())
+    return f"(forall ({bound}) {f'(! {formula}{marks})' if marks else formula})"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Grows with the terms that are asked for. functions: their names. lines: declarations and axioms, as a theory reads them."""
+
+    functions: dict[Atom, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+
+    def value(self, term: Term, at: str) -> str:
+        """The term's value at this position, an integer."""
+        return apply("+", *(self._product(monomial, c, at) for monomial, c in term.items))
+
+    def holds(self, bit: Term, at: str) -> str:
+        """Whether a bit is 1."""
+        return apply("=", self.value(bit, at), "1")
+
+    def said(self, answer: Answer, at: str, number: Callable[[str], str], word: Callable[[str], str]) -> str:
+        """What is said, by cases: the number's value or the word, as these two make a term or a formula of it."""
+        match answer:
+            case If(bit, then, otherwise):
+                cases = (self.said(case, at, number, word) for case in (then, otherwise))
+                return apply("ite", self.holds(bit, at), *cases)
+            case SayNumber(value):
+                return number(self.value(value, at))
+            case Say(said):
+                return word(said)
+
+    def picked(self, pick: Pick, name: str = "") -> str:
+        """The function that gives the position which is picked, of the one that reads. name: of a new one."""
+        if pick not in self.functions:
+            name = self._declared(pick, name)
+            here = f"({name} k)"
+            there = apply("and", f"(<= 2 {here} k)", self._matches(pick, here))
+            self.lines.append(f"(axiom {name} {each('k', f'(or (= {here} 1) {there})', here)})")
+            candidate = apply("and", "(<= 2 j k)", self._matches(pick, "j"))
+            order = f"({'<=' if pick.last else '>='} j {here})"
+            found = f"(=> {candidate} (and (not (= {here} 1)) {order}))"
+            self.lines.append(f"(axiom {name}-all {each('k j', found)})")
+        return self.functions[pick]
+
+    def named(self, name: str, of: Term) -> str:
+        """The function that is this term. name: of a new one."""
+        atom = Named(name, of)
+        if atom not in self.functions:
+            function = self._declared(atom, name.replace("′", "-before"))
+            here, value = f"({function} k)", self.value(of, "k")
+            self.lines.append(f"(axiom {function} {each('k', f'(= {here} {value})', here)})")
+        return self.functions[atom]
+
+    def _matches(self, pick: Pick, j: str) -> str:
+        pairs = ((self.value(key, j), self.value(query, "k")) for key, query in pick.matching.pairs)
+        return apply("and", *(f"(= {key} {query})" for key, query in pairs))
+
+    def _declared(self, atom: Atom, name: str) -> str:
+        if name in self.functions.values() or not name:
+            name = f"{name or 'picked'}-{len(self.functions)}"
+        self.functions[atom] = name
+        self.lines.append(f"(declare-fun {name} (Int) Int)")
+        return name
+
+    def _product(self, monomial: tuple[Atom, ...], c: Number, at: str) -> str:
+        bits = [self._bit(atom, at) for atom in monomial]
+        factors = [] if c == 1 else [_number(c)]
+        factors += [self._atom(atom, at) for atom, bit in zip(monomial, bits, strict=True) if bit is None]
+        conditions = [bit for bit in bits if bit is not None]
+        product = apply("*", *factors)
+        return apply("ite", apply("and", *conditions), product, "0") if conditions else product
+
+    def _bit(self, atom: Atom, at: str) -> str | None:
+        match atom:
+            case IsWord(word):
+                return f"(|is {word}| {at})"
+            case Equal(of, value):
+                return f"(= {self.value(of, at)} {_number(value)})"
+            case Above(of):
+                return f"(> {self.value(of, at)} 0)"
+            case Read(Term((((inner,), c),)), Back(steps)) if c == 1:
+                there = self._bit(inner, f"(- {at} {steps})")
+                return there and f"(and (> {at} {steps}) {there})"
+        return None
+
+    def _atom(self, atom: Atom, at: str) -> str:
+        match atom:
+            case Position():
+                return at
+            case NumberOf(""):
+                return f"(number {at})"
+            case Named(name, of):
+                return f"({self.named(name, of)} {at})"
+            case Read(value, Back(steps)):
+                return f"(ite (> {at} {steps}) {self.value(value, f'(- {at} {steps})')} 0)"
+            case Read(value, Pick() as pick):
+                return self.value(value, f"({self.picked(pick)} {at})")
+        raise TypeError(f"no SMT-LIB for {type(atom).__name__}")
+
+
+def _number(value: Number) -> str:
+    """A polynomial of n with whole coefficients."""
+    summands = []
+    for power, c in parts(value):
+        if c.denominator != 1:
+            raise ValueError(f"{value} is no whole number")
+        digits = str(c.numerator) if c >= 0 else f"(- {-c.numerator})"
+        summands.append(apply("*", *([] if c == 1 and power else [digits]), *["n"] * power))
+    return apply("+", *summands)

@@ -2,8 +2,10 @@
 ;   (axiom NAME formula)          what the text is, or what a function is that exists
 ;   (suppose NAME formula)        a case, or what a proof by contradiction starts from
 ;   (lemma NAME (FACT …) formula) follows from these facts
-;   (invariant NAME formula)      holds at every vertex of a run; an invariant is supposed, and shown by:
-;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with these symbols in place, in this case
+;   (invariant NAME formula)      holds at every vertex of a run: may be supposed, and is shown by the next three
+;   (starts CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with new symbols in place, at the start
+;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)    the same behind a step, from the invariants before it
+;   (cases NAME (CASE …) (FACT …))                                one of the cases is met, by these facts
 
 ; ---- the text: <s> a ~ b c ~ d …, then vertices; P is the prompt's last position
 (declare-const n Int)
@@ -188,14 +190,10 @@
 (define-fun walked-starts ((v Int)) Int 0)
 (lemma one-seen (size starts visit-of-all visit-is) (and (= (visit 1) (+ P 1))
   (forall ((v Int)) (! (= (seen v k) (= v 1)) :pattern ((visit v))))))
-(kept starts ((path path-starts) (walked walked-starts) (count 1)) (size starts one-seen depth-is ends))
+(starts starts ((path path-starts) (walked walked-starts) (count 1)) (size starts one-seen depth-is ends))
 
-(suppose goes-on (and says-number (= (number (+ k 1)) says)))
 (suppose down (and (not (= edge 0)) (not (seen w k)) (= (number (+ k 1)) w)))
 (suppose goes-up (and (= edge 0) (not (= c 1)) (= (number (+ k 1)) (up c))))
-(lemma cases (step goes-on)
-  (or (and (not (= edge 0)) (not (seen w k)) (= (number (+ k 1)) w)) (and (= edge 0) (not (= c 1)) (= (number (+ k 1)) (up c)))))
-
 (lemma new-vertex (size here root-seen walked-here down edge-is ends)
   (and (<= 1 w n) (not (= w 1)) (not (= c w)) (> edge (walked c) (- 1))))
 (lemma new-visit (size here down visit-of-all visit-is new-vertex) (and (= (visit w) (+ k 1)) (= (up w) c)))
@@ -220,6 +218,9 @@
   (path-seen path-seen path-levels path-to-here) (path-levels path-levels) (path-up path-up path-seen seen-fathers)
   (come path-up path-to-here seen-fathers) (walked-edges walked-edges) (walked-is walked-is)
   (left-edges left-edges walked-edges edge-is seen-fathers) (children children seen-fathers) (length length))
+
+(suppose goes-on (and says-number (= (number (+ k 1)) says)))
+(cases down-or-up (down goes-up) (step goes-on))
 
 ; ---- the end. counted: count is the number of vertices seen, which are among 1 … n
 (suppose counted (and (<= count n) (= (= count n) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))

@@ -1,7 +1,7 @@
 """Lemmas in SMT-LIB, each with what it rests on. A solver decides whether it follows; who wrote it is not trusted.
 
-A lemma has the suppositions of all that it rests on, and is used only where these are made. In an induction each invariant is shown
-at the start, and in each case behind a step, from the invariants before it and that case alone.
+A lemma has the suppositions of all that it rests on. In an induction each invariant is shown at the start, from it alone; behind a
+step, in each case, from the invariants before it and that case alone; and that one of these cases is met where the run goes on.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ class Theory:
     declarations: list[Expression] = field(default_factory=list)
     facts: dict[str, Fact] = field(default_factory=dict)
     invariants: dict[str, Expression] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -90,12 +91,16 @@ class Theory:
                 case ["suppose", str(name), formula]:
                     self._state(name, formula, frozenset([name]), None)
                 case ["invariant", str(name), formula]:
+                    if self.kept:
+                        raise ValueError(f"{name} is no invariant: {self.kept[0]} does not show it")
                     self._state(name, formula, frozenset([name]), None)
                     self.invariants[name] = formula
                 case ["lemma", str(name), [*uses], formula]:
                     self._lemma(name, formula, uses)
-                case ["kept", str(case), [*new], [*always], *own]:
-                    self._kept(case, new, always, own)
+                case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
+                    self._kept(case, rule == "kept", new, always, own)
+                case ["cases", str(name), [*cases], [*uses]]:
+                    self._cases(name, cases, uses)
                 case _:
                     self.declarations.append(command)
 
@@ -133,8 +138,11 @@ class Theory:
         supposes = frozenset[str]().union(*(self.facts[fact].supposes for fact in used))
         self._state(name, formula, supposes, used)
 
-    def _kept(self, case: str, new: list[Expression], always: list[Expression], own: list[Expression]) -> None:
-        """Every invariant with new symbols in place, from invariants and this case alone."""
+    def _kept(
+        self, case: str, after: bool, new: list[Expression], always: list[Expression], own: list[Expression]
+    ) -> None:
+        """Every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
+        self.kept.append(case)
         others = {written(symbol): expression for symbol, expression in map(_pair, new)}
         uses = {written(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
         if unknown := uses.keys() - self.invariants.keys():
@@ -144,8 +152,19 @@ class Theory:
                 raise ValueError(f"{invariant} has a macro that hides {', '.join(sorted(hidden))}")
             name = f"{invariant}/{case}"
             self._lemma(name, replaced(formula, others), [*always, *uses.get(invariant, [])])
-            if other := self.facts[name].supposes - self.invariants.keys() - {case}:
-                raise ValueError(f"{name} supposes more than it may: {', '.join(sorted(other))}")
+            self._restrict(name, {case, *(self.invariants if after else ())})
+
+    def _cases(self, name: str, cases: list[Expression], uses: list[Expression]) -> None:
+        """That one of these cases is met, in each of which the invariants were kept. The last of `uses` is that the run goes on."""
+        names = list(map(written, cases))
+        if missing := [case for case in names if case not in self.kept]:
+            raise ValueError(f"the invariants are not kept in the case {', '.join(missing)}")
+        self._lemma(name, ["or", *(self.facts[case].formula for case in names)], uses)
+        self._restrict(name, {written(uses[-1]), *self.invariants})
+
+    def _restrict(self, name: str, allowed: set[str]) -> None:
+        if other := self.facts[name].supposes - allowed:
+            raise ValueError(f"{name} supposes more than it may: {', '.join(sorted(other))}")
 
     def _below(self, names: Iterable[str]) -> set[str]:
         """What stands in macros of these names, and in theirs, other than their parameters."""

@@ -84,6 +84,8 @@ class Reader:
                     f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
+        if any(self._inexact(c.exact, c.joint) for c in found):
+            return self._by_count(query, found, needed, at)
         target = self._target(found)
         if target is not None:
             for i, candidate in enumerate(found):  # the target travels with the parts
@@ -272,8 +274,6 @@ class Reader:
     # By key
 
     def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
-        if any(self._inexact(c.exact, c.joint) for c in candidates):
-            return self._by_count(query, candidates, needed, at)
         winning = max(c.lower for c in candidates if self._sure(query, c))
         lost: list[Fraction] = []
         winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]

@@ -97,7 +97,7 @@ class Keys:
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds = kinds
-        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.high == 1)
+        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.low == 1)
         self.earlier = [self._reachable(i, frozenset()) for i in range(len(kinds))]
         self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
         self._sure: dict[tuple[int, frozenset[int]], bool] = {}

@@ -21,7 +21,7 @@ from itertools import zip_longest
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Reader
 from verify.certificates.bounds import Bounded
-from verify.certificates.candidates import Keys, Lead, entry
+from verify.certificates.candidates import Keys, Lead
 from verify.certificates.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Apart, Consecutive, Language
@@ -133,6 +133,7 @@ def check(model: Model, language: Language) -> Report:
     report.trace.append(("the vocabulary", f"{words} {' '.join(numbers)} {model.position}"))
     require_weights(model, language)
     kinds = embedded(model, language)
+    report.met += kinds
     for number in range(2 * len(model.layers)):
         report.stands_at(kinds)
         kinds = behind_sublayer(model, language, number, kinds, report)
@@ -142,13 +143,19 @@ def check(model: Model, language: Language) -> Report:
 
 
 def require_weights(model: Model, language: Language) -> None:
-    """Raises Refused with the first weight that is no element of the format."""
+    """Raises Refused with the first weight that is no element of the format: of a word that no text has, too."""
     space = Space(model.arithmetic.format)
     sizes = Bounded(space, {}, {SIZE: Integer(*language.sizes)})
     for where, weight in model.weights():
         form = as_polynomial(weight)
         if max(map(abs, sizes.bounds(form))) > space.largest or not sizes.on_grid(form):
             raise Refused(where, f"weight {weight} is not an element of {space.format.name}")
+    for family in model.families.values():
+        every = Kind(space, {}, {**sizes.box, NUMBER: Integer(family.low, family.high)})
+        for form in family.rows.values():
+            if not space.covers(*every.reach(form)) or not every.on_grid(form):
+                told = f"{form}, v = {family.low} … {family.high}, is not always an element of {space.format.name}"
+                raise Refused("the embedding of numbers", told)
 
 
 def require_output(model: Model, kinds: Sequence[Kind]) -> None:
@@ -205,6 +212,10 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
                 exact, value = exact.settle(offset, "the embedding")
                 done.append(added(exact, i, value, "the embedding"))
             if (beyond := part.restricted(atom(POSITION), last + 1, None)) is not None:
+                if part.register(i).terms:  # the word and the position are one sum, under `fused` rounded once
+                    raise Undecided(
+                        "the embedding", f"a position of {kind.name} beyond {largest} is added to a word's number"
+                    )
                 error = max(map(abs, beyond.bounds(offset - largest)))
                 name = kind.space.fresh("z")
                 box = {**beyond.box, name: Rounded(offset, offset, largest, largest, error)}
@@ -238,7 +249,8 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
         report.trace.append((f"{at}, recurrence", str(layer.recurrence)))
         keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, language.invariants)
         report.invariants |= {item.name: item.statement for item in keeper.used}
-        parts = [part for kind in parts for part in keeper.parts(entry(kind))]
+        every = [part for number in range(len(kinds)) for part in keeper.parts(number)]  # a sum may saturate anywhere
+        parts = [part for part in every if answers is None or part.name in answers]
         report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     if layer.heads:

@@ -98,7 +98,8 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
         if any(key.joint.integer(a) is None for a in whole.atoms):
             return None
         order = sorted(whole.atoms & key.own) + sorted(whole.atoms - key.own)
-        noise = key.joint.error(key.exact) + operators * query.space.step
+        rounded = operators if name or not key.joint.on_grid(key.exact) else 0
+        noise = key.joint.error(key.exact) + rounded * query.space.step
         entrants.append(Entrant(key, name, complete_squares(key.joint, whole, order), noise))
     return Race(query, tuple(entrants), scale, target)
 
@@ -170,16 +171,16 @@ class Race:
     def _upper(self, e: Entrant) -> Fraction:
         low, high = self.query.bounds(self.target, ideal=True)
         best = self.scale * max(low * low, high * high) if e.count else Fraction(0)
-        return e.squares.upper(e.key.joint) + best + e.noise * bool(e.count)
+        return e.squares.upper(e.key.joint) + best + e.noise
 
     def _lower(self, e: Entrant, joint: Kind | None = None) -> Fraction:
-        worst = Fraction(0)
+        worst = -e.noise
         joint = joint or e.key.joint
         if e.count:
             # 2t·y − y² is linear in t and concave in y: least in a corner.
             ts = self.query.bounds(self.target, ideal=True)
             ys = joint.bounds(atom(e.count), ideal=True)
-            worst = min(y * (2 * t - y) for t in ts for y in ys) * self.scale - e.noise
+            worst += min(y * (2 * t - y) for t in ts for y in ys) * self.scale
         squares = e.squares if joint is e.key.joint else Score((), constant(0))
         return squares.lower(joint) + worst
 

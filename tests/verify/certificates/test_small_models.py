@@ -1,0 +1,325 @@
+"""Models that are made to break the checker: one that is certified is run on every text of its language."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.layers import AttentionHead
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
+from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from verify.certificates.candidates import needed_lead
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.domains import Integer, Reciprocal, Rounded, Space
+from verify.certificates.ideal import IdealModel
+from verify.certificates.kinds import Kind
+from verify.certificates.language import Language, Place
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.certificates.nearest import Key, race_of
+from verify.certificates.polynomial import Polynomial, atom, constant
+
+Scores = list[tuple[Weights, Weights]]
+NONE: Weights = {}
+
+
+def language(*chosen: Place, answers: str) -> Language:
+    return Language(chosen, frozenset([answers]), (4, 4))
+
+
+def strays(wired: Wired, spoken: Language) -> bool:
+    """Whether a text shows it: another word where an answer is, or a register more than a step apart from the ideal one."""
+    for text in texts(wired, spoken):
+        engine = ReferenceEngine(wired.model, wired.arithmetic)
+        steps = [engine.append(token) for token, _ in text]
+        exact, following = IdealModel(wired.model).run([token for token, _ in text])
+        for step, ideal, says, (_, place) in zip(steps, exact, following, text, strict=True):
+            if place in spoken.answers:
+                pairs = zip(step.registers[-1], ideal[-1], strict=True)
+                apart = max(abs(mine * wired.arithmetic.format.quantum - its) for mine, its in pairs)
+                if step.next_token != says or apart > wired.arithmetic.format.quantum:
+                    return True
+    return False
+
+
+# What was certified once, and must not be.
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Discipline) -> None:
+    """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
+    of = Registers(("a", "b", "c", "sum"))
+    kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
+    words = {"a": {"a": 1}, "b": {"b": 1}, "c": {"c": 1}}
+    wired = of.model(words, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9), discipline))
+    spoken = language(*(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c")
+    assert strays(wired, spoken)
+    found = judged(wired, spoken)
+    assert (found.verdict, found.where) == (REFUSED, "block 0, recurrence, register sum")
+
+
+def test_numbers_that_no_text_has_are_words_too() -> None:
+    """From 4 on v² is above 15.9375, so that v²/4 of the numbers behind it are equal."""
+    of = Registers(("square",))
+    words = {**{str(v): {"square": v * v} for v in range(1, 8)}, "a": {"square": 0.25}}
+    wired = of.model(words, NONE, [of.block()], Arithmetic(fixed_point(9)))
+    spoken = language(Place("a", 1, 1, (), "a"), answers="a")
+    assert strays(wired, spoken)
+    found = judged(wired, spoken)
+    assert (found.verdict, found.where) == (REFUSED, "the embedding of numbers")
+
+
+def test_a_position_beyond_the_largest_number_is_rounded_with_the_word() -> None:
+    """k − 3 at position 10 is 7, though 10 is above 7.875."""
+    of = Registers(("a", "b", "k", "late"))
+    units: list[Unit] = [
+        ({"k": 1}, -4, NONE, 1, {"late": 0.5}),
+        ({"k": 1}, 0, NONE, 1, {"k": -1}),
+        ({"k": -1}, 0, NONE, 1, {"k": 1}),
+    ]
+    words = {"a": {"a": 1, "late": 1}, "b": {"b": 2, "k": -3}}
+    wired = of.model(words, {"k": 1}, [of.block(*units)], Arithmetic(fixed_point(7)))
+    found = judged(wired, language(Place("a", 1, 1, (), "a"), Place("b", 2, 12, (0, 1), "b"), answers="b"))
+    assert (found.verdict, found.where) == (UNKNOWN, "the embedding")
+
+
+def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
+    """Half a step is rounded to 0, ideally it grows to 31: more than what keeps the query from reading itself."""
+    of = Registers(("a", "b", "?", "k", "k of b", "k² of b", "(k − 1)²", "small", "grown", "large", "read"))
+    once, cost, grows = {"k": 1.0, "a": -1.0, "b": -1.0, "?": -1.0}, 10, 127
+    first: list[Unit] = [
+        ({"k": 1, "?": -16}, 0, {"k": 1}, 0, {"k² of b": 1}),
+        ({"k": 1, "?": -16}, 0, NONE, 1, {"k of b": 1}),
+        (once, 0, once, 0, {"(k − 1)²": 1}),
+        ({"?": 2**-8}, 0, NONE, 0.5, {"small": 1}),
+    ]
+    before = [  # −cost·(k' − k + 1)²; large − cost at the query itself
+        ({name: 2 * cost * w for name, w in once.items()}, {"k of b": 1}),
+        ({"a": -cost, "b": -cost, "?": -cost}, {"k² of b": 1}),
+        ({"(k − 1)²": -cost}, {"a": 1, "b": 1}),
+        ({"large": 1, "?": -cost}, {"?": 1}),
+    ]
+    blocks = [
+        of.block(*first),
+        of.block(({"small": grows}, 0, NONE, 1, {"grown": 1})),
+        of.block(({"grown": grows}, 0, NONE, 1, {"large": 1})),
+        of.block(heads=[of.head(before, {"b": 1}, "read")]),
+    ]
+    words = {"a": {"a": 1}, "b": {"b": 1, "read": 0.5}, "?": {"?": 1}}
+    wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+    spoken = language(
+        Place("a", 1, 1, (), "a"), Place("b", 2, 3, (0, 1), "b"), Place("?", 3, 4, (1,), "?"), answers="?"
+    )
+    assert strays(wired, spoken)
+    assert judged(wired, spoken).verdict == UNKNOWN
+
+
+def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
+    """A word that is read if it is there need not be there."""
+    of = Registers(("number", "x", "?", "read"))
+    head = of.head([({"?": 12}, {"x": 1})], {"number": 1}, "read")
+    words = {**{v: {"number": int(v)} for v in "12"}, "x": {"x": 1}, "?": {"?": 1}}
+    wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(13)))
+    begins = Place("number", 1, 3, (0,), numbers=(1, 2))
+    spoken = language(begins, Place("x", 2, 4, (0,), "x"), Place("?", 3, 5, (0, 1), "?"), answers="?")
+    assert strays(wired, spoken)
+    assert judged(wired, spoken).verdict == UNKNOWN
+    spoken = language(begins, Place("x", 2, 4, (0,), "x"), Place("?", 3, 5, (1,), "?"), answers="?")
+    found = judged(wired, spoken)
+    assert found.verdict == CERTIFIED
+    assert deviations(wired, spoken, found) == []
+
+
+def test_the_default_of_a_race_may_be_rounded_too() -> None:
+    """Its score is −40, as it is rounded; ideally −8. The nearest count, of a score between −1 and 0, leads by 7 or less."""
+    space = Space(fixed_point(17))
+    box = {
+        "n": Integer(4, 4),
+        "k": Integer(9, 9),
+        "z": Rounded(constant(-40), constant(-8), *2 * [Fraction(-40)], Fraction(32)),
+    }
+    query = Kind(space, {}, {**box, "m": Integer(3, 5), "r": Reciprocal("m", 0)}, name="query")
+    count, target = atom("y"), atom("r")
+    joint = Kind(
+        space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, name="query"
+    )
+    score = (target * count * 2 - count * count) * 64
+    key = Key(joint, score, frozenset("jwy"), True, constant(1), count, True, "equal")
+    zero = Polynomial({})
+    default = Key(joint, atom("z"), frozenset("jwy"), True, zero, zero, False, "the default")
+    race = race_of(query, [key, default], 1)
+    assert race is not None
+    _, other = race.entrants
+    assert race._lower(other) <= -40
+    assert race._upper(other) >= -8
+
+
+# At the bounds.
+
+OF = Registers(("number", "x", "?", "k", "read"))
+WORDS = {**{v: {"number": float(v)} for v in "12"}, "x": {"x": 1.0}, "?": {"?": 1.0}}
+SPOKEN = language(
+    Place("x", 1, 1, (), "x"), Place("number", 2, 5, (0, 1), numbers=(1, 2)), Place("?", 2, 6, (0, 1), "?"), answers="?"
+)
+
+
+def reading(scores: Scores, value: Weights, p: int, discipline: Discipline, position: float = 0) -> Wired:
+    """One head."""
+    head = OF.head(scores, value, "read")
+    return OF.model(WORDS, {"k": position}, [OF.block(heads=[head])], Arithmetic(fixed_point(p), discipline))
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize("p", [9, 13, 15])
+def test_a_lead_at_its_bound(p: int, discipline: Discipline) -> None:
+    """A step less is refused, though it may do; half of it does not."""
+    needed, step = needed_lead(p // 2, 6), 2.0 ** -(p // 2)
+    verdicts = {}
+    for lead in (needed, needed - step, needed / 2):
+        wired = reading([({"?": lead}, {"x": 1})], {"x": 1}, p, discipline)
+        found = judged(wired, SPOKEN)
+        verdicts[lead] = found.verdict
+        assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+    assert list(verdicts.values()) == [CERTIFIED, REFUSED, REFUSED]
+    assert strays(wired, SPOKEN)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(("slope", "verdict"), [(9, CERTIFIED), (9.9375, CERTIFIED), (10, REFUSED), (15, REFUSED)])
+def test_scores_that_saturate_for_all_keys_but_the_first(slope: float, verdict: str, discipline: Discipline) -> None:
+    """−slope·k' of at least −15.9375: 6 is needed, so the first one must not be below −9.9375."""
+    wired = reading([({"?": -slope}, {"k": 1})], {"x": 1}, 9, discipline, position=1)
+    found = judged(wired, SPOKEN)
+    if discipline is Discipline.FUSED:
+        assert found.verdict == verdict
+        assert strays(wired, SPOKEN) == (slope == 15)
+    else:  # partial sums must not saturate at all
+        assert found.verdict == REFUSED
+    assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
+    """12·2 is 15.9375 as well, and leads too little over 12·1."""
+    verdicts = []
+    for scores in ([({"?": 15.9375}, {"x": 1.0})], [({"?": 8.0}, {"x": 1.0})] * 2, [({"?": 12.0}, {"number": 1.0})]):
+        wired = reading(scores, {"x": 1}, 9, discipline)
+        verdicts.append((found := judged(wired, SPOKEN)).verdict)
+        assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+    assert verdicts == [CERTIFIED, REFUSED, REFUSED]
+
+
+@pytest.mark.parametrize(("cost", "verdict"), [(2.34375, CERTIFIED), (2.328125, REFUSED), (0.5, REFUSED)])
+def test_a_position_that_is_looked_for_before_the_first(cost: float, verdict: str) -> None:
+    """Of −cost·k'² the first key leads by 3·cost; 7 is needed."""
+    of = Registers((*OF, "k²"))
+    blocks = [
+        of.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
+        of.block(heads=[of.head([({"?": -cost}, {"k²": 1})], {"x": 1}, "read")]),
+    ]
+    wired = of.model(WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(13)))
+    found = judged(wired, SPOKEN)
+    assert found.verdict == verdict
+    assert strays(wired, SPOKEN) == (cost == 0.5)
+    assert found.verdict != CERTIFIED or deviations(wired, SPOKEN, found) == []
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_shares_down_to_half_a_step(discipline: Discipline) -> None:
+    """Of 8 keys each has 1/8, a tie of 0 and 1/4; under `sequential` 4 keys are more than the largest number, 3.75."""
+    spoken = language(Place("x", 1, 1, (), "x"), Place("?", 2, 12, (0, 1), "?"), answers="?")
+    wired = reading([({"?": 1}, {"k": 1})], {"x": 1}, 5, discipline)
+    found = judged(wired, spoken)
+    assert found.verdict == (CERTIFIED if discipline is Discipline.FUSED else REFUSED)
+    assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+@pytest.mark.parametrize(("high", "verdict"), [(15.9375, CERTIFIED), (16, REFUSED)])
+def test_a_register_at_the_largest_number(high: float, verdict: str, discipline: Discipline) -> None:
+    """At the number 2: 8 and what is left."""
+    block = OF.block(({"number": 4}, 0, NONE, 1, {"read": 1}), ({"number": 1}, -1, NONE, 1, {"read": high - 8}))
+    wired = OF.model(WORDS, NONE, [block], Arithmetic(fixed_point(9), discipline))
+    spoken = replace(SPOKEN, answers=frozenset(["number"]))
+    found = judged(wired, spoken)
+    assert found.verdict == verdict
+    assert found.verdict != CERTIFIED or deviations(wired, spoken, found) == []
+
+
+# Anything at all.
+
+MANY = Registers(("v", "v²", "num", "s", "?", "k", "k²", "a", "b", "c"))
+MANY_WORDS = {**{v: {"v": int(v), "v²": int(v) ** 2, "num": 1.0} for v in "12"}, "<s>": {"s": 1.0}, "?": {"?": 1.0}}
+ANSWERED = Language(
+    (
+        Place("<s>", 1, 1, (), "<s>"),
+        Place("number", 2, 4, (0, 1), numbers=(1, 2)),
+        Place("?", 2, 5, (0, 1), "?"),
+        Place("behind", 3, 6, (2,), numbers=(1, 2)),
+    ),
+    frozenset(["?", "behind"]),
+    (4, 4),
+)
+names, written = st.sampled_from(MANY), st.sampled_from("abc")
+few = st.sampled_from([1.0, -1.0, 2.0, 0.5, -3.0])
+forms = st.dictionaries(names, few, max_size=3)
+units = st.tuples(
+    forms, st.sampled_from([0, 1, -1, -2, 0.5]), forms, st.sampled_from([0, 1, -1]), st.dictionaries(written, few)
+)
+
+
+@st.composite
+def heads(draw: st.DrawFn) -> AttentionHead:
+    """By position, by a number with a preference, a count, or anything; most of them with a lead about as large as needed."""
+    cost = draw(st.integers(5, 11)) * draw(st.sampled_from([1.0, 1.0, 2.0, 0.5]))
+    kind, value = draw(st.sampled_from(["position", "position", "number", "count", "any"])), draw(names)
+    if kind == "position":
+        back = draw(st.sampled_from([0, 1, 2, -1, 0.5]))
+        here = dict.fromkeys(("s", "num", "?"), -2 * cost * back)
+        scores: Scores = [({"k": 2 * cost, **here}, {"k": 1}), (dict.fromkeys(("s", "num", "?"), -cost), {"k²": 1})]
+    elif kind == "number":
+        target, ahead = draw(st.sampled_from([0, 1, 1.5, 2])), draw(st.sampled_from([0, 1, -1, cost, -cost]))
+        scores = [({"?": 2 * cost * target}, {"v": 1}), ({"?": -cost}, {"v²": 1}), ({"?": ahead}, {"k": 1})]
+        scores.append(({"?": draw(st.sampled_from([0, cost, -cost, -cost / 2]))}, {"s": 1}))
+    elif kind == "count":
+        value = "s"
+        scores = [({"?": cost}, {"num": draw(st.sampled_from([0, 0, 1, -1])), "?": draw(st.sampled_from([0, -1, 1]))})]
+    else:
+        scores = draw(st.lists(st.tuples(forms, forms), min_size=1, max_size=2))
+    return MANY.head(scores, {value: draw(few)}, draw(written))
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Wired:
+    """Squares of positions, then one or two blocks; often with one weight that is changed."""
+    blocks = [MANY.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1}))]
+    for recurrent in draw(st.lists(st.integers(0, 3), min_size=1, max_size=2)):
+        behind, recurrence = draw(st.lists(units, max_size=2)), None
+        if not recurrent:
+            kept = draw(st.dictionaries(written, forms, min_size=1))
+            recurrence = MANY.recurrence({name: draw(st.sampled_from([{}, {name: 1}])) for name in kept}, kept)
+        mixing = [] if recurrence else draw(st.lists(heads(), min_size=1, max_size=2))
+        blocks.append(MANY.block(*behind, heads=mixing, recurrence=recurrence))
+    p, discipline = draw(st.sampled_from([19, 15, 13, 11])), draw(st.sampled_from(Discipline))
+    wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(p), discipline))
+    for _ in range(draw(st.integers(0, 1))):
+        place, change = draw(st.sampled_from(places(wired.model))), draw(st.sampled_from(CHANGES))
+        wired = replace(wired, model=mutant(wired.model, place, change, float(wired.arithmetic.format.quantum)))
+    return wired
+
+
+EVERY = list(texts(MANY.model(MANY_WORDS, NONE, [], Arithmetic(fixed_point(19))), ANSWERED))
+
+
+@settings(max_examples=20)
+@given(models(), st.lists(st.sampled_from(EVERY), min_size=3, max_size=3))
+def test_what_is_certified_is_so_on_a_text(wired: Wired, some: list[Text]) -> None:
+    """`--fuzz 60` tries thousands."""
+    found = judged(wired, ANSWERED)
+    event(found.verdict)
+    assert found.verdict != CERTIFIED or deviations(wired, ANSWERED, found, some) == []

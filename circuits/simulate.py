@@ -152,7 +152,7 @@ def _parser(prog: str) -> Parser:
         type=cli.whole_number(1, 1 << 16),
         help="how many words the RNN writes, at most (default: 1, or until it is done)",
     )
-    options.add_model(parser, [model], model.model, fits="the gates and the positions")
+    options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")
     options.add_engine(parser)
     options.add_trace(parser, "show every gate, its operands and its value as they come")
     options.add_output(parser, instead=", run nothing")

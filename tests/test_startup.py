@@ -1,4 +1,4 @@
-"""What a command imports, from start to exit: no package that it does not use, no engine that it does not run, no other task.
+"""What a command imports, from start to exit: no package that it does not use, no engine that it does not run, no other model.
 
 And how many threads numpy starts in it.
 """
@@ -14,8 +14,10 @@ import pytest
 
 HEAVY = {
     *(
+        "difflib",
         "flint",
         "hypothesis",
+        "json",
         "mpmath",
         "numba",
         "numpy",
@@ -24,12 +26,19 @@ HEAVY = {
         "pytest",
         "rich",
         "safetensors",
+        "shutil",
+        "signal",
         "subprocess",
         "sympy",
         "torch",
     ),
     *(f"constructions.engines.{name}" for name in ("dense", "incremental", "indexed", "reference")),
     *(f"constructions.{name}" for name in ("istree", "retrieval", "turing")),
+    *(f"constructions.exports.{name}" for name in ("tried", "writing")),
+    *(f"constructions.models.{name}" for name in ("checked", "program")),
+    *(f"constructions.istree.{name}" for name in ("transformer", "hybrid", "lean", "lean_words", "rag", "searches")),
+    *(f"constructions.turing.{name}" for name in ("cot", "hybrid", "rag")),
+    "constructions.show.flags",
 }
 
 
@@ -45,20 +54,26 @@ def imported(*command: str) -> set[str]:
 @pytest.mark.parametrize(
     ("command", "used"),
     [
-        (("verify.replay", "C.3/repaired"), ()),
-        (("verify.table",), ("rich",)),
+        (("verify.replay", "C.3/repaired"), ("json",)),
+        (("verify.table",), ("json", "rich")),
         (("circuits", "add", "--p", "5"), ("numpy", "rich")),
         (
             ("constructions.istree", "--edges", "1-2"),
-            ("numpy", "constructions.istree", "constructions.engines.reference"),
+            ("numpy", "constructions.istree", "constructions.istree.transformer", "constructions.engines.reference"),
         ),
         (
             ("constructions.index", "4 2 ? 1", "--json"),
-            ("numpy", "constructions.retrieval", "constructions.engines.reference"),
+            (
+                *("numpy", "json", "constructions.retrieval", "constructions.models.program"),
+                *("constructions.show.flags", "constructions.engines.reference"),
+            ),
         ),
         (
             ("constructions.turing", "--machine", "bb2", "--steps", "1", "--model", "cot"),
-            ("numpy", "constructions.turing", "constructions.engines.reference"),
+            (
+                *("numpy", "constructions.turing", "constructions.turing.cot"),
+                *("constructions.models.program", "constructions.engines.reference"),
+            ),
         ),
     ],
     ids=" ".join,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import io
 import json
 import sys
@@ -227,6 +226,8 @@ def list_all(arguments: argparse.Namespace) -> int:
 def require(claim: str, known: Mapping[str, Claim]) -> None:
     """CommandError if there is no such claim."""
     if claim not in known:
+        import difflib
+
         close = difflib.get_close_matches(claim, known, cutoff=0.4)
         raise CommandError(f"no claim is called {claim}" + (f"; close: {', '.join(close)}" if close else ""))
 

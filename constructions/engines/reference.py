@@ -235,7 +235,7 @@ class ReferenceEngine:
         ]
         out = []
         for register in range(self._width):
-            row = [float(w) for head in block.heads for w in head.out[register]]
+            row = [w for head in block.heads for w in head.out[register].tolist()]
             if any(row):
                 out.append((register, self._sparse(row, number, "attn.out")))
         ffn = block.feed_forward
@@ -268,7 +268,8 @@ class ReferenceEngine:
         return _sparse(self._dense(row, block, site))
 
     def _dense(self, row: Matrix | Sequence[float], block: int, site: str) -> list[int]:
-        return [self._weight(float(w), block, site) if w else 0 for w in row]
+        weights = row if isinstance(row, Sequence) else row.tolist()  # Python reads its own numbers faster than numpy's
+        return [self._weight(float(w), block, site) if w else 0 for w in weights]
 
     def _weight(self, weight: float, block: int, site: str) -> int:
         if weight not in self._quanta:  # few weights are different

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from constructions.exports.kinds import FLOATS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
-
-FLOATS = ("float64", "float32")
 
 
 class ExportError(ValueError):

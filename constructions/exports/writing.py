@@ -10,29 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from constructions.exports.tried import FLOATS, ExportError, longest_sequence
+from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
+from constructions.exports.tried import ExportError, longest_sequence
 from constructions.models.solver import Request
 from constructions.wiring.wired import Wired
-
-NOT_CARRIED = "the regular-expression search that responds to this model; `search` in the sidecar says what it does"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of export. module: has `write(export, path)`. needs: the packages that it imports. suffix: "" for a folder."""
-
-    module: str
-    needs: tuple[str, ...]
-    suffix: str
-    what: str
-
-
-KINDS: Mapping[str, Kind] = {
-    "torch": Kind("program", ("torch",), ".pt2", "a torch.export program"),
-    "onnx": Kind("onnx", ("onnx",), ".onnx", "an ONNX graph"),
-    "transformerlens": Kind("transformerlens", ("transformers", "tokenizers"), "", "a folder for TransformerLens"),
-    "hf": Kind("huggingface", ("transformers", "tokenizers"), "", "a folder for Hugging Face transformers"),
-}
 
 
 @dataclass(frozen=True, eq=False)

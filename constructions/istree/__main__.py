@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
-from constructions.istree.models import MODELS, Answer, Model
+from constructions.istree.models import MODELS, VARIANTS, Answer, Model
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -72,9 +72,7 @@ exit codes:
 
 
 def _parser(prog: str) -> Parser:
-    models = [model.construction for model in MODELS.values() if model.layout is PAPER]
-    epilog = EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
-    parser = Parser(prog, DESCRIPTION, epilog)
+    parser = Parser(prog, DESCRIPTION, _epilog)
     add = parser.add_argument
     add("stdin", nargs="?", metavar="-", help="read the graph from standard input, as --graph does from a file")
     add("--edges", metavar="EDGES", help='the graph, as "1-2,2-3"')
@@ -85,11 +83,16 @@ def _parser(prog: str) -> Parser:
         help=f"number of vertices (default: the largest in the graph, or {DEFAULT_N})",
     )
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="token layout, see below (default: paper)")
-    options.add_model(parser, models, "transformer")
+    options.add_model(parser, DOOR.models, VARIANTS, "transformer")
     options.add_engine(parser)
     options.add_trace(parser, "show, for each token, what every head attends to and what every block writes")
     options.add_output(parser)
     return parser
+
+
+def _epilog() -> str:
+    models = [MODELS[model, PAPER.name].construction for model in DOOR.models]
+    return EPILOG.format(models=options.list_models(models), findings=options.list_findings(models))
 
 
 def _job(args: argparse.Namespace) -> Job[Model, Graph]:

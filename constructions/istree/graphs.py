@@ -19,7 +19,7 @@ Edge = tuple[int, int]
 Layout = Literal["paper", "eos"]
 MANY = 1 << 10  # edges of which it pays to ask first, with numpy, whether anything is wrong with them
 # An edge list as programs write it.
-_PLAIN = re.compile(r"(?:[0-9]{1,18}+ [0-9]{1,18}+\n)*+(?:[0-9]{1,18}+ [0-9]{1,18}+)?+")
+_PLAIN = r"(?:[0-9]{1,18}+ [0-9]{1,18}+\n)*+(?:[0-9]{1,18}+ [0-9]{1,18}+)?+"
 _EDGE = re.compile(r"([+-]?[0-9]+)(?:-|\s+-\s+|\s+)([+-]?[0-9]+)")  # in "1 -2" the minus is a sign
 
 
@@ -106,7 +106,7 @@ def parse_edge_list(text: str, n: int | None = None) -> Graph:
     """The graph of an edge list: one `u v` a line, `#` starts a comment. Raises GraphError, also for an empty list without n."""
     lines: Sequence[int]
     edges: Iterable[Edge]
-    if _PLAIN.fullmatch(text):
+    if re.fullmatch(_PLAIN, text):
         numbers = text.split()
         lines, ends = range(1, len(numbers) // 2 + 1), map(int, numbers)
         edges = zip(ends, ends, strict=True)

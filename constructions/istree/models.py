@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from constructions.engines import no_response
-from constructions.istree import hybrid, lean, lean_words, rag, transformer
 from constructions.istree.graphs import (
     LAYOUTS,
     PAPER,
@@ -20,8 +19,8 @@ from constructions.istree.graphs import (
     expected_answer,
     is_tree,
 )
-from constructions.istree.words import narrate
 from constructions.models.construction import Construction
+from constructions.models.lazily import Lazily
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Spelled, UnknownToken, Wired
@@ -38,7 +37,7 @@ class Model:
 
     build: as of `Solver`. limit(n): the most tokens after a prompt. expected(graph): the words after it, responses included.
     tour: whether its chain of thought is the tour itself. searches: whether it writes searches and reads their results.
-    prompt_registers: those that a trace shows of the prompt. lean: the variant of this name, if there is one.
+    prompt_registers: those that a trace shows of the prompt. lean: makes the variant of this name, if there is one.
     """
 
     construction: Construction
@@ -50,12 +49,12 @@ class Model:
     searches: bool = False
     prompt_registers: tuple[str, ...] = ()
     narrate: Narrate = lambda values, produced, verdict: ""
-    lean: Model | None = None
+    lean: Callable[[], Model] | None = None
 
     def of(self, variant: str) -> Model:
         """This model in the variant's wiring. Raises ValueError for one that there is not."""
         self.construction.of(variant)
-        return self.lean if variant == "lean" and self.lean is not None else self
+        return self.lean() if variant == "lean" and self.lean is not None else self
 
     def request(self, wired: Wired, given: Graph) -> Request:
         """Asks about a graph: Tokenize(G), to be followed up to a verdict."""
@@ -117,6 +116,8 @@ def _after(chain: Sequence[str]) -> str:
 
 
 def _transformer(layout: TokenLayout) -> Model:
+    from constructions.istree import transformer, words
+
     def expected(graph: Graph) -> Spelled:
         return Spelled(layout.vocabulary(graph.n), np.array(expected_answer(graph, layout)))
 
@@ -128,30 +129,49 @@ def _transformer(layout: TokenLayout) -> Model:
         layout,
         tour=True,
         prompt_registers=("count", "self", "other", "edge_count"),
-        narrate=narrate,
+        narrate=words.narrate,
     )
-    leaner = replace(
-        repaired,
-        construction=lean.CONSTRUCTION,
-        build=partial(lean.build, layout=layout.name),
-        prompt_registers=("self", "other", "before"),
-        narrate=lean_words.narrate,
-    )
+
+    @cache
+    def leaner() -> Model:
+        from constructions.istree import lean, lean_words
+
+        return replace(
+            repaired,
+            construction=lean.CONSTRUCTION,
+            build=partial(lean.build, layout=layout.name),
+            prompt_registers=("self", "other", "before"),
+            narrate=lean_words.narrate,
+        )
+
     return replace(repaired, lean=leaner)
 
 
-MODELS: Mapping[tuple[str, str], Model] = {
-    (model.construction.model, model.layout.name): model
-    for model in (
-        *map(_transformer, LAYOUTS.values()),
-        Model(rag.CONSTRUCTION, rag.build, rag.limit, rag.expected_sequence, searches=True),
-        Model(
-            hybrid.CONSTRUCTION,
-            hybrid.build,
-            hybrid.limit,
-            hybrid.expected_sequence,
-            prompt_registers=("self", "other"),
-        ),
+def _rag() -> Model:
+    from constructions.istree import rag
+
+    return Model(rag.CONSTRUCTION, rag.build, rag.limit, rag.expected_sequence, searches=True)
+
+
+def _hybrid() -> Model:
+    from constructions.istree import hybrid
+
+    return Model(
+        hybrid.CONSTRUCTION,
+        hybrid.build,
+        hybrid.limit,
+        hybrid.expected_sequence,
+        prompt_registers=("self", "other"),
     )
-}
+
+
+MODELS: Mapping[tuple[str, str], Model] = Lazily(
+    {
+        **{("transformer", layout.name): partial(_transformer, layout) for layout in LAYOUTS.values()},
+        ("rag", PAPER.name): _rag,
+        ("hybrid", PAPER.name): _hybrid,
+    }
+)
 """By the names of `--model` and `--tokens`."""
+VARIANTS = ("repaired", "printed", "lean")
+"""Those of all models; a model that lacks one says so."""

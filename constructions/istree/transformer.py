@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constructions.istree import lean, words
+from constructions.istree import words
 from constructions.istree.blocks import EDGE_COUNT, LAYER_7, TIED_HEAD, Plan, blocks_of, embedding_of
 from constructions.istree.graphs import LAYOUTS, Layout, sequence_length
 from constructions.models.building import chosen_of, format_of, wired_of
@@ -84,6 +84,12 @@ def build(
     return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=exact)
 
 
+def _lean() -> Construction:
+    from constructions.istree import lean
+
+    return lean.CONSTRUCTION
+
+
 CONSTRUCTION = Construction(
     name="istree",
     source=SOURCE,
@@ -100,5 +106,5 @@ CONSTRUCTION = Construction(
     ),
     blocks=words.BLOCKS,
     glossary=words.GLOSSARY,
-    lean=lean.CONSTRUCTION,
+    lean=_lean,
 )

@@ -55,7 +55,7 @@ class Construction:
     precision: the least p as a formula in n, for people; least_precision computes it.
     setting(n, format): what the constants are derived from. constants(setting, findings): those constants.
     blocks: what each block does, by its number, in the repaired variant. glossary: register → meaning.
-    lean: what describes the variant `lean`, if there is one: our own wiring at fewer bits, with nothing as printed.
+    lean(): what describes the variant `lean`, if there is one: our own wiring at fewer bits, with nothing as printed.
     """
 
     name: str
@@ -71,13 +71,13 @@ class Construction:
     constants: Callable[[Setting, frozenset[str]], Sequence[Derived]]
     blocks: Mapping[int, str]
     glossary: Mapping[str, str]
-    lean: Construction | None = None
+    lean: Callable[[], Construction] | None = None
 
     def of(self, variant: str) -> Construction:
         """This construction in another wiring: the one that describes it. Raises ValueError for a variant that there is not."""
         if variant not in self.variants:
             raise ValueError(f"{self.name}, {self.model}, has no variant {variant}; it has {', '.join(self.variants)}")
-        return self.lean if variant == "lean" and self.lean is not None else self
+        return self.lean() if variant == "lean" and self.lean is not None else self
 
     def meaning(self, name: str) -> str:
         """What a register holds, in words; "" if nobody has said so."""

@@ -11,7 +11,6 @@ text that is no token, a pattern that is none, and a search that takes too long 
 from __future__ import annotations
 
 import re
-import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -57,6 +56,8 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
         raise SearchError(f"{_short(pattern)} is not a regular expression: {error}") from error
     if not compiled.groups:
         raise SearchError(f"{_short(pattern)} has no group, so there is nothing to return")
+    import signal
+
     try:
         if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
             with _alarm(timeout_seconds):
@@ -119,6 +120,7 @@ class Search:
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
     """Raises TimeoutError inside after that time; `re` looks at signals while it searches."""
+    import signal
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeoutError

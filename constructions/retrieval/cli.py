@@ -101,7 +101,7 @@ def _parser(retrievers: Sequence[Retriever], prog: str) -> Parser:
         type=cli.whole_number(1, LARGEST_N),
         help=f"bound of numbers and length (default: the least for the prompt, or {DEFAULT_N})",
     )
-    options.add_model(parser, models, models[0].model)
+    options.add_model(parser, [model.model for model in models], models[0].variants, models[0].model)
     options.add_engine(parser)
     options.add_trace(parser, "show what every head attends to and what every block writes")
     options.add_output(parser)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -55,10 +55,14 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help."""
 
     def __init__(self, prog: str, description: str, epilog: str | Callable[[], str]) -> None:
-        super().__init__(prog=prog, description=description, allow_abbrev=False, formatter_class=_Help)
+        # argparse formats each option that is added, to see whether it can; how wide the terminal is counts only for help.
+        super().__init__(
+            prog=prog, description=description, allow_abbrev=False, formatter_class=partial(_Help, width=80)
+        )
         self._ending = epilog
 
     def format_help(self) -> str:
+        self.formatter_class = _Help
         self.epilog = self._ending if isinstance(self._ending, str) else self._ending()
         return super().format_help()
 
@@ -256,6 +260,8 @@ def write_json(document: Mapping[str, object]) -> None:
 
 def _pieces(document: Mapping[str, object]) -> Iterator[str]:
     """What `json` writes with an indent of 2; lists of words right below the top without its Python, which takes long."""
+    import json
+
     indented = json.JSONEncoder(ensure_ascii=False, indent=2)
     words = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
     before = "{"

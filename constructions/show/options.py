@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from constructions.engines import DEVICES, ENGINES, Decoded, EngineMissing, find_engine
-from constructions.exports.tried import FLOATS
-from constructions.exports.writing import KINDS, NOT_CARRIED, require
+from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.models.construction import Construction, Example
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
@@ -18,17 +17,16 @@ from precision.format import Discipline
 LARGEST_N = 1 << 20
 
 
-def add_model(parser: Parser, models: Sequence[Construction], default: str, *, fits: str = "n") -> None:
+def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], default: str, *, fits: str = "n") -> None:
     """The options of the weights: model, precision, what of it is as printed. fits: what the least precision depends on."""
     add = parser.add_argument
-    add("--model", choices=[model.model for model in models], default=default, help=f"see below (default: {default})")
+    add("--model", choices=models, default=default, help=f"see below (default: {default})")
     add(
         "--precision",
         type=cli.precision,
         metavar="P",
         help=f"bits of the number format R_p, odd (default: the least that the model is wired for, by {fits})",
     )
-    variants = tuple(dict.fromkeys(variant for model in models for variant in model.variants))
     add("--variant", choices=variants, default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print in the repaired variant; see below")
     add(
@@ -121,6 +119,8 @@ def check(args: argparse.Namespace, run: str = "") -> None:
     elif args.dump_weights == "" and args.json and run:
         raise CommandError(f"--json prints one document: give --dump-weights a PATH, or leave out {run}")
     if args.export is not None:
+        from constructions.exports.writing import require
+
         kind, name = args.export
         with cli.usage_errors("--export: "):
             require(kind, Path(name), args.float, force=args.force)

@@ -16,14 +16,12 @@ from constructions.engines import (
     find_engine,
     no_response,
 )
-from constructions.models.checked import check_run
 from constructions.models.construction import Example
 from constructions.models.search import END_SEARCH, SearchError
 from constructions.models.solver import Request, Run
 from constructions.show import cli
 from constructions.show.cli import CommandError
 from constructions.show.columns import report_columns
-from constructions.show.flags import flag_documents
 
 if TYPE_CHECKING:
     from constructions.show.steps import Step
@@ -101,6 +99,8 @@ def run_document(
     run: Run, model: str, chain: Sequence[str], answer: str | None, more: Mapping[str, object] | None = None
 ) -> dict[str, object]:
     """A run as JSON; its flags may take the engine another run. more: what only this construction says of its runs."""
+    from constructions.show.flags import flag_documents
+
     wired = run.request.wired
     document: dict[str, object] = {
         "schema": 1,
@@ -127,6 +127,8 @@ def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
 
     The beginning of each run of a repaired model is held against what its heads need. Raises CommandError where that is not met.
     """
+    from constructions.models.checked import check_run
+
     for request in requests:
         wired = request.wired
         decode = find_engine("auto" if wired.printed else "indexed")  # as printed, hardly any guess is right

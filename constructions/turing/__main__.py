@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from constructions.show.run import run_document
 from constructions.turing.door import DEFAULT_STEPS, DOOR, is_named, named_machine, require_machine, said
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
-from constructions.turing.models import MODELS, TuringModel
+from constructions.turing.models import MODELS, VARIANTS, TuringModel
 from constructions.turing.pasted import read_machine
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
@@ -64,14 +65,7 @@ exit codes:
 
 
 def _parser(prog: str) -> Parser:
-    models = [model.construction for model in MODELS.values()]
-    epilog = EPILOG.format(
-        prog=prog,
-        machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
-        models=options.list_models(models),
-        findings=options.list_findings(models),
-    )
-    parser = Parser(prog, "Runs a Turing machine by a wired model.", epilog)
+    parser = Parser(prog, "Runs a Turing machine by a wired model.", partial(_epilog, prog))
     add = parser.add_argument
     add("--machine", metavar="MACHINE", help="as 1RB1LB_1LA1RZ, or a file, or a name; see below")
     add(
@@ -84,11 +78,21 @@ def _parser(prog: str) -> Parser:
         help="for cot and hybrid: the space, with the word in its middle (default: for cot, 16 on both sides of the word; "
         "for hybrid, as far as the steps reach)",
     )
-    options.add_model(parser, models, "hybrid", fits="the steps")
+    options.add_model(parser, tuple(MODELS), VARIANTS, "hybrid", fits="the steps")
     options.add_engine(parser)
     options.add_trace(parser, "show the tape after each step, as the model's words tell it")
     options.add_output(parser, instead=", run nothing")
     return parser
+
+
+def _epilog(prog: str) -> str:
+    models = [model.construction for model in MODELS.values()]
+    return EPILOG.format(
+        prog=prog,
+        machines="\n".join(f"    {named.name:<11} {named.does}; wants {named.wants}" for named in LIBRARY),
+        models=options.list_models(models),
+        findings=options.list_findings(models),
+    )
 
 
 def _job(args: argparse.Namespace) -> Job[TuringModel, int]:

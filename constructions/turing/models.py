@@ -14,8 +14,8 @@ import numpy as np
 
 from constructions.engines import Respond, no_response
 from constructions.models.construction import Construction
+from constructions.models.lazily import Lazily
 from constructions.models.solver import Request, Run, Tokens
-from constructions.turing import cot, hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import Machine
 from constructions.turing.show import outcome
@@ -110,9 +110,25 @@ def _model(module: Any, **more: Any) -> TuringModel:
     return TuringModel(*has, module.read, module.read_steps, **more)
 
 
-MODELS: Mapping[str, TuringModel] = {
-    "cot": _model(cot, left_the_space=cot.left_the_space),
-    "rag": _model(rag, surroundings=rag.surroundings),
-    "hybrid": _model(hybrid, expected_tokens=hybrid.expected_tokens, left_the_space=hybrid.left_the_space),
-}
+def _cot() -> TuringModel:
+    from constructions.turing import cot
+
+    return _model(cot, left_the_space=cot.left_the_space)
+
+
+def _rag() -> TuringModel:
+    from constructions.turing import rag
+
+    return _model(rag, surroundings=rag.surroundings)
+
+
+def _hybrid() -> TuringModel:
+    from constructions.turing import hybrid
+
+    return _model(hybrid, expected_tokens=hybrid.expected_tokens, left_the_space=hybrid.left_the_space)
+
+
+MODELS: Mapping[str, TuringModel] = Lazily({"cot": _cot, "rag": _rag, "hybrid": _hybrid})
 """By the names of `--model`."""
+VARIANTS = ("repaired", "printed")
+"""Those of all models; a model that lacks one says so."""

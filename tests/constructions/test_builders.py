@@ -18,7 +18,7 @@ from precision.format import Discipline
 
 SOLVERS: dict[str, Solver[Any, Any]] = {
     **{f"istree, {' '.join(name)}": model for name, model in TREES.items()},
-    **{f"istree, lean, {layout}": model.lean for (_, layout), model in TREES.items() if model.lean is not None},
+    **{f"istree, lean, {layout}": model.lean() for (_, layout), model in TREES.items() if model.lean is not None},
     **{f"{r.task.name}, {r.model}": r for task in (index, recall, ngram, counting) for r in task.RETRIEVERS},
     **{f"turing, {name}": model for name, model in MACHINES.items()},
 }

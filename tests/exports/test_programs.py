@@ -11,8 +11,9 @@ import pytest
 
 import constructions
 from constructions.exports import writing
+from constructions.exports.kinds import KINDS
 from constructions.exports.tried import TRIED, ExportError, Tried, float_formats, longest_sequence
-from constructions.exports.writing import KINDS, require
+from constructions.exports.writing import require
 from constructions.istree.__main__ import main as istree
 from constructions.simulate import main as simulate
 from constructions.turing.__main__ import main as turing

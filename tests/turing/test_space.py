@@ -185,7 +185,8 @@ def test_a_run_that_deviates_is_refuted_where_it_does_and_shown_to_its_end(
     command = ["--machine", BB2, "--steps", "6", "--engine", "indexed"]
     assert main(command) == 0
     whole_run = capsys.readouterr().out.splitlines()[0]
-    monkeypatch.setitem(MODELS, "hybrid", replace(MODELS["hybrid"], expected_tokens=broken))  # type: ignore[misc]
+    models = {**MODELS, "hybrid": replace(MODELS["hybrid"], expected_tokens=broken)}
+    monkeypatch.setattr("constructions.turing.__main__.MODELS", models)
     assert main(command) == 1
     said = capsys.readouterr()
     assert "word 8 behind the prompt is @1; the machine's run has @2" in said.err

@@ -27,7 +27,10 @@ DEFAULT_N = 16
 LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
-STEPS = "behind up to n − 1 edges, each word is the defined step of Algorithm 1"
+STEPS = {
+    "paper": "behind up to n − 1 edges, each word is the defined step of Algorithm 1",
+    "eos": "behind up to n(n − 1)/2 edges, each word is the defined step of Algorithm 1",
+}
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -39,7 +42,7 @@ EXAMPLES = f"""examples:
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
   {PROG} recall --model rag             which search it writes, and what it says of the result
-  {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean
+  {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
   {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
@@ -160,7 +163,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     name = document["construction"] + (f", {model}" if model != "transformer" else "")
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
-    holds = STEPS if document["construction"] == "istree" else SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
+    holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
+    holds = STEPS[document["layout"]] if document["construction"] == "istree" else holds
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from constructions.istree import lean, transformer
-from constructions.istree.graphs import PAPER, Graph, expected_answer
+from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
 from verify.certificates.building import LEAST, MODELS, RETRIEVERS, Subject
 from verify.claims.certified import BEYOND, INVARIANT, LAST, OCTAVE, listed
@@ -88,7 +88,7 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 
 STEP = (
     "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
-    "behind every prompt of up to n − 1 edges and any vertices that follow."
+    "behind every prompt of up to n − 1 edges and any vertices that follow; in the layout eos, of up to n(n − 1)/2 edges."
 )
 
 
@@ -101,15 +101,23 @@ class Wiring:
     lean: bool
 
     def as_algorithm_1(self, graph: Graph) -> Counterexample | None:
-        """Where the defined steps do not say Algorithm 1's answer, each behind the ones before."""
-        words = PAPER.vocabulary(graph.n)
-        prompt, right = ([words[t] for t in tokens] for tokens in (PAPER.prompt(graph), expected_answer(graph, PAPER)))
-        read = Input(tokens_of([*prompt, *right]))
+        """Where the defined steps do not say Algorithm 1's answer, each behind the ones before, in one of the layouts."""
+        return next(filter(None, (self._in(layout, graph) for layout in LAYOUTS.values())), None)
+
+    def _in(self, layout: TokenLayout, graph: Graph) -> Counterexample | None:
+        words = layout.vocabulary(graph.n)
+        prompt, right = (
+            [words[t] for t in tokens] for tokens in (layout.prompt(graph), expected_answer(graph, layout))
+        )
+        read, end = Input(tokens_of([*prompt, *right])), layout.end_of_prompt
+        last = f"{end} of the prompt" if end else "second endpoint" if graph.edges else layout.start
         for k, word in enumerate(right, start=len(prompt)):
-            place = "thought" if k > len(prompt) else "second endpoint" if graph.edges else PAPER.start
-            due = step(graph.n, PAPER, place, by_counts=not self.lean)
+            said = right[k - len(prompt) - 1] if k > len(prompt) else ""
+            place = last if not said else f"{end} of the thought" if said == end else "thought"
+            due = step(graph.n, layout, place, by_counts=not self.lean)
             if due is None or read.said(due, k) != word:
-                return Counterexample(position=k, expected=word, due=due and read.said(due, k))
+                found = due and read.said(due, k)
+                return Counterexample(layout=layout.name, position=k, expected=word, due=found)
         return None
 
 
@@ -130,19 +138,19 @@ REPAIRED = Wiring("program", transformer.SOURCE, lean=False)
     ],
 )
 def test_step(check: Check, wiring: Wiring) -> None:
-    few = (1, 2, 3)
+    few, steps = (1, 2, 3), "the defined steps against Algorithm 1, in both layouts"
     check.exhaustive(
         itertools.chain.from_iterable(map(every_input, few)),
         wiring.as_algorithm_1,
         count=sum(map(ordered_graphs, few)),
-        range="the defined steps against Algorithm 1: every graph on 1 to 3 vertices, every order and orientation of its edges",
+        range=f"{steps}: every graph on 1 to 3 vertices, every order and orientation of its edges",
         size=lambda graph: graph.n,
     )
     check.exhaustive(
         (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
         wiring.as_algorithm_1,
         count=math.perm(6, 3),
-        range="the defined steps against Algorithm 1: every graph with 3 edges on 4 vertices, every order of its edges",
+        range=f"{steps}: every graph with 3 edges on 4 vertices, every order of its edges",
         size=4,
     )
     check.sizes(LEAST)
@@ -152,4 +160,6 @@ def test_step(check: Check, wiring: Wiring) -> None:
         subject = replace(subject, n=LAST - LAST // 32, last=LAST - 1)
         sizes = "every n from 2^64 − 2^59 to 2^64 − 1"
     text = "the program against the defined step: prompts of up to n − 1 edges, any vertices from 1 on behind them"
-    check.explained([subject], range=f"{text}; {sizes}")
+    of_eos = replace(subject, layout="eos", last=0)
+    text = f"{text}; {sizes}; of the layout eos, up to n(n − 1)/2 edges, n = {of_eos.n:,}"
+    check.explained([subject, of_eos], range=text)

@@ -58,7 +58,8 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
-    normal = Normalizer(program.facts.ending(len(language.places) - 1)) if search else None
+    thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
+    normal = Normalizer(program.facts.ending(thought)) if search else None
     told = Told(program, normal)
     found["program"] = [{"where": where, "writes": written} for where, written in told.stages]
     found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()

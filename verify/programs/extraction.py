@@ -87,7 +87,7 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
         registers = _called(registers, model.registers, normal, shorten) if naming else registers
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
         if groups := _groups(model.registers, registers, language, normal.facts):
-            normal = Normalizer(replace(normal.facts, groups=groups, known={}))
+            normal = Normalizer(replace(normal.facts, groups=groups, known={}, parts={}))
     return Program(model.registers, tuple(stages), normal.facts)
 
 
@@ -111,7 +111,7 @@ def _called(registers: Registers, names: tuple[str, ...], normal: Normalizer, al
     """With one atom for each sum that no head's scores are in, or for all of them; a square is the atom's square."""
     sums = {i: value for i, value in registers.items() if len(value.items) > 1}
     long = {i: value for i, value in sums.items() if unresolved(value) is None or all_of_them}
-    roots = {normal.settled(root * root): root for root in long.values()}
+    roots = {square: root for root in long.values() if (square := normal.settled(root * root)) != root}
     atoms = {value: named(names[i], value) for i, value in reversed(long.items()) if value not in roots}
     squares = {value: atoms[root] * atoms[root] for value, root in roots.items() if root in atoms}
     return {i: squares.get(value) or atoms.get(value, value) for i, value in registers.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
+from verify.programs import ways
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.terms import (
     POSITION,
@@ -62,8 +63,8 @@ class Facts:
     """The position k is at one of these places of the language.
 
     given: bounds of some atoms at k, not at positions that it reads. known: bounds that were found so far. stood: what factors
-    say of tokens and of k, whatever is given. around: what is known of every position, if there is that already. groups: what is
-    assumed.
+    say of tokens and of k, whatever is given. around: what is known of every position, if there is that already. parts: what was
+    asked for by `at`. groups: what is assumed.
     """
 
     language: Language
@@ -72,6 +73,7 @@ class Facts:
     known: dict[Atom, Interval] = field(default_factory=dict, compare=False)
     stood: dict[tuple[Atom, ...], Standing | None] = field(default_factory=dict, compare=False)
     around: Facts | None = field(default=None, compare=False)
+    parts: dict[frozenset[int], Facts] = field(default_factory=dict, compare=False)
     groups: tuple[Group, ...] = ()
 
     @staticmethod
@@ -84,7 +86,10 @@ class Facts:
 
     def at(self, places: frozenset[int]) -> Facts:
         """Of positions at these places."""
-        return Facts(self.language, places, around=self.globally, groups=self.groups)
+        found = self.globally.parts
+        if places not in found:
+            found[places] = Facts(self.language, places, around=self.globally, groups=self.groups)
+        return found[places]
 
     def ending(self, place: int) -> Facts:
         """Of the last position of a text, at this place: nothing is known of texts that go on otherwise."""
@@ -145,16 +150,27 @@ class Facts:
     def bounds(self, value: Term) -> Interval:
         """Two numbers that it lies between."""
         low, high = self._plain(value)
+        slope = next((c for monomial, c in value.items if monomial == (POSITION,)), Fraction(0))
+        for other, nearest, farthest in self._before_k(value) if slope else ():
+            rest = self._plain(value + (other - as_term(POSITION)) * slope)
+            ends = sorted((slope * nearest, slope * farthest))
+            low, high = max(low, rest[0] + ends[0]), min(high, rest[1] + ends[1])
+        for a, (least, most) in self.given.items():
+            if isinstance(a, Above) and least == most and (shares := _shares(value, a.of)) is not None:
+                scale, more = shares
+                end = more + scale * (int(self.is_integer(a.of)) if least else 0)
+                low, high = (max(low, end), high) if (scale > 0) == bool(least) else (low, min(high, end))
+        return low, high
+
+    def _before_k(self, value: Term) -> Iterator[tuple[Term, int, int]]:
+        """Terms that k is, plus something between two bounds."""
         place = self.language.places[min(self.places)]
         if len(self.places) == 1 and place.behind is not None:
-            # The position is the number, plus `behind`, plus something that is not negative.
-            number, k = as_term(NumberOf(place.family)), as_term(POSITION)
-            slope = next((c for monomial, c in value.items if monomial == (POSITION,)), Fraction(0))
-            rest = self._plain(value - k * slope + (number + place.behind) * slope)
-            most = self.positions[1] - self.number(place.family)[0] - place.behind
-            ends = sorted((Fraction(0), slope * most))
-            low, high = max(low, rest[0] + ends[0]), min(high, rest[1] + ends[1])
-        return low, high
+            number = self.number(place.family)[0]
+            yield as_term(NumberOf(place.family)) + place.behind, 0, self.positions[1] - number - place.behind
+        for a in value.atoms:
+            if isinstance(a, Read) and isinstance(a.where, Pick) and a.value == as_term(POSITION):
+                yield as_term(a), int(self.matches_before(a.where)), self.positions[1] - 1
 
     def _plain(self, value: Term) -> Interval:
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
@@ -202,13 +218,14 @@ class Facts:
                 places = map(self.language.places.__getitem__, self.places)
                 is_one = [not place.word and place.family == family for place in places]
                 return Fraction(min(is_one)), Fraction(max(is_one))
-            case Equal():
-                return BIT
+            case Equal(of, value):
+                low_end, high_end = self.bounds(of)
+                return Fraction(int(low_end == high_end == value)), Fraction(int(low_end <= value <= high_end))
             case Above(of):
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count(matching):
-                return Fraction(int(self.matches_itself(matching))), fraction(self.positions[1] - 1)
+                return Fraction(int(self.always_matches(matching))), fraction(self.positions[1] - 1)
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
@@ -223,9 +240,10 @@ class Facts:
                 return min(low_end, low_end * most), max(high_end, high_end * most)
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
-            case Read(value, Pick(matching) | Next(matching)):
-                ends = [self.globally.each[i].bounds(value) for i in self.matching_places(matching)]
-                if not self.matches_itself(matching) or not ends:
+            case Read(value, (Pick(matching) | Next(matching)) as where):
+                picked = self.picked_places(where) if isinstance(where, Pick) else self.matching_places(matching)
+                ends = [self.globally.each[i].bounds(value) for i in picked]
+                if not self.always_matches(matching) or not ends:
                     ends.append((at_first(value, self.start),) * 2)
                 return min(low for low, _ in ends), max(high for _, high in ends)
             case Read(value, where):
@@ -259,15 +277,57 @@ class Facts:
         kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
         return self.at(kept) if kept else self.globally
 
-    def matching_places(self, matching: Matching) -> list[int]:
-        """Where positions from 2 on may match what is asked for at k."""
+    def matching_places(self, matching: Matching, *, before: bool = False) -> list[int]:
+        """Where positions from 2 to k may match what is asked for at k; before: less than k."""
         asked = [(key, *self.bounds(query)) for key, query in matching.pairs]
         found = []
-        for i, facts in self.globally.each.items():
+        for i in sorted(self._reached(before)):
+            facts = self.globally.each[i]
             ends = ((facts.bounds(key), low, high) for key, low, high in asked)
             if facts.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
                 found.append(i)
         return found
+
+    def _reached(self, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Places on the ways back from k, or from the position before it, that go no further than to one of the ends."""
+        begin = frozenset(j for i in self.places for j in self.language.places[i].after) if before else self.places
+        return ways.back(self.language, begin, ends)
+
+    def _sure_places(self, matching: Matching, found: Iterable[int]) -> frozenset[int]:
+        """Those of these places where each position is seen to match."""
+        sure = (all(self._same(*pair, self.globally.each[i]) for pair in matching.pairs) for i in found)
+        return frozenset(
+            i for i, all_of_it in zip(found, sure, strict=True) if all_of_it and self.globally.ranges[i].low > 1
+        )
+
+    def always_matches(self, matching: Matching, *, before: bool = False) -> bool:
+        """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a place that does.
+
+        before: one that is less than k.
+        """
+        if not before and self.matches_itself(matching):
+            return True
+        sure = self._sure_places(matching, self.matching_places(matching, before=before))
+        return self.positions[0] > 1 and bool(sure) and 0 not in self._reached(before, sure)
+
+    def picked_places(self, where: Pick) -> frozenset[int]:
+        """Where the first or the last match may be: on the way there from one end, no other place is one where all match."""
+        found = self.matching_places(where.matching)
+        sure = self._sure_places(where.matching, found)
+        if where.last:
+            return self._reached(False, sure).intersection(found)
+        return ways.ahead(self.language, self._reached(False), sure).intersection(found)
+
+    def matches_before(self, where: Pick) -> bool:
+        """Whether the position that is picked is surely less than k."""
+        if not where.last and self.always_matches(where.matching, before=True):
+            return True
+        return self.positions[0] > 1 and not self.places.intersection(self.matching_places(where.matching))
+
+    def picks_itself(self, where: Pick) -> bool:
+        """Whether the position that is picked is surely k."""
+        alone = where.last or not self.matching_places(where.matching, before=True)
+        return alone and self.matches_itself(where.matching)
 
     def matches_itself(self, matching: Matching) -> bool:
         """Whether k, not the first position, is seen to be one that matches."""
@@ -283,12 +343,13 @@ class Facts:
     def first_match(self, matching: Matching) -> int | None:
         """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
         found = self.matching_places(matching)
-        ranges = {i: facts.positions for i, facts in self.globally.each.items()}
+        ranges = {i: self.globally.each[i].positions for i in self._reached(False)}
+        sure = self._sure_places(matching, found)
+        if self.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
+            return 2
         for i in found:
             low, high = ranges[i]
-            if low == high <= self.positions[0] and all(
-                self._same(*pair, self.globally.each[i]) for pair in matching.pairs
-            ):
+            if low == high <= self.positions[0] and i in sure:
                 others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
                 if all(a > low or (b < low and j not in found) for j, a, b in others):
                     return low
@@ -299,23 +360,7 @@ class Facts:
 
         back: words, or numbers of families, that stand there all together.
         """
-        places, steps = self.language.places, max([before, *back])
-        reached = [self.places]
-        for step in range(steps + 1):
-            if step:
-                reached.append(frozenset(j for i in reached[-1] for j in places[i].after))
-            low, high = positions[0] - step, positions[1] - step
-            inside = {i: self.globally.ranges[i].within(low, high) for i in reached[-1]}
-            kept = (i for i, r in inside.items() if r.low <= r.high)
-            reached[-1] = frozenset(i for i in kept if step not in back or self._stands(i, back[step]))
-        found = reached[steps]
-        for step in range(steps - 1, before - 1, -1):
-            found = frozenset(i for i in reached[step] if found.intersection(places[i].after))
-        return found if all(reached) else frozenset()
-
-    def _stands(self, place: int, token: Atom) -> bool:
-        word, family = self.language.places[place].word, self.language.places[place].family
-        return word == token.word if isinstance(token, IsWord) else not word and token == IsNumber(family)
+        return ways.standing(self.language, self.globally.ranges, self.places, back, positions, before)
 
     def is_integer(self, value: Term) -> bool:
         """Whether it is an integer at every position."""
@@ -336,10 +381,20 @@ class Facts:
         match a:
             case Equal() | Above() | IsWord() | IsNumber():
                 return True
-            case Named(_, of) if len(of.items) == 1:
-                ((monomial, c),) = of.items
-                return c == 1 and all(map(self.is_bit, monomial))
+            case Named(_, of):  # b, or 1 − b
+                ((monomial, c), *others) = (of if len(of.items) == 1 else of * -1 + 1).items
+                return not others and c == 1 and all(map(self.is_bit, monomial))
             case Read(value, where) if not isinstance(where, Best) and len(value.items) == 1:
                 ((monomial, c),) = value.items
                 return c == 1 and all(map(self.is_bit, monomial))
         return False
+
+
+def _shares(value: Term, of: Term) -> tuple[Fraction, Fraction] | None:
+    """s and c with value = s·of + c; None if there are none."""
+    ours, theirs = ([item for item in one.items if item[0]] for one in (value, of))
+    if len(ours) != len(theirs) or not ours or ours[0][0] != theirs[0][0]:
+        return None
+    scale = ours[0][1] / theirs[0][1]
+    more = value - of * scale
+    return (scale, more.constant) if more.is_constant else None

@@ -7,7 +7,8 @@ What has no key atom is the same for all j and does not count. Three rules:
   match    −Σ S_i(x_i(j) − y_i)² − G(j − f)² for j > 1, with integers x_i, y_i and G ≥ 0, and something else, δ, at j = 1.
            Let t ≤ G(j − f)² ≤ T over 2 … k. A j > 1 that matches has −T at least; one that does not has −min S_i − t at most. So
            if −min S_i − t < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. Where k
-           itself matches, δ < −T is enough, with −min S_i − t < −T. If G = δ = 0, then 1 and all matches tie.
+           itself matches, δ < −T is enough, with −min S_i − t < −T. If δ > −t, then 1 wins, whatever matches. If G = δ = 0,
+           then 1 and all matches tie.
   count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
            of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
            c. For t = 0, the smallest. Where the key asked for may be one that no invariant speaks of, some match wins, or 1.
@@ -113,6 +114,8 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Nex
     end, begin = facts.bounds(target - K)[0], facts.bounds(target - 2)[1]
     far = weight * max(end * end, begin * begin)
     near = weight * (end * end if end >= 0 else begin * begin if begin <= 0 else 0)
+    if low > -near:
+        return Nearest(ONE)
     if not (-mismatch - near < -far and high < -far):
         return None
     if not (-mismatch - near < low or all(normal.term(key) == asked for _, key, asked in pairs)):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from verify.programs.facts import MOST_STEPS, Facts, Standing
 from verify.programs.sizes import ceiling, floor
 from verify.programs.terms import (
+    ONE,
     POSITION,
     ZERO,
     Above,
@@ -19,6 +20,7 @@ from verify.programs.terms import (
     IsNumber,
     IsWord,
     Matching,
+    Named,
     Next,
     NumberOf,
     Pick,
@@ -28,6 +30,8 @@ from verify.programs.terms import (
     as_term,
     at_first,
     content,
+    read_alone,
+    term,
 )
 
 K = as_term(POSITION)
@@ -39,6 +43,18 @@ def standing(factors: Iterable[Atom], facts: Facts) -> Standing | None:
     if key not in facts.stood:
         facts.stood[key] = _standing(key, facts)
     return facts.stood[key]
+
+
+def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
+    """The value of a bit that is read where none of the factors is 0, if their tokens tell it."""
+    if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
+        return None
+    found = standing(factors, facts)
+    places = facts.standing(*found) if found is not None else facts.places
+    if places == facts.places:
+        return None
+    low, high = facts.at(places).bounds(as_term(a))
+    return low if low == high else None
 
 
 def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
@@ -87,6 +103,32 @@ def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
             products = [frozenset(a for a in m if facts.is_bit(a)) for m, _ in content(key).items]
             least = max(least, min(_least_sum(whole, bits, everywhere) for bits in products))
     return least
+
+
+def too_low(body: Term, to: Fraction, facts: Facts) -> bool:
+    """Whether what is read at a match is more than this, and at position 1 something else."""
+    a = read_alone(body)
+    if a is None or not isinstance(a.where, Pick | Next):
+        return False
+    return at_first(a.value, facts.start) != to < least_match(a.value, a.where.matching, facts)
+
+
+def plain_pairs(key: Term, query: Term, facts: Facts) -> Iterator[tuple[Term, Term]]:
+    """A bit times x is what is asked for, which is not 0, where the bit is 1 and x is that; 1[x = v] is 1 where x is v."""
+    if len(key.items) != 1 or key.constant:
+        yield key, query
+        return
+    ((monomial, c),) = key.items
+    bits = [a for a in monomial if facts.is_bit(a)]
+    others = term([(tuple(a for a in monomial if a not in bits), c)])
+    low, high = facts.bounds(query)
+    if (others.is_constant and query != others) or (not others.is_constant and low <= 0 <= high):
+        yield key, query
+        return
+    for a in bits:
+        yield (a.of, as_term(a.value)) if isinstance(a, Equal) else (as_term(a), ONE)
+    if not others.is_constant:
+        yield others, query
 
 
 def _least_sum(value: Term, bits: frozenset[Atom], facts: Facts) -> Fraction:

@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
+from verify.programs import implied
 from verify.programs.facts import BIT, Facts
 from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
-from verify.programs.implied import follows, is_zero, least_match, none_of, standing, under, without
 from verify.programs.shares import inverse, larger
 from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.terms import (
@@ -151,13 +151,18 @@ class Normalizer:
             yield monomial, c
             return
         kept = [a for i, a in enumerate(monomial) if a not in monomial[:i] or not self.facts.is_bit(a)]
-        if standing(kept, self.facts) is None:
+        if implied.standing(kept, self.facts) is None:
             return
         if FIRST in kept:
             others = term([(tuple(a for a in kept if a != FIRST), c)])
             yield from (term([((FIRST,), 1)]) * at_first(others, self.facts.start)).items
             return
-        kept = [a for a in kept if not any(follows(a, b) for b in kept)]
+        kept = [a for a in kept if not any(implied.follows(a, b) for b in kept)]
+        for a in kept:
+            value = implied.told_bit(a, kept, self.facts)
+            if value is not None:
+                yield from self._product(tuple(b for b in kept if b != a), c * value) if value else ()
+                return
         for a in kept:
             if isinstance(a, Equal):
                 for b in kept:
@@ -179,12 +184,12 @@ class Normalizer:
 
     def _under(self, equal: Equal, b: Atom) -> Fraction | None:
         """The value of another factor where `equal` is 1; None if it is not told."""
-        found = under(equal, b)
+        found = implied.under(equal, b)
         t = self._inverse(b) if found is None else None
         if t is not None and (more := t - equal.of).is_constant:
             return 1 / (equal.value + more.constant) if equal.value + more.constant else Fraction(0)
-        if found is None and (matching := none_of(equal)) is not None:
-            low, high = self.facts.bounds(without(as_term(b), matching, self.facts.start))
+        if found is None and (matching := implied.none_of(equal)) is not None:
+            low, high = self.facts.bounds(implied.without(as_term(b), matching, self.facts.start))
             return low if low == high else None
         return found
 
@@ -205,7 +210,11 @@ class Normalizer:
         body, scale = primitive(value - value.constant)
         to = (to - value.constant) / scale
         low, high = self.facts.bounds(body)
-        if not low <= to <= high or self._too_low(body, to) or (self.facts.is_integer(body) and is_never_whole(to)):
+        if (
+            not low <= to <= high
+            or implied.too_low(body, to, self.facts)
+            or (self.facts.is_integer(body) and is_never_whole(to))
+        ):
             return ZERO
         if low == high:
             return ONE
@@ -215,19 +224,14 @@ class Normalizer:
             return self._known(Equal(as_term(Count(matching)), to))
         return self._known(Equal(body, to))
 
-    def _too_low(self, body: Term, to: Fraction) -> bool:
-        """Whether what is read at a match is more than this, and at position 1 something else."""
-        a = read_alone(body)
-        if a is None or not isinstance(a.where, Pick | Next):
-            return False
-        return at_first(a.value, self.facts.start) != to < least_match(a.value, a.where.matching, self.facts)
-
     def _counted(self, body: Term) -> Matching | None:
         """What it is the largest or next order of; that is 0 if and only if nothing matches."""
         a = read_alone(body)
         if a is None or not isinstance(a.where, Next) or a.value != a.where.key:
             return None
-        sure = not at_first(a.value, self.facts.start) and least_match(a.value, a.where.matching, self.facts) > 0
+        sure = (
+            not at_first(a.value, self.facts.start) and implied.least_match(a.value, a.where.matching, self.facts) > 0
+        )
         return a.where.matching if sure else None
 
     def positive(self, value: Term) -> Term:
@@ -272,25 +276,8 @@ class Normalizer:
     def _matching(self, matching: Matching) -> Matching:
         everywhere = self.everywhere
         pairs = [(everywhere.term(key), self.term(query)) for key, query in matching.pairs]
-        plain = {pair for key, query in pairs for pair in self._plain(key, query)}
+        plain = {pair for key, query in pairs for pair in implied.plain_pairs(key, query, self.facts)}
         return Matching(tuple(sorted(plain, key=lambda pair: (pair[0].order, pair[1].order))))
-
-    def _plain(self, key: Term, query: Term) -> Iterator[tuple[Term, Term]]:
-        """A bit times x is what is asked for, which is not 0, where the bit is 1 and x is that; 1[x = v] is 1 where x is v."""
-        if len(key.items) != 1 or key.constant:
-            yield key, query
-            return
-        ((monomial, c),) = key.items
-        bits = [a for a in monomial if self.facts.is_bit(a)]
-        others = term([(tuple(a for a in monomial if a not in bits), c)])
-        low, high = self.facts.bounds(query)
-        if (others.is_constant and query != others) or (not others.is_constant and low <= 0 <= high):
-            yield key, query
-            return
-        for a in bits:
-            yield (a.of, as_term(a.value)) if isinstance(a, Equal) else (as_term(a), ONE)
-        if not others.is_constant:
-            yield others, query
 
     def _read(self, value: Term, where: Selection) -> Term:
         match where:
@@ -309,7 +296,9 @@ class Normalizer:
             case Nearest(target):
                 named = self.term(target)
                 offset = named - K
-                if offset.is_constant and offset.constant >= 0:
+                if self.facts.bounds(named)[1] <= 1:
+                    return as_term(at_first(value, self.facts.start))
+                if self.facts.bounds(offset)[0] >= 0:
                     return self.term(value)
                 if offset.is_constant:
                     return self._clamped(value, whole(-offset.constant))
@@ -320,6 +309,8 @@ class Normalizer:
                 named = self.term(target)
                 if named == K:
                     return self.term(value)
+                if named == ONE:
+                    return as_term(at_first(value, self.facts.start))
                 if (offset := named - K).is_constant:
                     return self._read(value, Back(whole(-offset.constant)))
                 return self._distributed(value, At(named))
@@ -332,7 +323,7 @@ class Normalizer:
 
     def _none(self, value: Term, matching: Matching) -> bool:
         """Whether it is 0 at position 1 and wherever it matches."""
-        return not at_first(value, self.facts.start) and is_zero(value, matching, self.facts)
+        return not at_first(value, self.facts.start) and implied.is_zero(value, matching, self.facts)
 
     def _picked(self, value: Term, where: Pick | Next) -> Term:
         """At position 1 where nothing can match; 0 where each match has that; at a position that is known; or what is read."""
@@ -340,8 +331,13 @@ class Normalizer:
             Fraction(1),
             Fraction(1),
         )
-        if nobody or not self.facts.matching_places(where.matching):
+        if nobody:
             return as_term(at_first(value, self.facts.start))
+        if isinstance(where, Pick) and self.facts.picks_itself(where):
+            return self.term(value)
+        low, high = self.facts.bounds(as_term(Read(value, where)))
+        if low == high:
+            return as_term(low)
         if self._none(value, where.matching):
             return ZERO
         if isinstance(where, Pick) and not where.last:
@@ -386,6 +382,9 @@ class Normalizer:
     def _one(self, a: Atom, where: Selection) -> Term:
         if isinstance(where, At) and a == POSITION:
             return where.target
+        if isinstance(where, At) and where.target.is_constant and isinstance(a, Read) and isinstance(a.where, Back):
+            earlier = where.target - a.where.steps
+            return self._read(a.value, At(earlier)) if earlier.constant >= 1 else ZERO
         if isinstance(where, Back):
             steps = where.steps
             if a == POSITION:

@@ -59,11 +59,16 @@ def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = Fal
 
     by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
-    if place in (layout.start, "second endpoint"):
-        return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
-    if not place.startswith("thought"):
+    search = (_ByCounts if by_counts else _ByNeighbours)(n, layout)
+    if place.startswith("thought"):
+        return search.step
+    if layout.end_of_prompt is None:
+        if place in (layout.start, "second endpoint"):
+            return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
         return None
-    return (_ByCounts if by_counts else _ByNeighbours)(n, layout).step
+    if place == f"{layout.end_of_prompt} of the prompt":
+        return SayNumber(ONE)
+    return search.verdict if place == f"{layout.end_of_prompt} of the thought" else None
 
 
 @dataclass(frozen=True)
@@ -92,13 +97,45 @@ class _Search:
         return self.at_end * _back(NUMBER, 2) + self.behind * _back(NUMBER, 1)
 
     @property
+    def closes(self) -> Term:
+        """Whether it is the token that ends the prompt or the search."""
+        return as_term(IsWord(str(self.layout.end_of_prompt)))
+
+    @property
+    def prompt_end(self) -> Term:
+        """The position of that token, where one marks the prompt's end; else 1."""
+        return _at(K, (self.closes, ONE))
+
+    @property
     def thought(self) -> Term:
-        return as_term(Above(K - (3 * self.n - 2)))
+        """Whether it is behind the prompt."""
+        if self.layout.end_of_prompt is None:
+            return as_term(Above(K - (3 * self.n - 2)))
+        return _at(self.closes, (self.closes, ONE))
 
     @property
     def later(self) -> Term:
-        """Whether it is a thought, and not the first one."""
-        return as_term(Above(K - (3 * self.n - 1)))
+        """Whether it is behind the prompt, and not the first thought."""
+        if self.layout.end_of_prompt is None:
+            return as_term(Above(K - (3 * self.n - 1)))
+        return self.thought - _back(self.closes, 1)
+
+    @property
+    def visited(self) -> Term:
+        """Whether it is a vertex of the search."""
+        if self.layout.end_of_prompt is None:
+            return self.thought
+        return _let("visited", self.thought - self.closes * self.thought)
+
+    @property
+    def complete(self) -> Term:
+        """Whether 2n − 1 vertices stand between both ends, or more, as in no search."""
+        return as_term(Above(K - self.prompt_end - (2 * self.n - 1)))
+
+    @property
+    def verdict(self) -> Answer:
+        """What is said behind the search's end."""
+        return If(self.complete, Say(self.layout.yes), Say(self.layout.no))
 
     @property
     def current(self) -> Term:
@@ -113,9 +150,16 @@ class _Search:
         """Where the search was when it first came to `current`."""
         return _at(self.previous, (self.current, self.current))
 
+    @property
+    def stop(self) -> str:
+        """What is said in place of a vertex where the graph is seen to be no tree, or at the search's end if a verdict follows."""
+        return self.layout.end_of_prompt or self.layout.no
+
     def back(self) -> Answer:
         """To the father, or from the root to the end, after 2n − 1 vertices."""
-        ended = If(_equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
+        ended: Answer = Say(self.stop)
+        if self.layout.end_of_prompt is None:
+            ended = If(_equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
         return If(_equal(self.current, ONE), ended, SayNumber(self.father))
 
     def seen(self, vertex: Term) -> Term:
@@ -123,7 +167,7 @@ class _Search:
 
     def onward(self, vertex: Term) -> Answer:
         """To this vertex, if there is one; to a vertex seen before leads an edge that closes a cycle."""
-        there = If(self.seen(vertex), Say(self.layout.no), SayNumber(vertex))
+        there = If(self.seen(vertex), Say(self.stop), SayNumber(vertex))
         return If(_equal(vertex, ZERO), self.back(), there)
 
 
@@ -135,7 +179,7 @@ class _ByNeighbours(_Search):
         return _let("previous", super().previous - self.thought + self.later)
 
     def seen(self, vertex: Term) -> Term:
-        return _equal(_at(self.thought, (self.current, vertex), last=True), ONE)
+        return _equal(_at(self.visited, (self.current, vertex), last=True), ONE)
 
     def edge_behind(self, vertex: Term) -> Term:
         """Where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
@@ -156,6 +200,16 @@ class _ByNeighbours(_Search):
 
 class _ByCounts(_Search):
     """An edge's order at a vertex is one more than its place among the vertex's edges."""
+
+    @property
+    def thought(self) -> Term:
+        if self.layout.end_of_prompt is None:
+            return super().thought
+        return _let("after_prompt", ONE - _equal(self.prompt_end, ONE))
+
+    @property
+    def complete(self) -> Term:
+        return _equal(K - self.prompt_end, as_term(2 * self.n))
 
     def seen(self, vertex: Term) -> Term:
         return ONE - _equal(_at(K, (self.current, vertex)), ONE)

@@ -12,9 +12,11 @@ from verify.certificates.symbolic import Size
 
 def fraction(value: Number) -> Fraction:
     """The number; one that does not depend on n is a plain one."""
+    if type(value) is Fraction:  # asked first, as it is most often so
+        return value
     if isinstance(value, Size):
         return value.settled
-    return value if isinstance(value, Fraction) else Fraction(value)
+    return Fraction(value)
 
 
 def floor(value: Number) -> int:

@@ -65,12 +65,7 @@ ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram
 
 def is_search(subject: Subject) -> bool:
     """Whether it is a model of IsTree of which a step of the search is defined: a Transformer without anything as printed."""
-    return (subject.construction, subject.model, subject.layout, subject.printed) == (
-        "istree",
-        "transformer",
-        "paper",
-        (),
-    )
+    return (subject.construction, subject.model, subject.printed) == ("istree", "transformer", ())
 
 
 def definition(subject: Subject, place: str) -> Answer | None:

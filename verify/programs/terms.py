@@ -7,6 +7,7 @@ A term is a polynomial with rational coefficients over atoms; its value at k dep
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,7 +60,10 @@ class Term:
         return self + as_term(other) * -1
 
     def __mul__(self, other: Term | Number) -> Term:
-        return term((a + b, c * d) for a, c in self.items for b, d in as_term(other).items)
+        factors = as_term(other).items
+        if len(factors) == 1 and not factors[0][0]:
+            return Term(tuple((a, fraction(c * factors[0][1])) for a, c in self.items))
+        return term((a + b, c * d) for a, c in self.items for b, d in factors)
 
     @cached_property
     def order(self) -> str:
@@ -284,14 +288,18 @@ class If:
 Answer: TypeAlias = "Say | SayNumber | If"
 
 
+_order_of = operator.attrgetter("order")
+
+
 def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
     """The polynomial that is this sum; atoms in a monomial and monomials are put in order."""
     found: dict[Monomial, Fraction] = {}
     for monomial, c in items:
-        key = tuple(sorted(monomial, key=lambda a: a.order)) if len(monomial) > 1 else monomial
+        key = tuple(sorted(monomial, key=_order_of)) if len(monomial) > 1 else monomial
         found[key] = found[key] + c if key in found else fraction(c)
     kept = [(monomial, fraction(c)) for monomial, c in found.items() if c]
-    return Term(tuple(sorted(kept, key=lambda item: tuple(a.order for a in item[0]))))
+    kept.sort(key=lambda item: [*map(_order_of, item[0])])
+    return Term(tuple(kept))
 
 
 def as_term(value: Term | Atom | Number) -> Term:

@@ -251,13 +251,19 @@ class Told:
             shown = value
             if isinstance(a, Named) and a not in self.names:
                 shown = a.of * value.items[0][1]
-            where = f"   (k at {self.program.facts.language.places[-1].name})" if i in at else ""
+            where = f"   (k at {self.place})" if i in at else ""
             written[name] = teller.term(shown) + where
             if i in at and not value.is_constant:
                 self.here.setdefault(whole, name)
             elif a is not None and not isinstance(a, NumberOf | IsNumber | IsWord | Position) and not _short(a):
                 self.names.setdefault(a, name)
         return written
+
+    @property
+    def place(self) -> str:
+        """The name of that place."""
+        facts = self.normal.facts if self.normal is not None else self.program.facts
+        return facts.language.places[max(facts.places)].name
 
     @property
     def teller(self) -> Teller:

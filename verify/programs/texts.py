@@ -37,4 +37,6 @@ def searched(language: Language, n: int) -> Language:
     """
     one = (replace(place, numbers=(1, 1)) if place.name == "thought 1" else place for place in language.places)
     found = replace(language, places=tuple(one))
+    if found.places[-1].word:
+        return found
     return ending(found, len(found.places) - 1, 5 * n - 3)[0]

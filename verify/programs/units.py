@@ -11,6 +11,7 @@ from verify.programs.sizes import ceiling, floor, fraction, span
 from verify.programs.terms import ZERO, Above, Monomial, Positive, Term, as_term, term
 
 MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
+MOST_OF_ONE = 2  # if it is one unit
 MOST_POINTS = 64
 
 
@@ -56,7 +57,7 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
             continue  # there it is another line, which meets this one once at most
         points = [*inside, *chain.from_iterable(span(*ends) for ends in outside)]
         exceptions = [(i, v) for i in points if (v := _added(units, i) - a * i - d)]
-        if len(exceptions) <= MOST_EXCEPTIONS:
+        if len(exceptions) <= (MOST_EXCEPTIONS if units[1:] else MOST_OF_ONE):
             line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), x * a + d)
             found.append((len(exceptions), line))
     if not slope and shift:  # a step

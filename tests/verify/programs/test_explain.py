@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from constructions.exports.weights import save
-from constructions.istree.graphs import PAPER, expected_answer
+from constructions.istree.graphs import LAYOUTS, PAPER, TokenLayout, expected_answer
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
@@ -25,8 +26,13 @@ from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.explain import main
 from verify.inputs.strategies import every_input
+from verify.programs.decisions import first_mismatch
 from verify.programs.document import compared, explained, explanation
 from verify.programs.extraction import extract
+from verify.programs.normal import Normalizer
+from verify.programs.tasks import definition
+from verify.programs.terms import Answer, If, Say, SayNumber
+from verify.programs.texts import searched
 from verify.programs.witness import questions
 
 N = 8
@@ -87,24 +93,55 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
     assert kept < 4
 
 
-def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes() -> None:
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: TokenLayout) -> None:
     n, draw = 4, random.Random("istree lean")
-    subject = Subject("istree", n, lean=True)
+    subject = Subject("istree", n, lean=True, layout=layout.name)
     wired, language = wired_of(subject), language_of(subject)
-    graphs = [graph for graph in every_input(n, (3,)) if draw.random() < 0.02]
+    graphs = [graph for graph in every_input(n, (3,)) if draw.random() < (0.02 if layout is PAPER else 0.005)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     kept = 0
-    for place, change in draw.sample(every, 6):
+    drawn = draw.sample(every, 6 if layout is PAPER else 3)
+    for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
         if explained(subject, weights, language)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
             for graph in graphs:
-                prompt, answer = PAPER.prompt(graph), expected_answer(graph, PAPER)
+                prompt, answer = layout.prompt(graph), expected_answer(graph, layout)
                 _, following = ideal.run([*prompt, *answer[:-1]])
                 assert following[len(prompt) - 1 :] == answer, (place, change, graph)
-    assert kept < 6
+    assert kept < len(drawn)
+
+
+def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
+    """Each with another word in one case."""
+    match answer:
+        case If(bit, then, otherwise):
+            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
+            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
+        case SayNumber(number):
+            yield SayNumber(number + 1)
+        case Say(word):
+            yield Say("FALSE" if word == "TRUE" else "TRUE")
+
+
+def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
+    """But where no text leads: no edge leads to −1, the root's father, and the first thought is the root."""
+    subject = Subject("istree", 4, lean=True, layout="eos")
+    model, language = build(subject)
+    language = searched(language, subject.n)
+    program = extract(model, language, naming=True)
+    same = dict[str, int]()
+    for i, place in enumerate(language.places):
+        if (due := definition(subject, place.name)) is not None:
+            normal = Normalizer(program.facts.ending(i))
+            here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
+            assert first_mismatch(model, here, due, normal) is None
+            found = [first_mismatch(model, here, wrong, normal) is None for wrong in with_one_wrong_word(due)]
+            same[place.name] = sum(found)
+    assert same == {"[EOS] of the prompt": 0, "thought 1": 5, "thought": 1, "[EOS] of the thought": 0}
 
 
 def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Question) -> list[str]:
@@ -124,7 +161,12 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["counting", "--printed", "count-query"], 1, "on '<s> ? 1 0' it says YES; the right answer is NO"),
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
-        (["istree", "--tokens", "eos", "--n", "8"], 3, "no definition of istree"),
+        (["istree", "--model", "hybrid", "--n", "8"], 3, "no definition of istree"),
+        (
+            ["istree", "--variant", "lean", "--tokens", "eos", "--n", "8"],
+            0,
+            "at [EOS] of the thought, k: TRUE if k > prompt_end[k] + 15, else FALSE",
+        ),
         (
             ["istree", "--n", "8"],
             0,

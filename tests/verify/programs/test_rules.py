@@ -118,3 +118,17 @@ def test_a_case_bounds_a_number_by_what_it_says(slope: int, offset: Fraction, ho
         assert all(least <= x <= most for x in left)
         if atom is above or holds:
             assert (least, most) == (left[0], left[-1])
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("scale", [-2, 1, Fraction(1, 2)])
+@pytest.mark.parametrize("offset", [-3, 0, 2])
+def test_a_comparison_of_two_numbers_bounds_what_is_parallel_to_it(holds: bool, scale: Fraction, offset: int) -> None:
+    above = Above(NUMBER * 2 - BEFORE + offset)
+    facts = NORMAL.facts.knowing(above, Fraction(int(holds)), Fraction(int(holds)))
+    value = (NUMBER * 2 - BEFORE) * scale + 1
+    low, high = facts.bounds(value)
+    every = zip(values(as_term(above)), values(value), strict=True)
+    there = [v for bit, v in every if bit == holds]
+    assert low <= min(there) <= max(there) <= high
+    assert (low if (scale > 0) == holds else high) == (min if (scale > 0) == holds else max)(there)

@@ -147,17 +147,20 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
     """At every position, and as told at the prompt's end and in the search: there alone if a head's scores are in it elsewhere."""
     subject = Subject("istree", N, layout=layout, lean=is_lean)
     model, language = build(subject)
-    language = searched(language, N) if layout == "paper" else language
+    language = searched(language, N)
     found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
     ideal, last = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
-    at = {name: cache(Normalizer(found.facts.ending(i)).term) for name, i in last.items() if layout == "paper"}
+    at = {name: cache(Normalizer(found.facts.ending(i)).term) for name, i in last.items()}
     for graph in GRAPHS[: 1 + (is_lean and layout == "paper")]:
         prompt = words.prompt(graph)
         tokens = [words.vocabulary(N)[token] for token in [*prompt, *expected_answer(graph, words)[:-1]]]
         history, _ = ideal.run(wired.tokens(tokens))
         run = Input(tokens_of(tokens))
         for k, (layer, stage) in itertools.product(range(1, len(tokens) + 1), enumerate(found.stages)):
-            place = "thought" if k > len(prompt) + 1 else "thought 1" if k > len(prompt) else "second endpoint"
+            place = "thought" if k > len(prompt) + 1 else "thought 1"
+            if k == len(prompt) or tokens[k - 1] == words.end_of_prompt:
+                of = "prompt" if k == len(prompt) else "thought"
+                place = f"{words.end_of_prompt} of the {of}" if words.end_of_prompt else "second endpoint"
             here = at.get(place) if k >= len(prompt) else None
             for i, name in enumerate(found.names):
                 term, value = stage.registers.get(i, as_term(0)), history[k - 1][layer][wired.registers.index(name)]

@@ -14,7 +14,8 @@ DESCRIPTION = (
     "Asks z3 whether each lemma on Algorithm 1's search follows from what it uses, for every n and every graph."
 )
 EPILOG = f"""examples:
-  {PROG}                     each lemma, and what it rests on
+  {PROG}                     each lemma on the step that lean says, and what it rests on
+  {PROG} --variant repaired  on the repaired model's step
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -27,16 +28,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
-    parser.add_argument(
-        "--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be"
-    )
-    folder, made = parser.parse_args(argv).scripts, theory()
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+    add = parser.add_argument
+    add("--variant", choices=("lean", "repaired"), default="lean", help="whose step (default: lean)")
+    add("--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be")
+    args = parser.parse_args(argv)
+    made = theory(by_counts=args.variant == "repaired")
+    if args.scripts is not None:
+        args.scripts.mkdir(parents=True, exist_ok=True)
     left = 0
     for number, name in enumerate(made.lemmas, start=1):
-        if folder is not None:
-            script = folder / f"{number:03}-{name.replace('/', '-')}.smt2"
+        if args.scripts is not None:
+            script = args.scripts / f"{number:03}-{name.replace('/', '-')}.smt2"
             script.write_text(made.question(name), encoding="utf-8")
         doubt = made.doubt(name)
         left += bool(doubt)

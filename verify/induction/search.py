@@ -26,42 +26,72 @@ from constructions.istree.graphs import PAPER
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
-from verify.programs.searches import _ByNeighbours, definition
+from verify.programs.searches import _ByCounts, _ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term, read_alone
 
 
-def theory(step: Answer | None = None) -> Theory:
-    """All lemmas. step: what is said at a vertex, if not the defined step; not all of them need follow then."""
+def theory(by_counts: bool = False, step: Answer | None = None) -> Theory:
+    """All lemmas. by_counts: on the repaired model's step, not on lean's. step: another one, of which they need not follow."""
     n = symbol(1, 2**64)
-    search, words, first = _ByNeighbours(n, PAPER), translation(n), definition(n, PAPER, "second endpoint")
+    search, words, first = searches(n)[by_counts], translation(n, by_counts), definition(n, PAPER, "second endpoint")
     assert first is not None
-    macros = [
-        f"(define-fun come-from ((k Int)) Int {words.value(search.come_from, 'k')})",
-        f"(define-fun father ((k Int)) Int {words.value(search.father, 'k')})",
-        *_said(words, step or search.step, "k", "says"),
-        *_said(words, first, "P", "begins"),
-    ]
-    made = Theory("\n".join([*words.lines, *macros]))
-    made.add(resources.files(__package__).joinpath("search.smt2").read_text(encoding="utf-8"))
+    macros = [f"(define-fun {name} ((k Int)) Int {words.value(term, 'k')})" for name, term in _macros(search).items()]
+    macros += _said(words, step or search.step, "k", "says")
+    macros += _said(words, first, "P", "begins")
+    heads = "counts.smt2" if by_counts else "neighbours.smt2"
+    made = Theory({"defined-terms": "\n".join([*words.lines, *macros]), "heads": _text(heads)})
+    made.add(_text("search.smt2"))
     return made
 
 
-def translation(n: int) -> Translation:
-    """The terms of the step, with the names that search.smt2 calls their functions by."""
-    search, words = _ByNeighbours(n, PAPER), Translation()
+def searches(n: int) -> tuple[_ByNeighbours, _ByCounts]:
+    """The defined steps: lean's and the repaired model's."""
+    return _ByNeighbours(n, PAPER), _ByCounts(n, PAPER)
+
+
+def translation(n: int, by_counts: bool) -> Translation:
+    """The terms of the step, with the names by which the texts call their functions."""
+    search, words = searches(n)[by_counts], Translation()
     words.named("own", search.own)
     words.named("other", search.other)
-    words.picked(_pick(search.father), "father-at")
-    edge, edge2 = search.edge_behind(search.come_from), search.edge_behind(search.father)
-    ((before, _),) = _pick(edge).matching.pairs[1:]
-    words.picked(_pick(before), "record-before-at")
-    for found, name, mark in ((edge, "edge-at", "mark-at"), (edge2, "edge2-at", "mark2-at")):
-        words.picked(_pick(found), name)
-        words.picked(Pick(Matching(((search.current, found),)), last=True), mark)
+    words.picked(_head(search.father), "father-at")
+    if isinstance(search, _ByCounts):
+        _counts(words, search)
+    else:
+        _neighbours(words, search)
     return words
 
 
-def _pick(read: Term) -> Pick:
+def _counts(words: Translation, search: _ByCounts) -> None:
+    words.counted(search.occurrences, "tally")
+    words.value(search.order, "k")
+    words.picked(_head(search.edge_walked), "walked-at")
+    words.value(search.walked, "k")
+    for record, name, mark in ((search.first, "first-at", "mark-at"), (search.second, "second-at", "mark2-at")):
+        words.following(record, name)
+        words.picked(Pick(Matching(((search.current, search.to(record)),))), mark)
+
+
+def _neighbours(words: Translation, search: _ByNeighbours) -> None:
+    edge, edge2 = search.edge_behind(search.come_from), search.edge_behind(search.father)
+    ((before, _),) = _head(edge).matching.pairs[1:]
+    words.picked(_head(before), "record-before-at")
+    for found, name, mark in ((edge, "edge-at", "mark-at"), (edge2, "edge2-at", "mark2-at")):
+        words.picked(_head(found), name)
+        words.picked(Pick(Matching(((search.current, found),)), last=True), mark)
+
+
+def _macros(search: _ByNeighbours | _ByCounts) -> dict[str, Term]:
+    if isinstance(search, _ByNeighbours):
+        return {"come-from": search.come_from, "father": search.father}
+    return {"previous": search.previous, "father": search.father}
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _head(read: Term) -> Pick:
     """The head by which it is read."""
     atom = read_alone(read)
     assert atom is not None

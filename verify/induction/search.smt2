@@ -2,6 +2,7 @@
 ;   (axiom NAME formula)          what the text is, or what a function is that exists
 ;   (suppose NAME formula)        a case, or what a proof by contradiction starts from
 ;   (lemma NAME (FACT …) formula) follows from these facts
+;   (induction NAME (j FROM) (VARIABLE …) formula (pattern) (FACT …))  for all integers from FROM on, and all others
 ;   (invariant NAME formula)      holds at every vertex of a run: may be supposed, and is shown by the next three
 ;   (starts CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with new symbols in place, at the start
 ;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)    the same behind a step, from the invariants before it
@@ -63,41 +64,6 @@
       (forall ((h Int)) (! (=> (and (< i h) (< h (next i v))) (not (= (own h) v))) :pattern ((own h)))))))
   :pattern ((next i v)))))
 
-; ---- what the step's heads find
-(lemma shifted (own other own-before other-before) (forall ((j Int)) (! (=> (>= j 1) (and
-    (= (own-before (+ j 1)) (own j)) (= (other-before (+ j 1)) (other j))))
-  :pattern ((own j)) :pattern ((other j)))))
-(lemma shifted-back (shifted) (forall ((j Int)) (! (=> (>= j 2) (and
-    (= (own-before j) (own (- j 1))) (= (other-before j) (other (- j 1)))))
-  :pattern ((own-before j)) :pattern ((other-before j)))))
-(lemma nothing-before-1 (other-before) (= (other-before 1) 0))
-(lemma record-before (record-before-at record-before-at-all shifted shifted-back nothing-before-1) (forall ((j Int)) (! (=> (>= j 1)
-    (let ((i (- (record-before-at j) 1))) (or
-      (and (= (other-before (record-before-at j)) 0)
-        (forall ((h Int)) (! (=> (and (<= 1 h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h)))))
-      (and (<= 1 i) (< i j) (= (own i) (own j)) (= (other-before (record-before-at j)) (other i))
-        (forall ((h Int)) (! (=> (and (< i h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h))))))))
-  :pattern ((record-before-at j)))))
-; from(i): the record behind which the head looks for the next one is i, or the head looks for the first one and i is 0
-(define-fun from ((i Int) (u Int) (k Int)) Bool
-  (or (and (= i 0) (= u 0)) (and (>= i 1) (= (own i) (number k)) (= (other i) u))))
-(lemma edge-found (size ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (not (= (edge-at k) 1)))
-    (and (> (edge-at k) 1) (= (edge-at k) (next i (number k)))))
-  :pattern ((edge-at k) (next i (number k))))))
-(lemma edge-not-found (size ends no-record-twice record-before next-is edge-at-all) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (= (edge-at k) 1))
-    (= (next i (number k)) 0))
-  :pattern ((edge-at k) (next i (number k))))))
-(lemma edge2-found (size ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (father k) k) (not (= (edge2-at k) 1)))
-    (and (> (edge2-at k) 1) (= (edge2-at k) (next i (number k)))))
-  :pattern ((edge2-at k) (next i (number k))))))
-(lemma edge2-not-found (size ends no-record-twice record-before next-is edge2-at-all) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (father k) k) (= (edge2-at k) 1))
-    (= (next i (number k)) 0))
-  :pattern ((edge2-at k) (next i (number k))))))
-
 ; ---- the run. visit: where a vertex is first said, or 0; some integer is the least. up: the vertex before that, the father.
 (declare-fun visit (Int) Int)
 (define-fun up ((v Int)) Int (ite (= (visit v) (+ P 1)) (- 1) (number (- (visit v) 1))))
@@ -112,10 +78,10 @@
     (=> (> (visit v) (+ P 1)) (= (depth v) (+ 1 (depth (up v))))))
   :pattern ((visit v)) :pattern ((depth v)))))
 
-; tracked: path, the vertices from the current one up to the root; walked, the last record of a vertex that the search took;
+; tracked: path, the vertices from the current one up to the root; taken, the last record of a vertex that the search took;
 ; count, how many vertices are seen
 (declare-fun path (Int) Bool)
-(declare-fun walked (Int) Int)
+(declare-fun taken (Int) Int)
 (declare-const count Int)
 (invariant behind-prompt (> k P))
 (invariant vertices (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (<= 1 (number j) n)) :pattern ((number j)))))
@@ -127,19 +93,19 @@
 (invariant path-seen (forall ((v Int)) (! (=> (path v) (and (seen v k) (<= (depth v) (depth (number k))))) :pattern ((path v)))))
 (invariant path-levels (forall ((u Int) (v Int)) (! (=> (and (path u) (path v) (= (depth u) (depth v))) (= u v))
   :pattern ((path u) (path v)))))
-(invariant path-up (forall ((v Int)) (! (=> (and (path v) (not (= v 1))) (and (path (up v)) (= (walked (up v)) (rec (up v) v))))
+(invariant path-up (forall ((v Int)) (! (=> (and (path v) (not (= v 1))) (and (path (up v)) (= (taken (up v)) (rec (up v) v))))
   :pattern ((path v)))))
 (invariant come (ite (= (back k) (up (number k)))
-  (= (walked (number k)) 0)
-  (and (= (up (back k)) (number k)) (not (= (back k) 1)) (seen (back k) k) (= (walked (number k)) (rec (number k) (back k))))))
+  (= (taken (number k)) 0)
+  (and (= (up (back k)) (number k)) (not (= (back k) 1)) (seen (back k) k) (= (taken (number k)) (rec (number k) (back k))))))
 (define-fun of-tree ((j Int) (k Int)) Bool
   (or (= (other j) (up (own j))) (and (seen (other j) k) (not (= (other j) 1)) (= (up (other j)) (own j)))))
-(invariant walked-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (<= j (walked (own j)))) (of-tree j k))
+(invariant taken-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (<= j (taken (own j)))) (of-tree j k))
   :pattern ((own j)))))
-(invariant walked-is (forall ((v Int)) (! (>= (walked v) 0) :pattern ((walked v)))))
+(invariant taken-is (forall ((v Int)) (! (>= (taken v) 0) :pattern ((taken v)))))
 (invariant left-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (not (path (own j)))) (of-tree j k))
   :pattern ((own j)))))
-(invariant children (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (<= (rec (up v) v) (walked (up v)))) :pattern ((visit v)))))
+(invariant children (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (<= (rec (up v) v) (taken (up v)))) :pattern ((visit v)))))
 (invariant length (= (- k P) (- (* 2 count) 1 (depth (number k)))))
 
 ; ---- what follows at any vertex c
@@ -153,60 +119,51 @@
   :pattern ((visit v)))))
 (lemma seen-are-vertices (vertices visit-is) (forall ((v Int)) (! (=> (seen v k) (<= 1 v n)) :pattern ((visit v)))))
 (lemma father-here (size here root-seen here-seen seen-fathers) (and (not (= (up c) 0)) (not (= (up c) c))))
-(lemma walked-here (size here come fathers rec-is walked-is ends) (ite (= (back k) (up c))
-  (= (walked c) 0)
-  (and (>= (walked c) 1) (= (own (walked c)) c) (= (other (walked c)) (back k)))))
+(lemma taken-here (size here come fathers rec-is taken-is ends) (ite (= (back k) (up c))
+  (= (taken c) 0)
+  (and (>= (taken c) 1) (= (own (taken c)) c) (= (other (taken c)) (back k)))))
 
 ; ---- the step: along the next edge that does not lead to the father, or up
-(define-fun behind () Int (next (walked c) c))
+(define-fun behind () Int (next (taken c) c))
 (define-fun edge () Int (ite (and (not (= behind 0)) (= (other behind) (up c))) (next behind c) behind))
 (define-fun w () Int (other edge))
-(lemma previous-is (size previous) (forall ((j Int)) (! (=> (> j P) (= (previous j) (back j))) :pattern ((previous j)))))
-(lemma father-is (size here visit-of-all visit-is father-at father-at-all previous-is) (= (father k) (up c)))
-(lemma first-edge (size here father-is previous-is none-at-1 walked-here edge-found edge-not-found)
-  (= (other (edge-at k)) (ite (= behind 0) 0 (other behind))))
-(lemma second-edge (size here father-is none-at-1 walked-here edge2-found edge2-not-found next-is)
-  (=> (and (not (= behind 0)) (= (other behind) (up c))) (= (other (edge2-at k)) (ite (= edge 0) 0 w))))
-(lemma mark (size here visit-of-all visit-is mark-at mark-at-all)
-  (=> (>= (other (edge-at k)) 1) (= (> (mark-at k) P) (seen (other (edge-at k)) k))))
-(lemma mark2 (size here visit-of-all visit-is mark2-at mark2-at-all)
-  (=> (>= (other (edge2-at k)) 1) (= (> (mark2-at k) P) (seen (other (edge2-at k)) k))))
-(lemma edge-is (size here next-is walked-here ends no-record-twice) (and
-  (=> (not (= edge 0)) (and (> edge (walked c)) (record edge) (= (own edge) c) (not (= w (up c)))))
-  (forall ((j Int)) (! (=> (and (> j (walked c)) (= (own j) c) (or (= edge 0) (< j edge))) (= (other j) (up c))) :pattern ((own j))))))
-(lemma step (size here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends)
-  (ite (= edge 0)
-    (ite (= c 1)
-      (and (not says-number) (= says-yes (= k (- (* 5 n) 3))))
-      (and says-number (= says (up c))))
-    (ite (seen w k)
-      (and (not says-number) (not says-yes))
-      (and says-number (= says w)))))
+(lemma edge-is (size here next-is taken-here ends no-record-twice) (and
+  (=> (not (= edge 0)) (and (> edge (taken c)) (record edge) (= (own edge) c) (not (= w (up c)))))
+  (forall ((j Int)) (! (=> (and (> j (taken c)) (= (own j) c) (or (= edge 0) (< j edge))) (= (other j) (up c))) :pattern ((own j))))))
+; the step says what it should: `step`, by what its heads find, in neighbours.smt2 or counts.smt2
+(define-fun says-right () Bool (ite (= edge 0)
+  (ite (= c 1)
+    (and (not says-number) (= says-yes (= k (- (* 5 n) 3))))
+    (and says-number (= says (up c))))
+  (ite (seen w k)
+    (and (not says-number) (not says-yes))
+    (and says-number (= says w)))))
+(heads)
 
 ; ---- the induction: at the start, and in both cases in which the run goes on
 (lemma first-word (size) (and begins-number (= begins 1)))
 (suppose starts (and (= k (+ P 1)) (= (number k) 1)))
 (define-fun path-starts ((v Int)) Bool (= v 1))
-(define-fun walked-starts ((v Int)) Int 0)
+(define-fun taken-starts ((v Int)) Int 0)
 (lemma one-seen (size starts visit-of-all visit-is) (and (= (visit 1) (+ P 1))
   (forall ((v Int)) (! (= (seen v k) (= v 1)) :pattern ((visit v))))))
-(starts starts ((path path-starts) (walked walked-starts) (count 1)) (size starts one-seen depth-is ends))
+(starts starts ((path path-starts) (taken taken-starts) (count 1)) (size starts one-seen depth-is ends))
 
 (suppose down (and (not (= edge 0)) (not (seen w k)) (= (number (+ k 1)) w)))
 (suppose goes-up (and (= edge 0) (not (= c 1)) (= (number (+ k 1)) (up c))))
-(lemma new-vertex (size here root-seen walked-here down edge-is ends)
-  (and (<= 1 w n) (not (= w 1)) (not (= c w)) (> edge (walked c) (- 1))))
+(lemma new-vertex (size here root-seen taken-here down edge-is ends)
+  (and (<= 1 w n) (not (= w 1)) (not (= c w)) (> edge (taken c) (- 1))))
 (lemma new-visit (size here down visit-of-all visit-is new-vertex) (and (= (visit w) (+ k 1)) (= (up w) c)))
 (lemma new-records (here new-vertex edge-is twins rec-of-all) (and (= (rec c w) edge) (> (rec w c) 0)))
 (lemma new-depth (size here new-visit depth-is) (= (depth w) (+ 1 (depth c))))
 (lemma seen-down (size here down new-visit visit-is) (forall ((v Int)) (! (= (seen v (+ k 1)) (or (seen v k) (= v w))) :pattern ((visit v)))))
 (define-fun path-down ((v Int)) Bool (or (path v) (= v w)))
-(define-fun walked-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (walked v))))
-(kept down ((k (+ k 1)) (path path-down) (walked walked-down) (count (+ count 1)))
+(define-fun taken-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (taken v))))
+(kept down ((k (+ k 1)) (path path-down) (taken taken-down) (count (+ count 1)))
   (here down root-seen here-seen new-vertex new-visit new-records new-depth seen-down)
   (vertices vertices) (root root) (fathers fathers) (heights heights) (path-seen path-seen) (path-levels path-seen path-levels)
-  (path-up path-to-here path-levels path-seen path-up seen-fathers) (walked-edges walked-edges edge-is seen-fathers no-record-twice)
-  (walked-is walked-is) (left-edges left-edges) (children children seen-fathers) (length length))
+  (path-up path-to-here path-levels path-seen path-up seen-fathers) (taken-edges taken-edges edge-is seen-fathers no-record-twice)
+  (taken-is taken-is) (left-edges left-edges) (children children seen-fathers) (length length))
 
 (lemma father-of-here (goes-up here root-seen here-seen seen-fathers)
   (and (seen (up c) k) (<= 1 (up c) n) (not (= (up (up c)) c)) (= (depth c) (+ 1 (depth (up c))))))
@@ -216,8 +173,8 @@
   (here goes-up root-seen here-seen father-of-here seen-up)
   (vertices vertices) (root root) (fathers fathers) (heights heights) (path-to-here path-to-here path-up)
   (path-seen path-seen path-levels path-to-here) (path-levels path-levels) (path-up path-up path-seen seen-fathers)
-  (come path-up path-to-here seen-fathers) (walked-edges walked-edges) (walked-is walked-is)
-  (left-edges left-edges walked-edges edge-is seen-fathers) (children children seen-fathers) (length length))
+  (come path-up path-to-here seen-fathers) (taken-edges taken-edges) (taken-is taken-is)
+  (left-edges left-edges taken-edges edge-is seen-fathers) (children children seen-fathers) (length length))
 
 (suppose goes-on (and says-number (= (number (+ k 1)) says)))
 (cases down-or-up (down goes-up) (step goes-on))
@@ -228,7 +185,7 @@
 
 ; over: behind a last return to the root. All edges of the vertices seen are of the tree of fathers.
 (suppose over (and (= edge 0) (= c 1)))
-(lemma all-of-tree (over here root-seen seen-fathers path-to-here path-seen path-levels heights root-depth walked-edges left-edges edge-is ends size)
+(lemma all-of-tree (over here root-seen seen-fathers path-to-here path-seen path-levels heights root-depth taken-edges left-edges edge-is ends size)
   (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (and (of-tree j k) (seen (other j) k))) :pattern ((own j)))))
 (lemma yes-if-all (over step counted length root-depth) (= says-yes (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v))))))
 

@@ -40,14 +40,14 @@ def written(expression: Expression) -> str:
     return expression if isinstance(expression, str) else f"({' '.join(map(written, expression))})"
 
 
-def replaced(expression: Expression, new: Mapping[str, Expression]) -> Expression:
-    """With other expressions in place of some symbols. Patterns stay: they only say where to look for instances."""
+def replaced(expression: Expression, new: Mapping[str, Expression], patterns: bool = True) -> Expression:
+    """With other expressions in place of some symbols. patterns: these as well; they only say where to look for instances."""
     match expression:
         case str():
             return new.get(expression, expression)
-        case ["!", formula, *patterns]:
-            return ["!", replaced(formula, new), *patterns]
-    return [replaced(part, new) for part in expression]
+        case ["!", formula, *rest] if not patterns:
+            return ["!", replaced(formula, new, patterns), *rest]
+    return [replaced(part, new, patterns) for part in expression]
 
 
 def symbols(expression: Expression) -> set[str]:
@@ -71,10 +71,10 @@ class Fact:
 class Theory:
     """Facts by name, and declarations and macros, in the order of the text. Raises ValueError if the text is none of a theory.
 
-    terms: a text that stands at `(defined-terms)`.
+    parts: texts that stand where their name does, in brackets.
     """
 
-    terms: str
+    parts: Mapping[str, str]
     declarations: list[Expression] = field(default_factory=list)
     facts: dict[str, Fact] = field(default_factory=dict)
     invariants: dict[str, Expression] = field(default_factory=dict)
@@ -84,8 +84,8 @@ class Theory:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
         for command in read(text):
             match command:
-                case ["defined-terms"]:
-                    self.add(self.terms)
+                case [str(hook)] if hook in self.parts:
+                    self.add(self.parts[hook])
                 case ["axiom", str(name), formula]:
                     self._state(name, formula, frozenset(), None)
                 case ["suppose", str(name), formula]:
@@ -97,6 +97,8 @@ class Theory:
                     self.invariants[name] = formula
                 case ["lemma", str(name), [*uses], formula]:
                     self._lemma(name, formula, uses)
+                case ["induction", str(name), [str(variable), start], [*others], formula, [*pattern], [*uses]]:
+                    self._induction(name, variable, start, others, formula, pattern, uses)
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
                     self._kept(case, rule == "kept", new, always, own)
                 case ["cases", str(name), [*cases], [*uses]]:
@@ -138,6 +140,30 @@ class Theory:
         supposes = frozenset[str]().union(*(self.facts[fact].supposes for fact in used))
         self._state(name, formula, supposes, used)
 
+    def _induction(
+        self,
+        name: str,
+        variable: str,
+        start: Expression,
+        others: list[Expression],
+        formula: Expression,
+        pattern: list[Expression],
+        uses: list[Expression],
+    ) -> None:
+        """The formula for all integers from `start` on, as it is shown of that one and from each to the next."""
+
+        def of_all(variables: list[Expression], at: Expression, said: Expression) -> Expression:
+            shown: Expression = ["!", said, ":pattern", pattern]
+            return replaced(["forall", [[each, "Int"] for each in variables], shown], {variable: at})
+
+        later: Expression = [">=", variable, start]
+        following: Expression = ["+", variable, "1"]
+        self._lemma(f"{name}/start", of_all(others, start, formula), uses)
+        step: Expression = ["=>", ["and", later, of_all(others, variable, formula)], of_all(others, following, formula)]
+        self._lemma(f"{name}/step", ["forall", [[variable, "Int"]], step], uses)
+        below = self.facts[f"{name}/start"].supposes | self.facts[f"{name}/step"].supposes
+        self._state(name, of_all([variable, *others], variable, ["=>", later, formula]), below, None)
+
     def _kept(
         self, case: str, after: bool, new: list[Expression], always: list[Expression], own: list[Expression]
     ) -> None:
@@ -151,7 +177,7 @@ class Theory:
             if hidden := others.keys() & self._below(symbols(formula)):
                 raise ValueError(f"{invariant} has a macro that hides {', '.join(sorted(hidden))}")
             name = f"{invariant}/{case}"
-            self._lemma(name, replaced(formula, others), [*always, *uses.get(invariant, [])])
+            self._lemma(name, replaced(formula, others, patterns=False), [*always, *uses.get(invariant, [])])
             self._restrict(name, {case, *(self.invariants if after else ())})
 
     def _cases(self, name: str, cases: list[Expression], uses: list[Expression]) -> None:

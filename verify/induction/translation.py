@@ -16,10 +16,13 @@ from verify.programs.terms import (
     Answer,
     Atom,
     Back,
+    Count,
     Equal,
     If,
     IsWord,
+    Matching,
     Named,
+    Next,
     NumberOf,
     Pick,
     Position,
@@ -92,15 +95,45 @@ class Translation:
             self.lines.append(f"(axiom {function} {each('k', f'(= {here} {value})', here)})")
         return self.functions[atom]
 
+    def following(self, head: Next, name: str = "") -> str:
+        """As `picked`, of the head that looks for the next key."""
+        if head not in self.functions:
+            pick = Pick(head.matching)
+            name = self._declared(head, name)
+            here = f"({name} k)"
+            key, query = self.value(head.key, here), self.value(head.query, "k")
+            candidate = apply("and", "(<= 2 j k)", self._matches(pick, "j"))
+            other = self.value(head.key, "j")
+            there = apply("and", f"(<= 2 {here} k)", self._matches(pick, here))
+            self.lines.append(f"(axiom {name} {each('k', f'(or (= {here} 1) {there})', here)})")
+            self.lines.append(f"(axiom {name}-all {each('k j', f'(=> {candidate} (not (= {here} 1)))')})")
+            next_one = f"(=> (and {candidate} (= {other} (+ {query} 1))) (and (= {key} (+ {query} 1)) (<= {here} j)))"
+            self.lines.append(f"(axiom {name}-next {each('k j', next_one)})")
+            largest = f"(or (< {other} {key}) (and (= {other} {key}) (<= {here} j)))"
+            none = f"(=> (and {candidate} (not (= {key} (+ {query} 1)))) {largest})"
+            self.lines.append(f"(axiom {name}-largest {each('k j', none)})")
+        return self.functions[head]
+
+    def counted(self, count: Count, name: str = "") -> str:
+        """The function of a number x and a position: how many positions from 2 up to it match where x is asked for."""
+        if count not in self.functions:
+            ((key, _),) = count.where.pairs
+            name = self._declared(count, name, "Int Int")
+            here, one = f"({name} x j)", f"(ite (= {self.value(key, 'j')} x) 1 0)"
+            self.lines.append(f"(axiom {name}-1 {each('x', f'(= ({name} x 1) 0)', f'({name} x 1)')})")
+            further = f"(=> (>= j 2) (= {here} (+ ({name} x (- j 1)) {one})))"
+            self.lines.append(f"(axiom {name}-next {each('x j', further, here)})")
+        return self.functions[count]
+
     def _matches(self, pick: Pick, j: str) -> str:
         pairs = ((self.value(key, j), self.value(query, "k")) for key, query in pick.matching.pairs)
         return apply("and", *(f"(= {key} {query})" for key, query in pairs))
 
-    def _declared(self, atom: Atom, name: str) -> str:
+    def _declared(self, atom: Atom, name: str, arguments: str = "Int") -> str:
         if name in self.functions.values() or not name:
             name = f"{name or 'picked'}-{len(self.functions)}"
         self.functions[atom] = name
-        self.lines.append(f"(declare-fun {name} (Int) Int)")
+        self.lines.append(f"(declare-fun {name} ({arguments}) Int)")
         return name
 
     def _product(self, monomial: tuple[Atom, ...], c: Number, at: str) -> str:
@@ -136,6 +169,10 @@ class Translation:
                 return f"(ite (> {at} {steps}) {self.value(value, f'(- {at} {steps})')} 0)"
             case Read(value, Pick() as pick):
                 return self.value(value, f"({self.picked(pick)} {at})")
+            case Read(value, Next() as head):
+                return self.value(value, f"({self.following(head)} {at})")
+            case Count(Matching(((_, query),))):
+                return f"({self.counted(atom)} {self.value(query, at)} {at})"
         raise TypeError(f"no SMT-LIB for {type(atom).__name__}")
 
 

@@ -215,22 +215,51 @@ class _ByCounts(_Search):
         return ONE - _equal(_at(K, (self.current, vertex)), ONE)
 
     @property
-    def step(self) -> Answer:
-        own, other = _let("own", self.own), _let("other", self.other)
-        count = as_term(Count(Matching(((NUMBER, NUMBER),)))) + 1
-        order = _let("order", self.at_end * count + self.behind * _back(count, 3))
+    def occurrences(self) -> Count:
+        """Of the vertex at k, up to there."""
+        return Count(Matching(((NUMBER, NUMBER),)))
+
+    @property
+    def order(self) -> Term:
+        count = as_term(self.occurrences) + 1
+        return _let("order", self.at_end * count + self.behind * _back(count, 3))
+
+    @property
+    def edge_walked(self) -> Term:
+        """The order of the edge between `current` and `previous`."""
+        return _at(self.order, (_let("own", self.own), self.current), (_let("other", self.other), self.previous))
+
+    @property
+    def walked(self) -> Term:
+        """The order behind which the search goes on; below all of them if it came down from the father."""
         came_down = _equal(self.previous, self.father)
-        edge = _at(order, (own, self.current), (other, self.previous))
-        walked = _let("walked", came_down + (ONE - came_down) * edge)
-        first = Next(Matching(((own, self.current),)), order, walked)
-        second = Next(Matching(((own, self.current),)), order, as_term(Read(order, first)))
-        at_first, at_second = (as_term(Read(order, where)) for where in (first, second))
+        return _let("walked", came_down + (ONE - came_down) * self.edge_walked)
+
+    def behind_order(self, order: Term) -> Next:
+        """The record of `current` of the next order."""
+        return Next(Matching(((_let("own", self.own), self.current),)), self.order, order)
+
+    @property
+    def first(self) -> Next:
+        return self.behind_order(self.walked)
+
+    @property
+    def second(self) -> Next:
+        return self.behind_order(as_term(Read(self.order, self.first)))
+
+    def to(self, record: Next) -> Term:
+        """Where the edge of this record leads."""
+        return as_term(Read(_let("other", self.other), record))
+
+    @property
+    def step(self) -> Answer:
+        to_first, to_second = self.to(self.first), self.to(self.second)
+        at_first, at_second = (as_term(Read(self.order, record)) for record in (self.first, self.second))
 
         def unless_father(otherwise: Answer) -> Answer:
-            further = If(as_term(Above(at_second - at_first)), self.onward(as_term(Read(other, second))), self.back())
-            return If(_equal(as_term(Read(other, first)), self.father), further, otherwise)
+            further = If(as_term(Above(at_second - at_first)), self.onward(to_second), self.back())
+            return If(_equal(to_first, self.father), further, otherwise)
 
-        onward = unless_father(self.onward(as_term(Read(other, first))))
-        edge_left = If(as_term(Above(at_first - walked)), onward, self.back())
+        edge_left = If(as_term(Above(at_first - self.walked)), unless_father(self.onward(to_first)), self.back())
         nothing_walked = unless_father(self.back())  # in no search
-        return If(as_term(Above(walked)), edge_left, nothing_walked)
+        return If(as_term(Above(self.walked)), edge_left, nothing_walked)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-MILLISECONDS = 20_000  # of a lemma; the dearest takes a tenth of a second
+EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twentieth of it
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
 Expression: TypeAlias = "str | list[Expression]"
@@ -118,12 +118,12 @@ class Theory:
         lines += [f"(assert {written(self.facts[used].formula)}) ; {used}" for used in fact.uses or ()]
         return "\n".join([*lines, f"(assert (not {written(fact.formula)})) ; {name}", "(check-sat)", ""])
 
-    def doubt(self, name: str, milliseconds: int = MILLISECONDS) -> str:
+    def doubt(self, name: str, effort: int = EFFORT) -> str:
         """What z3 says of `question` if not unsat, else nothing: then the lemma follows."""
         import z3
 
-        solver = z3.Solver()
-        solver.set("timeout", milliseconds)
+        solver = z3.Solver(ctx=z3.Context())  # where nothing is left of other questions
+        solver.set("rlimit", effort)
         solver.from_string(self.question(name))
         answer = solver.check()
         return "" if answer == z3.unsat else str(answer)

@@ -93,11 +93,11 @@ def is_zero(value: Term, matching: Matching, facts: Facts) -> bool:
 
 
 def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
-    """A lower bound of it wherever something matches: a key that is asked to be 1 or more has a product that is not 0. Else 0."""
+    """A lower bound of it wherever something matches: a key that is asked to be 1 or more has a product that is not 0."""
     whole, everywhere = content(value), facts.globally
-    least = Fraction(0)
     if not _sum_of_products(whole, everywhere):
-        return least
+        return everywhere.bounds(whole)[0]
+    least = Fraction(0)
     for key, query in matching.pairs:
         if facts.bounds(query)[0] > 0 and _sum_of_products(content(key), everywhere):
             products = [frozenset(a for a in m if facts.is_bit(a)) for m, _ in content(key).items]

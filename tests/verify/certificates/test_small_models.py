@@ -47,7 +47,7 @@ def strays(wired: Wired, spoken: Language) -> bool:
     return False
 
 
-# What was certified once, and must not be.
+# What must not be certified; all but the gate was once.
 
 
 @pytest.mark.parametrize("discipline", Discipline)
@@ -117,6 +117,23 @@ def test_a_score_that_is_large_in_the_ideal_model_alone() -> None:
     )
     assert strays(wired, spoken)
     assert judged(wired, spoken).verdict == UNKNOWN
+
+
+def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
+    """Half a step below 0 is rounded to 0, ideally it grows to −31. A gate of 1 more is 1 or 0; its square would be 1 or 900."""
+    of = Registers(("a", "small", "grown", "large", "gated", "square"))
+    units: list[Unit] = [
+        ({"a": 2**-8}, 0, NONE, 0.5, {"small": -1}),
+        ({"a": 1}, 0, {"small": 127}, 0, {"grown": 1}),
+        ({"a": 1}, 0, {"grown": 127}, 0, {"large": 1}),
+        ({"large": 1}, 1, NONE, 1, {"gated": 1}),
+        ({"gated": 1}, 0, {"gated": 1}, 0, {"square": 1}),
+    ]
+    wired = of.model({"a": {"a": 1}, "y": {"square": 2}}, NONE, list(map(of.block, units)), Arithmetic(fixed_point(17)))
+    spoken = language(Place("a", 1, 1, (), "a"), answers="a")
+    assert strays(wired, spoken)
+    found = judged(wired, spoken)
+    assert (found.verdict, found.where) == (UNKNOWN, "block 3, feed-forward, unit 0, gate")
 
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:

@@ -18,10 +18,10 @@ from constructions.wiring.wired import Wired
 from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
 from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized
-from verify.certificates.document import CERTIFIED
+from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
-from verify.certificates.model import Model, described
+from verify.certificates.model import Model, described, first_difference
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.symbolic import Size, symbol
@@ -50,6 +50,21 @@ def test_every_n_is_in_one_interval_that_says_what_this_n_says(name: str, model:
         if interval.low < interval.high:
             own = explanation(Subject(name, interval.high, model=model))
             assert own["answers"] == interval.document["answers"] == interval.document["task"]
+
+
+def test_an_interval_ends_where_the_weights_do() -> None:
+    """Those of recall are numbers. At n = 16 another p is needed, and the weights stay; at 29 they do not."""
+    found = list(intervals(Subject("recall", 13, last=60)))
+    assert [(i.low, i.high) for i in found] == [(13, 28), (29, 60)]
+    for interval in found:
+        assert not first_difference(*(model_of(Subject("recall", n)) for n in (interval.low, interval.high)))
+    assert first_difference(*(model_of(Subject("recall", n)) for n in (28, 29)))
+
+
+def test_what_an_input_refutes_is_refused_of_its_n_alone() -> None:
+    subject = Subject("counting", 8, printed=("count-query",))
+    (found,) = pieces(subject, model_of(subject), 8, 12)
+    assert (found.low, found.high, found.document["verdict"]) == (8, 8, REFUSED)
 
 
 def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:

@@ -1,0 +1,260 @@
+"""Which facts follow from others, against every position of every text of a small language."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from verify.certificates.language import Language, Place
+from verify.programs import implied
+from verify.programs.facts import Facts
+from verify.programs.interpreter import Input, Spoken
+from verify.programs.normal import Normalizer
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    ZERO,
+    Above,
+    Atom,
+    Back,
+    Count,
+    Equal,
+    IsNumber,
+    IsWord,
+    Matching,
+    Next,
+    NumberOf,
+    Pick,
+    Read,
+    Reciprocal,
+    Term,
+    as_term,
+    named,
+)
+
+START = "<s>"
+LANGUAGE = Language(
+    (
+        Place(START, 1, 1, (), START),
+        Place("number", 2, 4, (0, 1, 2), numbers=(1, 2)),
+        Place("x", 2, 4, (0, 1), "x"),
+        Place("?", 3, 5, (1, 2), "?"),
+        Place("asked", 4, 6, (3,), numbers=(0, 1), family="asked"),
+    ),
+    frozenset(["asked"]),
+    (4, 4),
+)
+FACTS = Facts.everywhere(LANGUAGE)
+NUMBERS = frozenset(["", "asked"])
+K = as_term(POSITION)
+BITS = (IsWord("x"), IsWord("?"), IsNumber(), IsNumber("asked"), IsWord(START))
+
+
+def read(value: Term | Atom, steps: int) -> Read:
+    return Read(as_term(value), Back(steps))
+
+
+@cache
+def runs() -> Sequence[Input]:
+    """Every text up to each of its positions."""
+
+    def behind(tokens: tuple[Spoken, ...], place: int) -> Iterator[Input]:
+        here = LANGUAGE.places[place]
+        low, high = here.numbers
+        for token in [(here.word, 0)] if here.word else [(here.family, v) for v in range(low, high + 1)]:
+            longer = (*tokens, token)
+            yield Input(longer, NUMBERS)
+            for i, one in enumerate(LANGUAGE.places):
+                if place in one.after and one.low <= len(longer) + 1 <= one.high:
+                    yield from behind(longer, i)
+
+    return list(behind((), 0))
+
+
+@cache
+def values(of: Term | Atom) -> Sequence[Fraction | int]:
+    """At the last position of each run."""
+    return [run.value(as_term(of), len(run.tokens)) for run in runs()]
+
+
+@cache
+def holding(bit: Term | Atom) -> frozenset[int]:
+    """The runs at whose last position it is not 0."""
+    return frozenset(i for i, x in enumerate(values(bit)) if x)
+
+
+def stands(token: Atom, run: Input, steps: int) -> bool:
+    k = len(run.tokens) - steps
+    return k >= 1 and bool(run.value(as_term(token), k))
+
+
+# Where factors stand
+
+FACTORS: list[Atom] = [
+    *BITS,
+    NumberOf(),
+    NumberOf("asked"),
+    *(read(bit, steps) for bit in (*BITS[:4], NumberOf("asked")) for steps in (1, 2)),
+    Read(as_term(IsNumber()) * as_term(NumberOf()), Back(1)),
+    *(Equal(K, Fraction(v)) for v in (1, 3, 4, 6)),
+    *(Above(K - Fraction(c, 2)) for c in (2, 5, 7, 8)),
+    *(Above(K * -1 + Fraction(c, 2)) for c in (4, 7, 9)),
+]
+
+
+@pytest.mark.parametrize(("places", "most"), [(range(5), 3), ((3, 4), 2), ((1,), 2)])
+def test_where_factors_stand(places: Sequence[int], most: int) -> None:
+    """What is said of the tokens and of k is so wherever no factor is 0; if that is nowhere, it is said."""
+    facts = FACTS.at(frozenset(places))
+    here = frozenset(i for i, run in enumerate(runs()) if any(is_at(run, place) for place in places))
+    for factors in itertools.chain.from_iterable(
+        itertools.combinations(FACTORS, count) for count in range(1, most + 1)
+    ):
+        left = here.intersection(*map(holding, factors))
+        found = implied.standing(factors, facts)
+        assert (found is None) == (not left), factors
+        if found is not None:
+            back, (low, high) = found
+            for run in map(runs().__getitem__, left):
+                assert low <= len(run.tokens) <= high
+                assert all(stands(token, run, steps) for steps, token in back.items())
+
+
+def is_at(run: Input, place: int) -> bool:
+    here, (name, _) = LANGUAGE.places[place], run.tokens[-1]
+    return name == (here.word or here.family)
+
+
+# What matches. A key, what is asked for, and what is read there.
+
+X, NUMBER, QUESTION = (as_term(bit) for bit in (IsWord("x"), IsNumber(), IsWord("?")))
+OF_NUMBER, OF_ASKED = as_term(NumberOf()), as_term(NumberOf("asked"))
+PRODUCTS = [
+    X,
+    NUMBER,
+    QUESTION * as_term(read(IsNumber(), 1)),
+    NUMBER * OF_NUMBER,
+    as_term(IsNumber("asked")) * OF_ASKED,  # may be 0
+    NUMBER * as_term(read(NumberOf(), 1)),  # is 0 behind another word
+    QUESTION * as_term(read(NumberOf(), 2)),
+    X * as_term(read(as_term(2), 1)),
+    X * as_term(read(as_term(2), 2)),  # is 0 at position 2
+]
+SUMS = [
+    *PRODUCTS,
+    NUMBER * OF_NUMBER - NUMBER,
+    NUMBER - NUMBER * OF_NUMBER,
+    X + NUMBER * OF_NUMBER,
+    QUESTION * as_term(read(IsNumber(), 1)) + NUMBER,
+    X + QUESTION * as_term(read(NumberOf(), 2)),
+]
+ASKED = [ZERO, ONE, OF_NUMBER, OF_ASKED, OF_NUMBER + 1]
+
+
+@cache
+def matched(key: Term, query: Term) -> frozenset[int]:
+    """By number, the runs that end with a position that is a match of a later one, or of itself."""
+    numbers = {run.tokens: i for i, run in enumerate(runs())}
+    found = set[int]()
+    for run in runs():
+        wanted = run.value(query, len(run.tokens))
+        found |= {numbers[run.tokens[:j]] for j in range(2, len(run.tokens) + 1) if run.value(key, j) == wanted}
+    return frozenset(found)
+
+
+def test_what_is_read_at_a_match_is_zero() -> None:
+    told = collections.Counter[bool]()
+    for key, other, query in itertools.product(SUMS, PRODUCTS[1:4], ASKED[:2]):
+        matching = Matching(((key, query), (named("name", other), ZERO)))
+        there = matched(key, query) & matched(other, ZERO)
+        for asked in (X, key, other, X * other, other + key):
+            found = implied.is_zero(asked, matching, FACTS)
+            assert not found or there.isdisjoint(holding(asked)), (asked, matching)
+            told[found] += 1
+    assert min(told.values()) >= 20
+
+
+def test_what_is_read_at_a_match_is_at_least() -> None:
+    told = collections.Counter[bool]()
+    for key, query in itertools.product(SUMS, ASKED):
+        there = matched(key, query)
+        for asked in (key, *SUMS[1:6], NUMBER - NUMBER * OF_NUMBER, NUMBER * 2 + NUMBER * OF_NUMBER * 3):
+            found = implied.least_match(asked, Matching(((key, query),)), FACTS)
+            assert all(values(asked)[i] >= found for i in there), (asked, key, query)
+            told[found > 0] += 1
+    assert min(told.values()) >= 20
+
+
+@pytest.mark.parametrize("key", [NUMBER, X], ids=str)
+def test_what_is_read_at_a_match_may_be_negative(key: Term) -> None:
+    """1[x = −1] was told to be 0, as what is read is 0 at least where it is a sum of products."""
+    negative = Read(named("name", NUMBER - NUMBER * OF_NUMBER), Pick(Matching(((key, ONE),))))
+    asked = as_term(Equal(as_term(negative), Fraction(-1)))
+    found = Normalizer(FACTS).term(asked)
+    assert values(found) == values(asked)
+
+
+# One factor, given another one
+
+GIVEN = [
+    *(Equal(of, Fraction(v)) for of in (K, as_term(NumberOf()), as_term(read(NumberOf(), 1))) for v in range(6)),
+    *(Equal(as_term(NumberOf()) * 2 - K, Fraction(v)) for v in (-1, 0)),
+]
+OTHERS = [
+    *GIVEN,
+    POSITION,
+    NumberOf(),
+    *(
+        Above(of + Fraction(c, 2))
+        for of in (K, as_term(NumberOf()), as_term(NumberOf()) * 2 - K)
+        for c in range(-7, 3, 3)
+    ),
+    *(read(of, steps) for of in (ONE, as_term(NumberOf()), K) for steps in (1, 2, 3)),
+    *(Reciprocal(of + c) for of in (K, as_term(NumberOf())) for c in (1, 2)),
+]
+
+
+def test_a_factor_where_an_equality_holds() -> None:
+    told = 0
+    for equal, other in itertools.product(GIVEN, OTHERS):
+        found = implied.under(equal, other)
+        if found is not None:
+            told += 1
+            assert all(values(other)[i] == found for i in holding(equal)), (equal, other)
+    assert told > 100
+
+
+def test_a_threshold_that_follows_from_another_one() -> None:
+    above = [a for a in OTHERS if isinstance(a, Above)]
+    pairs = [(a, b) for a, b in itertools.permutations(above, 2) if implied.follows(a, b)]
+    assert len(pairs) == 3 * 4 * 3 / 2
+    assert all(holding(b) <= holding(a) for a, b in pairs)
+    assert not any(implied.follows(a, a) for a in above)
+
+
+# Where nothing matches
+
+
+@pytest.mark.parametrize("key", [PRODUCTS[0], PRODUCTS[3]], ids=str)
+def test_nothing_matches(key: Term) -> None:
+    matching = Matching(((key, ONE),))
+    count = Count(matching)
+    assert implied.none_of(Equal(as_term(count), Fraction(0))) == matching
+    for other in (Equal(as_term(count), Fraction(1)), Equal(as_term(count) * 2, Fraction(0)), Equal(K, Fraction(0))):
+        assert implied.none_of(other) is None
+    ways = [Pick(matching), Pick(matching, last=True), Next(matching, key, ZERO), Pick(Matching(((key, ZERO),)))]
+    terms = [as_term(Read(of, way)) for of in (K + 2, as_term(IsWord(START)), as_term(NumberOf())) for way in ways]
+    terms += [as_term(Above(a * b - 2)) * b * K + a for a, b in itertools.permutations(terms, 2) if a.atoms != b.atoms][
+        ::12
+    ]
+    changed = 0
+    for term in terms:
+        found = implied.without(term, matching, START)
+        changed += found != term
+        assert all(values(found)[i] == x for i, x in enumerate(values(term)) if not values(count)[i]), term
+    assert changed > 10

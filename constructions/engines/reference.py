@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from itertools import compress
 from operator import mul
 from typing import NamedTuple
 
@@ -282,8 +283,7 @@ class ReferenceEngine:
 
 
 def _sparse(row: Sequence[int]) -> Sparse:
-    places = tuple(j for j, w in enumerate(row) if w)
-    return Sparse(places, tuple(row[j] for j in places))
+    return Sparse(tuple(compress(range(len(row)), row)), tuple(filter(None, row)))
 
 
 def decode(

@@ -27,8 +27,9 @@ class Affine:
 
     def __add__(self, other: Affine | Number) -> Affine:
         other = as_affine(other)
-        names = [*self.terms, *(name for name in other.terms if name not in self.terms)]
-        terms = {name: self.terms.get(name, Fraction(0)) + other.terms.get(name, Fraction(0)) for name in names}
+        terms = {**self.terms}
+        for name, c in other.terms.items():
+            terms[name] = terms[name] + c if name in terms else c
         return Affine(terms, self.constant + other.constant)
 
     __radd__ = __add__

@@ -295,9 +295,9 @@ class Facts:
 
     def _sure_places(self, matching: Matching, found: Iterable[int]) -> frozenset[int]:
         """Those of these places where each position is seen to match."""
-        sure = (all(self._same(*pair, self.globally.each[i]) for pair in matching.pairs) for i in found)
+        each = ((i, self.globally.each[i]) for i in found)
         return frozenset(
-            i for i, all_of_it in zip(found, sure, strict=True) if all_of_it and self.globally.ranges[i].low > 1
+            i for i, there in each if there.positions[0] > 1 and all(self._same(*p, there) for p in matching.pairs)
         )
 
     def always_matches(self, matching: Matching, *, before: bool = False) -> bool:

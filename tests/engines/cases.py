@@ -170,10 +170,10 @@ def match_like(rng: random.Random, *, longest: int = 40, formats: Sequence[Forma
             # Two heads may write the same register.
             names = [f"out{number}", f"other{number}_{index}"][: rng.choice((1, 2))]
             reads = {name: affine(rng, known, fmt) for name in names}
-            if rng.random() < 0.55:
-                heads.append(library_head(rng, length, fmt, reads))
-            else:
-                heads.append(raw_head(rng, known, fmt, reads))
+            library = rng.random() < 0.55
+            head = library_head(rng, length, fmt, reads) if library else raw_head(rng, known, fmt, reads)
+            if all((head.components, head.reads) != (other.components, other.reads) for other in heads):
+                heads.append(head)  # a head that stands twice is refused
         written = [name for head in heads for name in head.reads]
         unit = Unit(affine(rng, known, fmt), affine(rng, written, fmt), {rng.choice(written): 1})
         blocks.append(BlockPlan(tuple(heads), (Gadget("product", (unit,)),)))

@@ -285,6 +285,20 @@ def test_models_that_look_for_their_nearest_key_agree(rng):
     assert_same(match_like(rng, longest=16))
 
 
+class OneOfAKind(random.Random):
+    """Two heads a block, and every other choice is the first one."""
+
+    def choice(self, seq):
+        return 2 if seq == (1, 1, 2) else seq[0]
+
+    def random(self):
+        return 0.5
+
+
+def test_a_model_that_is_drawn_has_no_head_twice():
+    assert_same(match_like(OneOfAKind(0), longest=16))
+
+
 @settings(max_examples=12, deadline=None)
 @given(rng=st.randoms(use_true_random=False))
 def test_match_like_models_agree_under_float_formats(rng):

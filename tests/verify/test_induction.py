@@ -23,7 +23,7 @@ from verify.induction.__main__ import main
 from verify.induction.search import searches, theory, translation
 from verify.induction.theory import Expression, Fact, Theory, read, written
 from verify.programs.interpreter import Input
-from verify.programs.searches import _ByCounts
+from verify.programs.searches import ByCounts
 from verify.programs.terms import (
     POSITION,
     Answer,
@@ -264,8 +264,8 @@ def as_it_is(run: Run, k: int, true: Mapping[str, bool]) -> None:
 
 def wrong_steps(by_counts: bool) -> dict[str, Answer]:
     search = searches(symbol(1, 2**64))[by_counts]
-    onward = search.to(search.first) if isinstance(search, _ByCounts) else search.edge_behind(search.come_from)
-    second = search.to(search.second) if isinstance(search, _ByCounts) else search.edge_behind(search.father)
+    onward = search.to(search.first) if isinstance(search, ByCounts) else search.edge_behind(search.come_from)
+    second = search.to(search.second) if isinstance(search, ByCounts) else search.edge_behind(search.father)
     early = as_term(Equal(as_term(POSITION) - (5 * search.n - 4), Fraction(0)))
     no_edge, at_root = (as_term(Equal(edge, Fraction(value))) for edge, value in ((onward, 0), (search.current, 1)))
     return {

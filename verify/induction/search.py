@@ -26,7 +26,7 @@ from constructions.istree.graphs import PAPER
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
-from verify.programs.searches import _ByCounts, _ByNeighbours, definition
+from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term, read_alone
 
 
@@ -44,9 +44,9 @@ def theory(by_counts: bool = False, step: Answer | None = None) -> Theory:
     return made
 
 
-def searches(n: int) -> tuple[_ByNeighbours, _ByCounts]:
+def searches(n: int) -> tuple[ByNeighbours, ByCounts]:
     """The defined steps: lean's and the repaired model's."""
-    return _ByNeighbours(n, PAPER), _ByCounts(n, PAPER)
+    return ByNeighbours(n, PAPER), ByCounts(n, PAPER)
 
 
 def translation(n: int, by_counts: bool) -> Translation:
@@ -55,14 +55,14 @@ def translation(n: int, by_counts: bool) -> Translation:
     words.named("own", search.own)
     words.named("other", search.other)
     words.picked(_head(search.father), "father-at")
-    if isinstance(search, _ByCounts):
+    if isinstance(search, ByCounts):
         _counts(words, search)
     else:
         _neighbours(words, search)
     return words
 
 
-def _counts(words: Translation, search: _ByCounts) -> None:
+def _counts(words: Translation, search: ByCounts) -> None:
     words.counted(search.occurrences, "tally")
     words.value(search.order, "k")
     words.picked(_head(search.edge_walked), "walked-at")
@@ -72,7 +72,7 @@ def _counts(words: Translation, search: _ByCounts) -> None:
         words.picked(Pick(Matching(((search.current, search.to(record)),))), mark)
 
 
-def _neighbours(words: Translation, search: _ByNeighbours) -> None:
+def _neighbours(words: Translation, search: ByNeighbours) -> None:
     edge, edge2 = search.edge_behind(search.come_from), search.edge_behind(search.father)
     ((before, _),) = _head(edge).matching.pairs[1:]
     words.picked(_head(before), "record-before-at")
@@ -81,8 +81,8 @@ def _neighbours(words: Translation, search: _ByNeighbours) -> None:
         words.picked(Pick(Matching(((search.current, found),)), last=True), mark)
 
 
-def _macros(search: _ByNeighbours | _ByCounts) -> dict[str, Term]:
-    if isinstance(search, _ByNeighbours):
+def _macros(search: ByNeighbours | ByCounts) -> dict[str, Term]:
+    if isinstance(search, ByNeighbours):
         return {"come-from": search.come_from, "father": search.father}
     return {"previous": search.previous, "father": search.father}
 

@@ -59,7 +59,7 @@ def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = Fal
 
     by_counts: the edge behind another one is told by how many edges of the vertex stand before it; else by the edge before it.
     """
-    search = (_ByCounts if by_counts else _ByNeighbours)(n, layout)
+    search = (ByCounts if by_counts else ByNeighbours)(n, layout)
     if place.startswith("thought"):
         return search.step
     if layout.end_of_prompt is None:
@@ -171,7 +171,7 @@ class _Search:
         return If(_equal(vertex, ZERO), self.back(), there)
 
 
-class _ByNeighbours(_Search):
+class ByNeighbours(_Search):
     """At the root, `previous` and the father are −1."""
 
     @property
@@ -198,7 +198,7 @@ class _ByNeighbours(_Search):
         return If(_equal(following, self.father), self.onward(self.edge_behind(self.father)), self.onward(following))
 
 
-class _ByCounts(_Search):
+class ByCounts(_Search):
     """An edge's order at a vertex is one more than its place among the vertex's edges."""
 
     @property

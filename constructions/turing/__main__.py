@@ -98,6 +98,8 @@ def _epilog(prog: str) -> str:
 def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     _check(args)
     machine, tape = _machine(args)
+    with cli.usage_errors():
+        MODELS[args.model].construction.of(args.variant)
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = None if options.writes_model(args) else args.steps
     return Job(args, model, args.steps, given)

@@ -41,6 +41,12 @@ def test_a_run_in_json(capsys: pytest.CaptureFixture[str], model: str) -> None:
     assert {"source", "engine", "precision_bits", "input", "chain_of_thought", "flags"} <= set(document)
 
 
+def test_a_model_has_no_variant_but_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "--machine", BB2, "--model", "cot", "--variant", "printed")
+    assert (code, out) == (2, "")
+    assert err == "python -m constructions.turing: error: turing, cot, has no variant printed; it has repaired\n"
+
+
 @every
 def test_a_run_that_does_not_halt(capsys: pytest.CaptureFixture[str], model: str) -> None:
     code, out, _ = run(capsys, "--machine", BB2, "--tape", "1000", "--model", model, "--steps", "3", "--json")

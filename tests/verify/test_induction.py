@@ -328,8 +328,8 @@ INDUCTION = """
         ("(kept on ((k 3 4)) ())", "(k 3 4) is no pair"),
         ("(starts on ((k 0)) (small))", "small/on supposes more than it may: small"),
         ("(kept on ((k next)) (small)) (invariant late (> k 0))", "late is no invariant: on does not show it"),
-        ("(cases all (on) (on))", "the invariants are not kept in the case on"),
-        ("(kept on ((k next)) (small)) (cases all (on) (other on))", "all supposes more than it may: other"),
+        ("(cases all on (on) ())", "the invariants are not kept in the case on"),
+        ("(kept on ((k next)) (small)) (cases all on (on) (other))", "all supposes more than it may: other"),
         ("(axiom (a)", "1 brackets are not closed"),
         (")", "a bracket is closed that was not opened"),
     ],
@@ -345,8 +345,17 @@ def test_a_small_induction() -> None:
     made = Theory({})
     made.add(INDUCTION + "(kept on ((k next)) (small)) (lemma above (small start) (> k 0)) (lemma nothing () false)")
     assert made.lemmas == ["small/on", "above", "nothing"]
-    assert [made.doubt(name) for name in made.lemmas] == ["", "sat", "sat"]
+    assert [made.doubt(name) for name in made.lemmas] == ["", "z3 says sat", "z3 says sat"]
     assert made.facts["small/on"].supposes == {"small"} == made.facts["above"].supposes
+
+
+def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
+    made = Theory({})
+    made.add(
+        INDUCTION
+        + "(axiom late (> k 1)) (lemma any (start late) false) (suppose never false) (lemma below (never) false)"
+    )
+    assert [made.doubt(name) for name in made.lemmas] == ["what it uses contradicts itself", ""]
 
 
 @given(st.recursive(st.sampled_from(["a", "|b c|", "12"]), lambda inner: st.lists(inner, max_size=3)))

@@ -197,11 +197,11 @@ class Check:
         self._walk(Solved, cases, differ, range, size, precision)
 
     def follows(self, theory: Theory, *, range: str) -> None:
-        """Each lemma follows from what it uses, by an SMT solver. One that it cannot decide leaves the claim undecided."""
+        """Each lemma follows from what it uses, by an SMT solver. Where it cannot say so, the claim stays undecided."""
 
         def refuted(lemma: str) -> Counterexample | None:
             if doubt := theory.doubt(lemma):
-                raise Undecided(f"{lemma} is not seen to follow from what it uses: z3 says {doubt}")
+                raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
         self._walk(Solved, theory.lemmas, refuted, range, None, "")

@@ -8,7 +8,7 @@ The functions that are introduced exist, and so do the values that are tracked f
   next      the first record of a vertex behind a position, or 0                (one of some integers is the least)
   visit     where a vertex is first said, or 0; `up` is the vertex before it     (the same)
   rec       the record of two neighbours, or 0                                   (lemma no-record-twice)
-  depth     of a vertex below the root, by recursion over `up`                   (lemma seen-fathers)
+  depth     of a vertex below the root, by recursion over `up`                   (lemma fathers-before)
   path, walked, count   is a vertex on the way from c to the root; the last of its records that the search took; how many are seen
 
 A tree is a connected graph of n − 1 edges. What a person argues and no solver checks:

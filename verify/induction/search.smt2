@@ -6,7 +6,7 @@
 ;   (invariant NAME formula)      holds at every vertex of a run: may be supposed, and is shown by the next three
 ;   (starts CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with new symbols in place, at the start
 ;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)    the same behind a step, from the invariants before it
-;   (cases NAME (CASE …) (FACT …))                                one of the cases is met, by these facts
+;   (cases NAME GOES-ON (CASE …) (FACT …))                        one of the cases is met, by these facts
 
 ; ---- the text: <s> a ~ b c ~ d …, then vertices; P is the prompt's last position
 (declare-const n Int)
@@ -71,7 +71,9 @@
 (define-fun back ((k Int)) Int (ite (= k (+ P 1)) (- 1) (number (- k 1))))
 (axiom visit-of-all (forall ((j Int)) (! (=> (> j P) (and (< P (visit (number j))) (<= (visit (number j)) j))) :pattern ((number j)))))
 (axiom visit-is (forall ((v Int)) (! (or (= (visit v) 0) (and (> (visit v) P) (= (number (visit v)) v))) :pattern ((visit v)))))
-; depth: by recursion, as a father is visited before
+; depth: by recursion. There is such a function, as fathers are visited before.
+(lemma fathers-before (size visit-of-all) (forall ((v Int)) (! (=> (> (visit v) (+ P 1)) (< P (visit (up v)) (visit v)))
+  :pattern ((visit v)))))
 (declare-fun depth (Int) Int)
 (axiom depth-is (forall ((v Int)) (! (and
     (=> (= (visit v) (+ P 1)) (= (depth v) 0))
@@ -177,7 +179,7 @@
   (left-edges left-edges taken-edges edge-is seen-fathers) (children children seen-fathers) (length length))
 
 (suppose goes-on (and says-number (= (number (+ k 1)) says)))
-(cases down-or-up (down goes-up) (step goes-on))
+(cases down-or-up goes-on (down goes-up) (step))
 
 ; ---- the end. counted: count is the number of vertices seen, which are among 1 … n
 (suppose counted (and (<= count n) (= (= count n) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))

@@ -101,8 +101,8 @@ class Theory:
                     self._induction(name, variable, start, others, formula, pattern, uses)
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
                     self._kept(case, rule == "kept", new, always, own)
-                case ["cases", str(name), [*cases], [*uses]]:
-                    self._cases(name, cases, uses)
+                case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
+                    self._cases(name, goes_on, cases, uses)
                 case _:
                     self.declarations.append(command)
 
@@ -119,14 +119,19 @@ class Theory:
         return "\n".join([*lines, f"(assert (not {written(fact.formula)})) ; {name}", "(check-sat)", ""])
 
     def doubt(self, name: str, effort: int = EFFORT) -> str:
-        """What z3 says of `question` if not unsat, else nothing: then the lemma follows."""
-        import z3
-
-        solver = z3.Solver(ctx=z3.Context())  # where nothing is left of other questions
-        solver.set("rlimit", effort)
-        solver.from_string(self.question(name))
-        answer = solver.check()
-        return "" if answer == z3.unsat else str(answer)
+        """Why it is not seen that the lemma follows; nothing if it is seen. From facts that contradict each other nothing does."""
+        answer = _answer(self.question(name), effort)
+        if answer != "unsat":
+            return f"z3 says {answer}"
+        fact = self.facts[name]
+        lines = [written(declaration) for declaration in self.declarations[: fact.context]]
+        lines += [
+            f"(assert {written(used.formula)})"
+            for used in map(self.facts.__getitem__, fact.uses or ())
+            if not used.supposes
+        ]
+        contradict = _answer("\n".join(lines), EFFORT // 100, models=False) == "unsat"
+        return "what it uses contradicts itself" if contradict else ""
 
     def _state(self, name: str, formula: Expression, supposes: frozenset[str], uses: tuple[str, ...] | None) -> None:
         if name in self.facts:
@@ -180,13 +185,13 @@ class Theory:
             self._lemma(name, replaced(formula, others, patterns=False), [*always, *uses.get(invariant, [])])
             self._restrict(name, {case, *(self.invariants if after else ())})
 
-    def _cases(self, name: str, cases: list[Expression], uses: list[Expression]) -> None:
-        """That one of these cases is met, in each of which the invariants were kept. The last of `uses` is that the run goes on."""
+    def _cases(self, name: str, goes_on: str, cases: list[Expression], uses: list[Expression]) -> None:
+        """That one of these cases, in each of which the invariants were kept, is met where the run goes on."""
         names = list(map(written, cases))
         if missing := [case for case in names if case not in self.kept]:
             raise ValueError(f"the invariants are not kept in the case {', '.join(missing)}")
-        self._lemma(name, ["or", *(self.facts[case].formula for case in names)], uses)
-        self._restrict(name, {written(uses[-1]), *self.invariants})
+        self._lemma(name, ["or", *(self.facts[case].formula for case in names)], [*uses, goes_on])
+        self._restrict(name, {goes_on, *self.invariants})
 
     def _restrict(self, name: str, allowed: set[str]) -> None:
         if other := self.facts[name].supposes - allowed:
@@ -201,6 +206,17 @@ class Theory:
                     inner = symbols(body) - {written(_pair(parameter)[0]) for parameter in parameters}
                     found |= inner | self._below(inner)
         return found
+
+
+def _answer(script: str, effort: int, models: bool = True) -> str:
+    """sat, unsat or unknown, by z3. models: whether it also looks for one, instance by instance."""
+    import z3
+
+    solver = z3.Solver(ctx=z3.Context())  # where nothing is left of other questions
+    solver.set("rlimit", effort)
+    solver.set("mbqi", models)
+    solver.from_string(script)
+    return str(solver.check())
 
 
 def _pair(expression: Expression) -> tuple[Expression, Expression]:

@@ -128,8 +128,8 @@ class Reader:
         entries = [key.register(KEYS - j) for j in range(len(queries))]
         products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
         operators = products if not self.fused else [total(products)]
-        off = sum(not joint.on_grid(product) and not self._inexact(product, joint) for product in operators)
-        noise = off * query.space.step / 2
+        rounded = [product for product in operators if not joint.on_grid(product)]
+        noise = sum(not self._inexact(product, joint) for product in rounded) * query.space.step / 2
         if not self.fused:
             partial = ZERO
             for product in products:
@@ -140,11 +140,11 @@ class Reader:
         joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **read})
         own = frozenset(key.box) - frozenset(query.box)
         if not ids:
-            return scored(Candidate(ids, joint, own, Score((), ZERO), noise))
+            return scored(Candidate(ids, joint, own, Score((), ZERO), noise, not rounded))
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
         if part is None:
             return None
-        return scored(Candidate(ids, part, own, Score((), ZERO), noise, told=f"{told} {names}"))
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=f"{told} {names}"))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)
@@ -311,6 +311,7 @@ class Reader:
                 Key(
                     c.joint,
                     c.exact,
+                    c.on_grid,
                     c.own,
                     self._sure(query, c),
                     c.joint.register(group),

@@ -45,8 +45,8 @@ class Candidate:
     """A query and one kind of key together, as one kind over the atoms of both.
 
     ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
-    rounding may take the score. whole: nothing was restricted. equal: the forms that were made 0. told: which kinds the key may
-    have, and what its atoms are in each.
+    rounding may take the score. on_grid: no operator rounds it. whole: nothing was restricted. equal: the forms that were made 0.
+    told: which kinds the key may have, and what its atoms are in each.
     """
 
     ids: frozenset[int]
@@ -54,6 +54,7 @@ class Candidate:
     own: frozenset[str]
     score: Score
     noise: Fraction = Fraction(0)
+    on_grid: bool = True
     whole: bool = True
     equal: tuple[Polynomial, ...] = ()
     told: str = "itself"

@@ -24,12 +24,13 @@ Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has th
 
 @dataclass(frozen=True)
 class Key:
-    """A query and one kind of key. exact: the score. own: the key's atoms. sure, many: there is such a key, there may be
-    several. group, count: registers. told: what the key is.
+    """A query and one kind of key. exact: the score. on_grid: no operator rounds it. own: the key's atoms. sure, many: there is
+    such a key, there may be several. group, count: registers. told: what the key is.
     """
 
     joint: Kind
     exact: Polynomial
+    on_grid: bool
     own: frozenset[str]
     sure: bool
     group: Polynomial
@@ -98,8 +99,7 @@ def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
         if any(key.joint.integer(a) is None for a in whole.atoms):
             return None
         order = sorted(whole.atoms & key.own) + sorted(whole.atoms - key.own)
-        rounded = operators if name or not key.joint.on_grid(key.exact) else 0
-        noise = key.joint.error(key.exact) + rounded * query.space.step
+        noise = key.joint.error(key.exact) + (0 if key.on_grid else operators) * query.space.step
         entrants.append(Entrant(key, name, complete_squares(key.joint, whole, order), noise))
     return Race(query, tuple(entrants), scale, target)
 

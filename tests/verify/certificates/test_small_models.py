@@ -152,8 +152,12 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     assert deviations(wired, spoken, found) == []
 
 
-def test_the_default_of_a_race_may_be_rounded_too() -> None:
-    """Its score is −40, as it is rounded; ideally −8. The nearest count, of a score between −1 and 0, leads by 7 or less."""
+@pytest.mark.parametrize(("on_grid", "operators"), [(True, 1), (False, 3)])
+def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int) -> None:
+    """Its score is −40, as it is rounded; ideally −8. The nearest count, of a score between −1 and 0, leads by 7 or less.
+
+    Not on the grid: products are rounded whose sum was a whole number.
+    """
     space = Space(fixed_point(17))
     box = {
         "n": Integer(4, 4),
@@ -166,14 +170,15 @@ def test_the_default_of_a_race_may_be_rounded_too() -> None:
         space, {}, {**query.box, "j": Integer(2, 8), "w": Integer(2, 6), "y": Reciprocal("w", 0)}, name="query"
     )
     score = (target * count * 2 - count * count) * 64
-    key = Key(joint, score, frozenset("jwy"), True, constant(1), count, True, "equal")
+    key = Key(joint, score, False, frozenset("jwy"), True, constant(1), count, True, "equal")
     zero = Polynomial({})
-    default = Key(joint, atom("z"), frozenset("jwy"), True, zero, zero, False, "the default")
-    race = race_of(query, [key, default], 1)
+    default = Key(joint, atom("z"), on_grid, frozenset("jwy"), True, zero, zero, False, "the default")
+    race = race_of(query, [key, default], operators)
     assert race is not None
     _, other = race.entrants
-    assert race._lower(other) <= -40
-    assert race._upper(other) >= -8
+    wider = 0 if on_grid else operators * space.step / 2
+    assert race._lower(other) <= -40 - wider
+    assert race._upper(other) >= -8 + wider
 
 
 # At the bounds.

@@ -26,8 +26,9 @@ from constructions.istree.graphs import PAPER
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
+from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
-from verify.programs.terms import Answer, Matching, Pick, Term, read_alone
+from verify.programs.terms import Answer, Matching, Pick, Term
 
 
 def theory(by_counts: bool = False, step: Answer | None = None) -> Theory:

@@ -4,12 +4,15 @@ A certificate says that a rounded run is the ideal model's. This package says wh
 over exact rationals, with attention that averages the keys of largest score.
 
 terms        the language: polynomials over what a position knows, and reads of other positions
+forms        what a term alone tells: its scale, what it is at position 1
 sizes        numbers that may depend on n
 text         a term as people read it
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 texts        which inputs end at a place
 facts        bounds that hold at some places of all inputs
+matches      which positions match what is asked for, and which of them is picked
 normal       the normal form: every rule is an identity, given such bounds
+products     products of atoms, by what is known of their factors
 implied      what factors say together where none of them is 0
 shares       unit fractions, which counts are
 units        feed-forward units over one number, added up

@@ -17,10 +17,11 @@ from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Program, extract
+from verify.programs.forms import unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.tasks import ANSWERS, definition, is_search
-from verify.programs.terms import Term, unresolved
+from verify.programs.terms import Term
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.texts import searched
 from verify.programs.witness import first_wrong

@@ -12,6 +12,7 @@ from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial
 from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.programs.facts import Facts, Group
+from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import fraction
 from verify.programs.terms import (
@@ -28,8 +29,6 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
-    named,
-    unresolved,
 )
 
 Registers = dict[int, Term]

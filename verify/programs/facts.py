@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +10,8 @@ from functools import cached_property
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
 from verify.programs import ways
+from verify.programs.forms import at_first
+from verify.programs.matches import always_matches, matches_before, matching_places, picked_places
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.terms import (
     POSITION,
@@ -22,7 +24,6 @@ from verify.programs.terms import (
     Equal,
     IsNumber,
     IsWord,
-    Matching,
     Named,
     Next,
     NumberOf,
@@ -35,7 +36,6 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
-    at_first,
 )
 from verify.programs.texts import ending
 
@@ -170,7 +170,7 @@ class Facts:
             yield as_term(NumberOf(place.family)) + place.behind, 0, self.positions[1] - number - place.behind
         for a in value.atoms:
             if isinstance(a, Read) and isinstance(a.where, Pick) and a.value == as_term(POSITION):
-                yield as_term(a), int(self.matches_before(a.where)), self.positions[1] - 1
+                yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
 
     def _plain(self, value: Term) -> Interval:
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
@@ -225,7 +225,7 @@ class Facts:
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count(matching):
-                return Fraction(int(self.always_matches(matching))), fraction(self.positions[1] - 1)
+                return Fraction(int(always_matches(self, matching))), fraction(self.positions[1] - 1)
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
@@ -241,9 +241,9 @@ class Facts:
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
             case Read(value, (Pick(matching) | Next(matching)) as where):
-                picked = self.picked_places(where) if isinstance(where, Pick) else self.matching_places(matching)
+                picked = picked_places(self, where) if isinstance(where, Pick) else matching_places(self, matching)
                 ends = [self.globally.each[i].bounds(value) for i in picked]
-                if not self.always_matches(matching) or not ends:
+                if not always_matches(self, matching) or not ends:
                     ends.append((at_first(value, self.start),) * 2)
                 return min(low for low, _ in ends), max(high for _, high in ends)
             case Read(value, where):
@@ -276,84 +276,6 @@ class Facts:
         ranges = {i: self.globally.ranges[i] for i in found}
         kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
         return self.at(kept) if kept else self.globally
-
-    def matching_places(self, matching: Matching, *, before: bool = False) -> list[int]:
-        """Where positions from 2 to k may match what is asked for at k; before: less than k."""
-        asked = [(key, *self.bounds(query)) for key, query in matching.pairs]
-        found = []
-        for i in sorted(self._reached(before)):
-            facts = self.globally.each[i]
-            ends = ((facts.bounds(key), low, high) for key, low, high in asked)
-            if facts.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
-                found.append(i)
-        return found
-
-    def _reached(self, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
-        """Places on the ways back from k, or from the position before it, that go no further than to one of the ends."""
-        begin = frozenset(j for i in self.places for j in self.language.places[i].after) if before else self.places
-        return ways.back(self.language, begin, ends)
-
-    def _sure_places(self, matching: Matching, found: Iterable[int]) -> frozenset[int]:
-        """Those of these places where each position is seen to match."""
-        each = ((i, self.globally.each[i]) for i in found)
-        return frozenset(
-            i for i, there in each if there.positions[0] > 1 and all(self._same(*p, there) for p in matching.pairs)
-        )
-
-    def always_matches(self, matching: Matching, *, before: bool = False) -> bool:
-        """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a place that does.
-
-        before: one that is less than k.
-        """
-        if not before and self.matches_itself(matching):
-            return True
-        sure = self._sure_places(matching, self.matching_places(matching, before=before))
-        return self.positions[0] > 1 and bool(sure) and 0 not in self._reached(before, sure)
-
-    def picked_places(self, where: Pick) -> frozenset[int]:
-        """Where the first or the last match may be: on the way there from one end, no other place is one where all match."""
-        found = self.matching_places(where.matching)
-        sure = self._sure_places(where.matching, found)
-        if where.last:
-            return self._reached(False, sure).intersection(found)
-        return ways.ahead(self.language, self._reached(False), sure).intersection(found)
-
-    def matches_before(self, where: Pick) -> bool:
-        """Whether the position that is picked is surely less than k."""
-        if not where.last and self.always_matches(where.matching, before=True):
-            return True
-        return self.positions[0] > 1 and not self.places.intersection(self.matching_places(where.matching))
-
-    def picks_itself(self, where: Pick) -> bool:
-        """Whether the position that is picked is surely k."""
-        alone = where.last or not self.matching_places(where.matching, before=True)
-        return alone and self.matches_itself(where.matching)
-
-    def matches_itself(self, matching: Matching) -> bool:
-        """Whether k, not the first position, is seen to be one that matches."""
-        return self.positions[0] > 1 and all(
-            key == query or self._same(key, query, self) for key, query in matching.pairs
-        )
-
-    def _same(self, key: Term, query: Term, there: Facts) -> bool:
-        """Whether the key is one number there, and what is asked for is the same number."""
-        (low, high), asked = there.bounds(key), self.bounds(query)
-        return low == high == asked[0] == asked[1]
-
-    def first_match(self, matching: Matching) -> int | None:
-        """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
-        found = self.matching_places(matching)
-        ranges = {i: self.globally.each[i].positions for i in self._reached(False)}
-        sure = self._sure_places(matching, found)
-        if self.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
-            return 2
-        for i in found:
-            low, high = ranges[i]
-            if low == high <= self.positions[0] and i in sure:
-                others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
-                if all(a > low or (b < low and j not in found) for j, a, b in others):
-                    return low
-        return None
 
     def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
         """The places so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.

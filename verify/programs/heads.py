@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.programs.facts import Facts
+from verify.programs.forms import at_first
 from verify.programs.shares import Normal, denominator, wish
 from verify.programs.terms import (
     ONE,
@@ -33,7 +34,6 @@ from verify.programs.terms import (
     Pick,
     Term,
     as_term,
-    at_first,
     term,
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from verify.programs.facts import MOST_STEPS, Facts, Standing
+from verify.programs.forms import at_first, content, read_alone
 from verify.programs.sizes import ceiling, floor
 from verify.programs.terms import (
     ONE,
@@ -28,9 +29,6 @@ from verify.programs.terms import (
     Reciprocal,
     Term,
     as_term,
-    at_first,
-    content,
-    read_alone,
     term,
 )
 

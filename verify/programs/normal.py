@@ -6,16 +6,19 @@ gets one form is equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
-from verify.programs import implied
+from verify.programs import implied, matches
 from verify.programs.facts import BIT, Facts
+from verify.programs.forms import at_first, named, primitive, read_alone, with_value
 from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
-from verify.programs.shares import inverse, larger
+from verify.programs.products import simplified
+from verify.programs.shares import inverse as as_inverse
+from verify.programs.shares import larger
 from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.terms import (
     ONE,
@@ -42,12 +45,7 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
-    at_first,
-    named,
-    primitive,
-    read_alone,
     term,
-    with_value,
 )
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
@@ -144,54 +142,14 @@ class Normalizer:
 
     def reduced(self, value: Term) -> Term:
         """With what is known of products: bits and their squares, words that exclude each other, numbers that are fixed."""
-        return term(chain.from_iterable(self._product(monomial, c) for monomial, c in value.items))
+        return term(chain.from_iterable(simplified(monomial, c, self) for monomial, c in value.items))
 
-    def _product(self, monomial: Monomial, c: Fraction) -> Iterator[tuple[Monomial, Fraction]]:
-        if len(monomial) < 2:
-            yield monomial, c
-            return
-        kept = [a for i, a in enumerate(monomial) if a not in monomial[:i] or not self.facts.is_bit(a)]
-        if implied.standing(kept, self.facts) is None:
-            return
-        if FIRST in kept:
-            others = term([(tuple(a for a in kept if a != FIRST), c)])
-            yield from (term([((FIRST,), 1)]) * at_first(others, self.facts.start)).items
-            return
-        kept = [a for a in kept if not any(implied.follows(a, b) for b in kept)]
-        for a in kept:
-            value = implied.told_bit(a, kept, self.facts)
-            if value is not None:
-                yield from self._product(tuple(b for b in kept if b != a), c * value) if value else ()
-                return
-        for a in kept:
-            if isinstance(a, Equal):
-                for b in kept:
-                    value = self._under(a, b)
-                    if a != b and value is not None:
-                        rest = list(kept)
-                        rest.remove(b)
-                        if value:
-                            yield from self._product(tuple(rest), c * value)
-                        return
-        yield tuple(kept), c
-
-    def _inverse(self, a: Atom) -> Term | None:
+    def inverse(self, a: Atom) -> Term | None:
         """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
         if a not in self.inverses:
-            found = None if self.facts.is_integer(as_term(a)) else inverse(a, self)
+            found = None if self.facts.is_integer(as_term(a)) else as_inverse(a, self)
             self.inverses[a] = found and self.term(found)
         return self.inverses[a]
-
-    def _under(self, equal: Equal, b: Atom) -> Fraction | None:
-        """The value of another factor where `equal` is 1; None if it is not told."""
-        found = implied.under(equal, b)
-        t = self._inverse(b) if found is None else None
-        if t is not None and (more := t - equal.of).is_constant:
-            return 1 / (equal.value + more.constant) if equal.value + more.constant else Fraction(0)
-        if found is None and (matching := implied.none_of(equal)) is not None:
-            low, high = self.facts.bounds(implied.without(as_term(b), matching, self.facts.start))
-            return low if low == high else None
-        return found
 
     # Sign and equality
 
@@ -251,7 +209,7 @@ class Normalizer:
                     b = as_term(a)
                     off, on = (self.positive(self.settled(with_value(value, a, x))) for x in (0, 1))
                     return self.reduced((ONE - b) * off + b * on)
-        of = self._inverse(body.items[0][0][0]) if len(body.items) == 1 and len(body.items[0][0]) == 1 else None
+        of = self.inverse(body.items[0][0][0]) if len(body.items) == 1 and len(body.items[0][0]) == 1 else None
         if of is not None and offset < 0:
             below = -1 / offset  # 1/t + offset > 0 if and only if t < below
             if below <= MOST_EXCEPTIONS:
@@ -333,7 +291,7 @@ class Normalizer:
         )
         if nobody:
             return as_term(at_first(value, self.facts.start))
-        if isinstance(where, Pick) and self.facts.picks_itself(where):
+        if isinstance(where, Pick) and matches.picks_itself(self.facts, where):
             return self.term(value)
         low, high = self.facts.bounds(as_term(Read(value, where)))
         if low == high:
@@ -341,7 +299,7 @@ class Normalizer:
         if self._none(value, where.matching):
             return ZERO
         if isinstance(where, Pick) and not where.last:
-            position = self.facts.first_match(where.matching)
+            position = matches.first_match(self.facts, where.matching)
             if position is not None:
                 return self._read(value, At(as_term(position)))
         return self._distributed(value, where)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from verify.programs.facts import Facts
+from verify.programs.forms import named, with_value
 from verify.programs.implied import is_zero
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, span, whole
 from verify.programs.terms import (
@@ -27,9 +28,7 @@ from verify.programs.terms import (
     Reciprocal,
     Term,
     as_term,
-    named,
     term,
-    with_value,
 )
 
 
@@ -46,6 +45,9 @@ class Normal(Protocol):
 
     def term(self, value: Term) -> Term:
         """The normal form."""
+
+    def inverse(self, a: Atom) -> Term | None:
+        """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
 
 
 def denominator(value: Term, normal: Normal) -> Term | None:

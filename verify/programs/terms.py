@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from verify.programs.sizes import common_factor, fraction
+from verify.programs.sizes import fraction
 
 Number: TypeAlias = "int | Fraction"
 
@@ -309,92 +309,5 @@ def as_term(value: Term | Atom | Number) -> Term:
     return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), value)])
 
 
-def unresolved(value: Term) -> Best | None:
-    """A head in it whose winners no rule tells."""
-    pending: list[object] = [value]
-    while pending:
-        match pending.pop():
-            case Best() as best:
-                return best
-            case Term(items):
-                pending += [a for monomial, _ in items for a in monomial]
-            case Matching(pairs):
-                pending += [part for pair in pairs for part in pair]
-            case Read(inner, where):
-                pending += [inner, where]
-            case Atom() as a:
-                pending += [getattr(a, name) for name in a.__dataclass_fields__]
-    return None
-
-
 ZERO, ONE = term(()), as_term(1)
 POSITION = Position()
-
-
-def scaled(value: Term) -> tuple[Term, Fraction]:
-    """F and a with value = a·F; the coefficients of F are coprime integers, those of n too. value: not 0."""
-    scale = common_factor(c for _, c in value.items) or Fraction(1)
-    return value * (1 / scale), scale
-
-
-def named(name: str, value: Term) -> Term:
-    """The term as one atom, times a number, if it is a sum."""
-    if len(value.items) < 2:
-        return value
-    whole, scale = scaled(value)
-    return as_term(Named(name, whole)) * scale
-
-
-def content(value: Term) -> Term:
-    """A named term in place of its name; any other as it is."""
-    if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
-        return a.of * value.items[0][1]
-    return value
-
-
-def read_alone(value: Term) -> Read | None:
-    """The atom that it is, if that is read somewhere."""
-    a = value.items[0][0][0] if len(value.items) == 1 and value.items[0][0] else None
-    return a if isinstance(a, Read) and value == as_term(a) else None
-
-
-def with_value(value: Term, a: Atom, x: int) -> Term:
-    """The term where an atom of it is this number, 0 or 1."""
-    return term((tuple(b for b in m if b != a), c * (x if a in m else 1)) for m, c in value.items)
-
-
-def primitive(body: Term) -> tuple[Term, Fraction]:
-    """As `scaled`, with the first coefficient of F positive. body: without a constant."""
-    whole, scale = scaled(body)
-    return (whole, scale) if body.items[0][1] > 0 else (whole * -1, -scale)
-
-
-def at_first(value: Term, start: str) -> Fraction:
-    """The value at position 1, whose token is the word `start`: always a number."""
-    total = Fraction(0)
-    for monomial, c in value.items:
-        for a in monomial:
-            c *= _atom_at_first(a, start)
-        total += c
-    return total
-
-
-def _atom_at_first(a: Atom, start: str) -> Fraction:
-    match a:
-        case Position():
-            return Fraction(1)
-        case NumberOf() | IsNumber() | Count() | Read(_, Back()):
-            return Fraction(0)
-        case IsWord(word):
-            return Fraction(int(word == start))
-        case Positive(of):
-            return max(at_first(of, start), Fraction(0))
-        case Equal(of, to):
-            return Fraction(int(at_first(of, start) == to))
-        case Above(of):
-            return Fraction(int(at_first(of, start) > 0))
-        case Reciprocal(of):
-            return 1 / at_first(of, start)
-        case Sum(value) | Read(value, _) | Named(_, value):
-            return at_first(value, start)
-    raise TypeError(f"no atom: {a}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from verify.programs.extraction import Program, Stage
+from verify.programs.forms import scaled, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import parts as powers_of_n
 from verify.programs.terms import (
@@ -41,9 +42,7 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
-    scaled,
     term,
-    unresolved,
 )
 
 LETTERS = "kjihgfedcba"

@@ -13,6 +13,7 @@ import pytest
 from verify.certificates.language import Language, Place
 from verify.programs import implied
 from verify.programs.facts import Facts
+from verify.programs.forms import named
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
 from verify.programs.terms import (
@@ -34,7 +35,6 @@ from verify.programs.terms import (
     Reciprocal,
     Term,
     as_term,
-    named,
 )
 
 START = "<s>"

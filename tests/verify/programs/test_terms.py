@@ -20,6 +20,7 @@ from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
+from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
@@ -45,8 +46,6 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
-    at_first,
-    unresolved,
 )
 from verify.programs.texts import searched
 from verify.programs.witness import tokens_of

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from verify.certificates.language import istree
+from verify.programs import matches
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
@@ -93,11 +94,14 @@ def test_where_a_match_is_seen_to_be(last: bool) -> None:
         for matching in MATCHINGS:
             where = Pick(matching, last)
             of = facts_of(place)
-            always = [f.always_matches(matching) for f in of]
-            earlier = [f.always_matches(matching, before=True) for f in of]
-            before, itself = [f.matches_before(where) for f in of], [f.picks_itself(where) for f in of]
-            first = [f.first_match(matching) for f in of]
-            picked = of[0].picked_places(where)
+            always = [matches.always_matches(f, matching) for f in of]
+            earlier = [matches.always_matches(f, matching, before=True) for f in of]
+            before, itself = (
+                [matches.matches_before(f, where) for f in of],
+                [matches.picks_itself(f, where) for f in of],
+            )
+            first = [matches.first_match(f, matching) for f in of]
+            picked = matches.picked_places(of[0], where)
             told["always"] += any(always)
             told["before"] += any(before)
             told["itself"] += any(itself)

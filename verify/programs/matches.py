@@ -1,0 +1,119 @@
+"""Which positions match what is asked for at k: at which places of the language, surely or perhaps, and which of them is picked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Protocol
+
+from verify.certificates.language import Language
+from verify.programs import ways
+from verify.programs.terms import Matching, Pick, Term
+
+
+class Known(Protocol):
+    """What is asked of `Facts` here."""
+
+    @property
+    def language(self) -> Language: ...
+
+    @property
+    def places(self) -> frozenset[int]: ...
+
+    @property
+    def positions(self) -> tuple[int, int]: ...
+
+    @property
+    def each(self) -> Mapping[int, Known]:
+        """Of positions at one of the places, by place."""
+
+    def bounds(self, value: Term) -> tuple[Fraction, Fraction]:
+        """Two numbers that it lies between."""
+
+
+def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
+    """Where positions from 2 to k may match what is asked for at k; before: less than k."""
+    asked = [(key, *facts.bounds(query)) for key, query in matching.pairs]
+    found = []
+    for i in sorted(_reached(facts, before)):
+        there = facts.each[i]
+        ends = ((there.bounds(key), low, high) for key, low, high in asked)
+        if there.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
+            found.append(i)
+    return found
+
+
+def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:
+    """Places on the ways back from k, or from the position before it, that go no further than to one of the ends."""
+    begin = frozenset(j for i in facts.places for j in facts.language.places[i].after) if before else facts.places
+    return ways.back(facts.language, begin, ends)
+
+
+def _sure_places(facts: Known, matching: Matching, found: Iterable[int]) -> frozenset[int]:
+    """Those of these places where each position is seen to match."""
+    each = ((i, facts.each[i]) for i in found)
+    return frozenset(
+        i for i, there in each if there.positions[0] > 1 and all(_same(facts, *p, there) for p in matching.pairs)
+    )
+
+
+def always_matches(facts: Known, matching: Matching, *, before: bool = False) -> bool:
+    """Whether one of the positions 2 … k is seen to match: k itself, or all ways back to position 1 lead by a place that does.
+
+    before: one that is less than k.
+    """
+    if not before and matches_itself(facts, matching):
+        return True
+    sure = _sure_places(facts, matching, matching_places(facts, matching, before=before))
+    return facts.positions[0] > 1 and bool(sure) and 0 not in _reached(facts, before, sure)
+
+
+def picked_places(facts: Known, where: Pick) -> frozenset[int]:
+    """Where the first or the last match may be: on the way there from one end, no other place is one where all match."""
+    found = matching_places(facts, where.matching)
+    sure = _sure_places(facts, where.matching, found)
+    if where.last:
+        return _reached(facts, False, sure).intersection(found)
+    return ways.ahead(facts.language, _reached(facts, False), sure).intersection(found)
+
+
+def matches_before(facts: Known, where: Pick) -> bool:
+    """Whether the position that is picked is surely less than k."""
+    if not where.last and always_matches(facts, where.matching, before=True):
+        return True
+    return facts.positions[0] > 1 and not facts.places.intersection(matching_places(facts, where.matching))
+
+
+def picks_itself(facts: Known, where: Pick) -> bool:
+    """Whether the position that is picked is surely k."""
+    alone = where.last or not matching_places(facts, where.matching, before=True)
+    return alone and matches_itself(facts, where.matching)
+
+
+def matches_itself(facts: Known, matching: Matching) -> bool:
+    """Whether k, not the first position, is seen to be one that matches."""
+    return facts.positions[0] > 1 and all(
+        key == query or _same(facts, key, query, facts) for key, query in matching.pairs
+    )
+
+
+def _same(facts: Known, key: Term, query: Term, there: Known) -> bool:
+    """Whether the key is one number there, and what is asked for is the same number."""
+    (low, high), asked = there.bounds(key), facts.bounds(query)
+    return low == high == asked[0] == asked[1]
+
+
+def first_match(facts: Known, matching: Matching) -> int | None:
+    """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
+    found = matching_places(facts, matching)
+    ranges = {i: facts.each[i].positions for i in _reached(facts, False)}
+    sure = _sure_places(facts, matching, found)
+    if facts.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
+        return 2
+    for i in found:
+        low, high = ranges[i]
+        if low == high <= facts.positions[0] and i in sure:
+            others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
+            if all(a > low or (b < low and j not in found) for j, a, b in others):
+                return low
+    return None

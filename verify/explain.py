@@ -21,16 +21,14 @@ from verify.certificates.domains import Undecided
 from verify.certificates.files import read
 from verify.programs.document import differences, explained
 from verify.programs.intervals import Interval, explanations
+from verify.programs.texts import MORE
 
 PROG = "python -m verify.explain"
 DEFAULT_N = 16
 LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
-STEPS = {
-    "paper": "behind up to n − 1 edges, each word is the defined step of Algorithm 1",
-    "eos": "behind up to n(n − 1)/2 edges, each word is the defined step of Algorithm 1",
-}
+STEP = "each word is the defined step of Algorithm 1"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -164,7 +162,9 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
     holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
-    holds = STEPS[document["layout"]] if document["construction"] == "istree" else holds
+    if document["construction"] == "istree":
+        longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
+        holds = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -88,8 +88,9 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 
 STEP = (
     "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
-    "behind every prompt of up to n − 1 edges and any vertices that follow; in the layout eos, of up to n(n − 1)/2 edges."
+    "behind every prompt and any vertices that follow, in both layouts"
 )
+FEW = "; in the paper's, of prompts of up to n − 1 edges"
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,20 @@ REPAIRED = Wiring("program", transformer.SOURCE, lean=False)
 @claims(
     "wiring",
     [
-        (Claim.about("4.7", "istree", LEAN.name, LEAN.source, f"IsTree, lean: {STEP}", variant="lean"), LEAN),
         (
             Claim.about(
-                "4.7", "istree", REPAIRED.name, REPAIRED.source, f"IsTree: {STEP} Given the invariant of {INVARIANT}."
+                "4.7",
+                "istree",
+                LEAN.name,
+                LEAN.source,
+                f"IsTree, lean: {STEP}{FEW}.",
+                variant="lean",
+            ),
+            LEAN,
+        ),
+        (
+            Claim.about(
+                "4.7", "istree", REPAIRED.name, REPAIRED.source, f"IsTree: {STEP}. Given the invariant of {INVARIANT}."
             ),
             REPAIRED,
         ),
@@ -159,7 +170,8 @@ def test_step(check: Check, wiring: Wiring) -> None:
     if wiring.lean and n == BEYOND:
         subject = replace(subject, n=LAST - LAST // 32, last=LAST - 1)
         sizes = "every n from 2^64 − 2^59 to 2^64 − 1"
-    text = "the program against the defined step: prompts of up to n − 1 edges, any vertices from 1 on behind them"
+    edges = "n − 1" if wiring.lean else "n(n − 1)/2"
+    text = f"the program against the defined step: prompts of up to {edges} edges, behind n − 1 any vertices from 1 on"
     of_eos = replace(subject, layout="eos", last=0)
     text = f"{text}; {sizes}; of the layout eos, up to n(n − 1)/2 edges, n = {of_eos.n:,}"
     check.explained([subject, of_eos], range=text)

@@ -45,7 +45,7 @@ def asked(subject: Subject) -> Json:
 def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
     search = is_search(subject)
-    language = searched(language, subject.n) if search else language
+    language = searched(language, subject.n, longer=not subject.lean) if search else language
     found = asked(subject)
     found |= {
         "verdict": UNKNOWN,

@@ -63,7 +63,7 @@ def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = Fal
     if place.startswith("thought"):
         return search.step
     if layout.end_of_prompt is None:
-        if place in (layout.start, "second endpoint"):
+        if place == layout.start or place.startswith("second endpoint"):
             return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
         return None
     if place == f"{layout.end_of_prompt} of the prompt":

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from verify.certificates.language import Language
 
+MORE = ", n edges or more"
+
 
 def ending(language: Language, end: int, last: int | None = None) -> tuple[Language, int]:
     """The inputs whose last token stands at this place, at position `last` at most; and the number that the place has there."""
@@ -30,13 +32,23 @@ def ending(language: Language, end: int, last: int | None = None) -> tuple[Langu
     return replace(language, places=kept), number[end]
 
 
-def searched(language: Language, n: int) -> Language:
+def searched(language: Language, n: int, *, longer: bool = False) -> Language:
     """Of the paper's layout of a graph: prompts of up to n − 1 edges, and behind n − 1 a search of up to 2n − 1 vertices from 1 on.
 
-    That it begins with 1 is what is said at the end of such a prompt.
+    That it begins with 1 is what is said at the end of such a prompt. longer: prompts of n edges or more as well, at places of
+    their own.
     """
     one = (replace(place, numbers=(1, 1)) if place.name == "thought 1" else place for place in language.places)
     found = replace(language, places=tuple(one))
     if found.places[-1].word:
         return found
-    return ending(found, len(found.places) - 1, 5 * n - 3)[0]
+    kept = ending(found, len(found.places) - 1, 5 * n - 3)[0]
+    if not longer:
+        return kept
+    edge, number = found.places[1:4], len(kept.places)
+    before = ((3, number + 2), (number,), (number + 1,))
+    late = (
+        replace(place, name=f"{place.name}{MORE}", low=3 * n - 1 + i, high=found.positions(place).high, after=before[i])
+        for i, place in enumerate(edge)
+    )
+    return replace(kept, places=(*kept.places, *late))

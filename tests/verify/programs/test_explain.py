@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
 from constructions.wiring.wired import Wired
-from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of
-from verify.certificates.document import CERTIFIED
+from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of, model_of
+from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
@@ -32,7 +33,7 @@ from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.tasks import definition
 from verify.programs.terms import Answer, If, Say, SayNumber
-from verify.programs.texts import searched
+from verify.programs.texts import MORE, searched
 from verify.programs.witness import questions
 
 N = 8
@@ -115,6 +116,35 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     assert kept < len(drawn)
 
 
+def test_every_prompt_is_among_the_inputs() -> None:
+    """And n edges or more end at a place of their own."""
+    n, word = 4, {"~": "~", "<s>": "<s>"}
+    language = searched(language_of(Subject("istree", n)), n, longer=True)
+    for edges in range(n * (n - 1) // 2 + 1):
+        for a, b in ((1, n), (n, 1)):
+            prompt = ["<s>", *([str(a), "~", str(b)] * edges)]
+            at = {-1}
+            for k, token in enumerate(prompt, start=1):
+                at = {
+                    i
+                    for i, place in enumerate(language.places)
+                    if (at & set(place.after) if k > 1 else not place.after)
+                    and place.word == word.get(token, "")
+                    and language.positions(place).low <= k <= language.positions(place).high
+                    and (place.word or 1 <= int(token) <= language.range(place.numbers[1])[1])
+                }
+            ends = {language.places[i].name for i in at}
+            assert ends == {("second endpoint" + MORE * (edges >= n)) if edges else "<s>"}
+
+
+def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
+    subject = Subject("istree", 4)
+    model = model_of(replace(subject, printed=("edge-count",)))
+    found = explained(subject, model, language_of(subject))
+    assert (found["verdict"], found["where"]) == (UNKNOWN, "the answer at second endpoint")
+    assert set(found["task"]) - set(found["answers"]) == {"second endpoint", f"second endpoint{MORE}"}
+
+
 def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
     """Each with another word in one case."""
     match answer:
@@ -170,7 +200,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (
             ["istree", "--n", "8"],
             0,
-            "each word is the defined step of Algorithm 1, for every input\n"
+            "behind every prompt, each word is the defined step of Algorithm 1, for every input\n"
             "  given the invariants of its runs: counts of one vertex\n",
         ),
         (

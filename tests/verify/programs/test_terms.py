@@ -47,7 +47,7 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
-from verify.programs.texts import searched
+from verify.programs.texts import MORE, searched
 from verify.programs.witness import tokens_of
 
 N = 4
@@ -139,6 +139,7 @@ def test_registers_of_a_search(name: str) -> None:
 
 
 GRAPHS = [Graph(N, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)))]
+LONG = Graph(N, ((2, 1), (3, 2), (2, 4), (4, 1), (1, 3)))
 
 
 @pytest.mark.parametrize(("layout", "is_lean"), [("paper", False), ("paper", True), ("eos", True)])
@@ -146,11 +147,11 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
     """At every position, and as told at the prompt's end and in the search: there alone if a head's scores are in it elsewhere."""
     subject = Subject("istree", N, layout=layout, lean=is_lean)
     model, language = build(subject)
-    language = searched(language, N)
+    language = searched(language, N, longer=not is_lean)
     found, wired, words = extract(model, language, naming=True), wired_of(subject), LAYOUTS[layout]
     ideal, last = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
     at = {name: cache(Normalizer(found.facts.ending(i)).term) for name, i in last.items()}
-    for graph in GRAPHS[: 1 + (is_lean and layout == "paper")]:
+    for graph in [*GRAPHS[: 1 + (is_lean and layout == "paper")], *([] if is_lean else [LONG])]:
         prompt = words.prompt(graph)
         tokens = [words.vocabulary(N)[token] for token in [*prompt, *expected_answer(graph, words)[:-1]]]
         history, _ = ideal.run(wired.tokens(tokens))
@@ -160,6 +161,7 @@ def test_registers_of_istree(layout: Layout, is_lean: bool) -> None:
             if k == len(prompt) or tokens[k - 1] == words.end_of_prompt:
                 of = "prompt" if k == len(prompt) else "thought"
                 place = f"{words.end_of_prompt} of the {of}" if words.end_of_prompt else "second endpoint"
+                place += MORE if graph == LONG else ""
             here = at.get(place) if k >= len(prompt) else None
             for i, name in enumerate(found.names):
                 term, value = stage.registers.get(i, as_term(0)), history[k - 1][layer][wired.registers.index(name)]

@@ -13,7 +13,16 @@ from typing import Any
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, findings_of, is_covered
+from verify.certificates.building import (
+    COVERED,
+    DEFAULT_MACHINE,
+    LEAST,
+    RETRIEVERS,
+    Subject,
+    findings_of,
+    is_covered,
+    of_machine,
+)
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -85,7 +94,8 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add("--machine", metavar="MACHINE", help="turing: as 1RB1LB_1LA1RZ, or a name (default: bb2); N is its steps")
+    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
+    add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
@@ -132,7 +142,8 @@ def _command(argv: Sequence[str]) -> int:
             raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
         if args.cells is not None and args.model != "cot":
             raise cli.CommandError("--cells is for cot; a text of the other models may visit as many as it has steps")
-        subject = replace(_of_machine(subject, args.machine or "bb2", args.tape), cells=args.cells)
+        with cli.usage_errors():
+            subject = replace(of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape), cells=args.cells)
     elif args.machine or args.tape or args.cells:
         raise cli.CommandError("--machine, --tape and --cells are for turing")
     if args.mutants is not None:
@@ -142,21 +153,6 @@ def _command(argv: Sequence[str]) -> int:
             return _show(_every_n(subject), args.json)
     with cli.usage_errors():
         return _show(certificate(subject), args.json)
-
-
-def _of_machine(subject: Subject, text: str, tape: str | None) -> Subject:
-    """The subject for a machine and its word."""
-    from constructions.turing.door import is_named, named_machine, require_machine
-    from constructions.turing.pasted import read_machine
-
-    with cli.usage_errors():
-        if is_named(text):
-            machine, word = named_machine(text, tape)
-        else:
-            require_machine(text)
-            machine, word = read_machine(text).machine, tape or ""
-        machine.word(word)
-    return replace(subject, machine=str(machine), tape=word)
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:

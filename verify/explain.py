@@ -10,12 +10,22 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.building import COVERED, LEAST, Subject, findings_of, is_covered
+from verify.certificates.building import (
+    COVERED,
+    DEFAULT_MACHINE,
+    LEAST,
+    Subject,
+    findings_of,
+    is_covered,
+    least,
+    of_machine,
+)
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
@@ -29,6 +39,7 @@ LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEP = "each word is the defined step of Algorithm 1"
+MACHINE = "behind up to n steps, each word is the machine's"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -42,6 +53,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --model rag             which search it writes, and what it says of the result
   {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
   {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
+  {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also --machine bb5, --tape 1221
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
@@ -58,16 +70,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
-    add("--model", choices=("transformer", "rag", "hybrid"), default="transformer", help="default: transformer")
+    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
     add(
         "--n",
         type=_sizes,
         metavar="N|A-B",
-        help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}",
+        help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
     )
     add("--all-n", action="store_true", help="every n up to 2^64, an interval at a time")
+    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
+    add("--machine", metavar="MACHINE", help=machine)
+    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
@@ -102,8 +117,9 @@ def _command(argv: Sequence[str]) -> int:
             found = {"construction": args.what, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
-    if not is_covered(args.what, args.model) or args.what == "turing":
-        raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {', '.join(COVERED[:-1])} are")
+    if not is_covered(args.what, args.model) or args.model == "cot":
+        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid"
+        raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {covered}")
     known = [finding.id for finding in findings_of(args.what, args.model)]
     printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
     if unknown := set(printed) - set(known):
@@ -113,7 +129,13 @@ def _command(argv: Sequence[str]) -> int:
     lean = args.variant == "lean"
     if lean and (args.what != "istree" or printed):
         raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
-    n, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
+    subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
+    if args.what == "turing":
+        with cli.usage_errors():
+            subject = of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape)
+    elif args.machine or args.tape:
+        raise cli.CommandError("--machine and --tape are for turing")
+    n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n ends at 2^64; with it, --n is the first n alone")
     last = LARGEST_N if args.all_n else last
@@ -121,9 +143,8 @@ def _command(argv: Sequence[str]) -> int:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
         )
-    subject = Subject(args.what, n, printed=printed, layout=args.tokens, lean=lean, model=args.model, last=last)
     with cli.usage_errors():
-        return _show(explanations(subject, _tell), args.json)
+        return _show(explanations(replace(subject, n=n, last=last), _tell), args.json)
 
 
 def _tell(interval: Interval) -> None:
@@ -165,6 +186,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if document["construction"] == "istree":
         longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
         holds = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+    holds = MACHINE if document["construction"] == "turing" else holds
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -16,9 +16,11 @@ from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.turing import configurations as space
 from constructions.turing import cot, hybrid, rag
+from constructions.turing.door import is_named, named_machine, require_machine
 from constructions.turing.machine import parse_standard
 from constructions.turing.models import MODELS as TURING
 from constructions.turing.models import TuringModel
+from constructions.turing.pasted import read_machine
 from constructions.turing.tape_models import TaskOfAnySize
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
@@ -48,6 +50,7 @@ OTHERS = {
     ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
+DEFAULT_MACHINE = "bb2"
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,11 @@ def _cells(task: TaskOfAnySize, wired: int) -> tuple[int, int]:
     return (first, last) if wired >= task.steps else (max(first, -(FEW // 2)), min(last, FEW // 2))
 
 
+def least(subject: Subject) -> int:
+    """The first n that the rules cover."""
+    return 1 if subject.construction == "turing" else LEAST
+
+
 def families_of(subject: Subject, wired: int) -> list[Listed]:
     """The numbers of a model's vocabulary, of which so many are wired, at least."""
     if subject.construction == "turing":
@@ -147,7 +155,7 @@ def precision_of(subject: Subject) -> int:
 
 def build(subject: Subject) -> tuple[Model, Language]:
     """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules."""
-    if (subject.construction != "turing" and subject.n < LEAST) or (subject.length or LEAST) < LEAST:
+    if subject.n < least(subject) or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
             f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position",
@@ -160,9 +168,9 @@ def language_of(subject: Subject) -> Language:
     n = subject.n
     if subject.construction == "turing":
         task = subject.task
-        return configurations.turing(task) if isinstance(task, space.Task) else _tapes(subject, n, n)
+        return configurations.turing(task) if isinstance(task, space.Task) else texts(subject, n, n)
     if subject.construction == "istree":
-        return graphs(subject, n, n)
+        return texts(subject, n, n)
     retriever = subject.retriever
     asked = subject.query_length or retriever.query_length
     prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
@@ -170,6 +178,22 @@ def language_of(subject: Subject) -> Language:
         return prompts
     script = retriever.script(asked, frozenset(subject.printed))
     return language.searching(prompts, script, families(retriever.task, n, script))
+
+
+def of_machine(subject: Subject, text: str, tape: str | None) -> Subject:
+    """The subject for a machine, by its name or by its rules, and a word, by default the machine's own. Raises ValueError."""
+    if is_named(text):
+        machine, word = named_machine(text, tape)
+    else:
+        require_machine(text)
+        machine, word = read_machine(text).machine, tape or ""
+    machine.word(word)
+    return replace(subject, machine=str(machine), tape=word)
+
+
+def texts(subject: Subject, low: int, high: int) -> Language:
+    """Of a graph or a Turing machine: the inputs for every n from low to high."""
+    return (_tapes if subject.construction == "turing" else _graphs)(subject, low, high)
 
 
 def _tapes(subject: Subject, low: int, high: int) -> Language:
@@ -182,7 +206,7 @@ def _tapes(subject: Subject, low: int, high: int) -> Language:
     return texts
 
 
-def graphs(subject: Subject, low: int, high: int) -> Language:
+def _graphs(subject: Subject, low: int, high: int) -> Language:
     """The texts of a model of IsTree, for every n from low to high."""
     if subject.model == "hybrid":
         return searches.of_hybrid(low, high)
@@ -243,6 +267,6 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     if subject.construction in ("istree", "turing"):
-        return model, (graphs if subject.construction == "istree" else _tapes)(subject, low, high), high
+        return model, texts(subject, low, high), high
     # The inputs of the largest size contain those of all others.
     return model, replace(language_of(replace(subject, n=high)), sizes=(low, high)), high

@@ -21,6 +21,7 @@ output       which word has the largest logit
 extraction   the walk over the blocks: weights in, terms out
 tasks        the definitions of the tasks, in the same language
 searches     a step of Algorithm 1, in the same language
+machines     a step of a Turing machine, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task
 document     the program and its comparison, as one JSON document

@@ -20,7 +20,7 @@ from verify.programs.extraction import Program, extract
 from verify.programs.forms import unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.tasks import ANSWERS, definition, is_search
+from verify.programs.tasks import ANSWERS, definition, is_search, is_stepwise
 from verify.programs.terms import Term
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.texts import searched
@@ -64,7 +64,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     told = Told(program, normal)
     found["program"] = [{"where": where, "writes": written} for where, written in told.stages]
     found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    if search:
+    if is_stepwise(subject):
         return found | steps(subject, model, program, told)
     if subject.construction not in ANSWERS:
         what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
@@ -105,7 +105,7 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
 
 
 def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
-    """Whether the program says, in each case that a step of the search tells apart, what is due there."""
+    """Whether the program says, in each case that a step tells apart, what is due there."""
     answers: Json = {}
     due: Json = {}
     where, what = "", ""

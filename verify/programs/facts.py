@@ -11,10 +11,11 @@ from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
 from verify.programs import ways
 from verify.programs.forms import at_first
-from verify.programs.matches import always_matches, matches_before, matching_places, picked_places
+from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.terms import (
     POSITION,
+    ZERO,
     Above,
     At,
     Atom,
@@ -173,6 +174,7 @@ class Facts:
                 yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
 
     def _plain(self, value: Term) -> Interval:
+        value = self._fixed(value)
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
@@ -186,6 +188,33 @@ class Facts:
                 ends = (max(ends[0], Fraction(0)), ends[1]) if c > 0 else (ends[0], min(ends[1], Fraction(0)))
             low, high = low + ends[0], high + ends[1]
         return low, high
+
+    def _fixed(self, value: Term) -> Term:
+        """With numbers in place of atoms that have one value here: what is then alike is one product.
+
+        And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
+        """
+        if len(value.items) < 2:
+            return value
+        here: dict[Atom, Term] = {}
+        for a in value.atoms:
+            low, high = self._atom(a)
+            if low == high:
+                here[a] = as_term(low)
+            elif (
+                isinstance(a, Equal)
+                and a.of.atoms <= value.atoms
+                and self.bounds(a.of) == BIT
+                and self.is_integer(a.of)
+            ):
+                here[a] = a.of if a.value else a.of * -1 + 1
+        total = ZERO if here else value
+        for monomial, c in value.items if here else ():
+            product = as_term(c)
+            for a in monomial:
+                product = product * here.get(a, as_term(a))
+            total = total + product
+        return total
 
     def _parabola(self, value: Term) -> Interval:
         """Of a + b·x + c·x²: at the ends of x, or at its top."""
@@ -225,7 +254,7 @@ class Facts:
                 low_end, high_end = self.bounds(of)
                 return Fraction(int(low_end > 0)), Fraction(int(high_end > 0))
             case Count(matching):
-                return Fraction(int(always_matches(self, matching))), fraction(self.positions[1] - 1)
+                return Fraction(int(always_matches(self, matching))), fraction(most_matches(self, matching))
             case Positive(of):
                 low_end, high_end = self.bounds(of)
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))

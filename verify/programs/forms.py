@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from verify.programs.sizes import common_factor
 from verify.programs.terms import (
+    ZERO,
     Above,
     Atom,
     Back,
@@ -15,6 +16,7 @@ from verify.programs.terms import (
     IsNumber,
     IsWord,
     Matching,
+    Monomial,
     Named,
     NumberOf,
     Position,
@@ -65,6 +67,21 @@ def content(value: Term) -> Term:
     if len(value.items) == 1 and len(value.items[0][0]) == 1 and isinstance(a := value.items[0][0][0], Named):
         return a.of * value.items[0][1]
     return value
+
+
+def expanded(value: Term) -> Term:
+    """Without names."""
+    for a in value.atoms:
+        if isinstance(a, Named):
+            return expanded(sum((_power(m, a) * c for m, c in value.items), ZERO))
+    return value
+
+
+def _power(monomial: Monomial, a: Named) -> Term:
+    product = term([(tuple(b for b in monomial if b != a), 1)])
+    for _ in range(monomial.count(a)):
+        product = product * a.of
+    return product
 
 
 def read_alone(value: Term) -> Read | None:

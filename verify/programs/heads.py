@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.programs.facts import Facts
-from verify.programs.forms import at_first
+from verify.programs.forms import at_first, expanded
 from verify.programs.shares import Normal, denominator, wish
 from verify.programs.terms import (
     ONE,
@@ -100,7 +100,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Nex
         default = default - off * off * cost
     off = ONE - target
     default = default - off * off * weight
-    default = normal.term(default)
+    default = normal.term(expanded(default))
     matching = Matching(
         tuple(sorted(((key, asked) for _, key, asked in pairs), key=lambda p: (p[0].order, p[1].order)))
     )

@@ -166,8 +166,15 @@ def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
 
 
 def follows(a: Atom, b: Atom) -> bool:
-    """Whether x > c follows from another factor, x > d with d > c."""
-    return isinstance(a, Above) and isinstance(b, Above) and (more := a.of - b.of).is_constant and more.constant > 0
+    """Whether a is 1 where b is not 0: x > c where x > d with d > c; that a token is a number, where its number is not 0."""
+    match a, b:
+        case Above(), Above():
+            return (more := a.of - b.of).is_constant and more.constant > 0
+        case IsNumber(), NumberOf():
+            return a.family == b.family
+        case Read(Term((((one,), _),)), Back(steps)), Read(Term((((other,), _),)), Back(others)):
+            return steps == others and follows(one, other)
+    return False
 
 
 def under(equal: Equal, b: Atom) -> Fraction | None:

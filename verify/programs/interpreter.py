@@ -91,13 +91,18 @@ class Input:
 
     def said(self, answer: Answer, k: int) -> str:
         """The word that is said at position k."""
+        word, number = self.spoken(answer, k)
+        return str(number) if word in self.numbers else word
+
+    def spoken(self, answer: Answer, k: int) -> tuple[str, Number]:
+        """The same as a token."""
         match answer:
             case If(bit, then, otherwise):
-                return self.said(then if self.value(bit, k) else otherwise, k)
-            case SayNumber(number, _):
-                return str(self.value(number, k))
+                return self.spoken(then if self.value(bit, k) else otherwise, k)
+            case SayNumber(number, family):
+                return family, self.value(number, k)
             case Say(word):
-                return word
+                return word, 0
 
     def chosen(self, where: Selection, k: int) -> list[int]:
         """The positions that k reads; several for scores alone, none behind the first ones."""

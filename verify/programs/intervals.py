@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.building import FEW, LEAST, RETRIEVERS, Subject, families_of, graphs, language_of, sized
+from verify.certificates.building import FEW, RETRIEVERS, Subject, families_of, language_of, least, sized, texts
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.domains import SIZE
 from verify.certificates.language import Bound, Consecutive, Language
@@ -47,7 +47,7 @@ def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda i
 
     The answers are those of the last interval. tell: called with each. Raises ValueError for a subject that makes no sense.
     """
-    if not subject.last or subject.n < LEAST:
+    if not subject.last or subject.n < least(subject):
         return explanation(replace(subject, last=0))
     found: Json = {**asked(subject), "n": [str(subject.n), str(subject.last)], "intervals": []}
     for interval in intervals(subject):
@@ -111,7 +111,7 @@ def _sized(subject: Subject, model: Model, ends: tuple[int, int]) -> tuple[Model
     """The model and its inputs, where n is the subject's symbol."""
     n: Any = subject.n
     found = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
-    language = language_of(subject) if subject.construction in RETRIEVERS else graphs(subject, *ends)
+    language = language_of(subject) if subject.construction in RETRIEVERS else texts(subject, *ends)
 
     def bound(value: Bound) -> Any:
         return fraction(Size(value, n.sizes)) if isinstance(value, Polynomial) else value

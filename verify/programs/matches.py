@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Protocol
 
+from verify.certificates.domains import Integer
 from verify.certificates.language import Language
 from verify.programs import ways
+from verify.programs.sizes import whole
 from verify.programs.terms import Matching, Pick, Term
 
 
@@ -41,6 +43,21 @@ def matching_places(facts: Known, matching: Matching, *, before: bool = False) -
         if there.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
             found.append(i)
     return found
+
+
+def most_matches(facts: Known, matching: Matching) -> int:
+    """How many positions of 2 … k match at most: as many as there are at the places where one may."""
+    last = facts.positions[1]
+    rows: dict[tuple[int, int], Integer] = {}  # by the step and the remainder: from the first to the last
+    for i in matching_places(facts, matching):
+        step = facts.language.places[i].every
+        low, high = facts.each[i].positions
+        here = Integer(low, high, step).within(2, last)
+        if here.low <= here.high:
+            key = step, whole(low % step)
+            row = rows.get(key, here)
+            rows[key] = Integer(min(row.low, here.low), max(row.high, here.high), step)
+    return min(sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)
 
 
 def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:

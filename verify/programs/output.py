@@ -22,7 +22,8 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
             found = normal.term(bit)
             if found.is_constant:
                 return normal_answer(then if found.constant else otherwise, normal)
-            return If(found, normal_answer(then, normal), normal_answer(otherwise, normal))
+            then, otherwise = normal_answer(then, normal), normal_answer(otherwise, normal)
+            return If(found, then, otherwise) if then != otherwise else then
         case SayNumber(number, family):
             return SayNumber(normal.term(number), family)
     return answer
@@ -59,6 +60,8 @@ class _Logits:
         best: dict[Say | SayNumber, Term] = {Say(word): logit for word, logit in self.words.items()}
         for family, (shared, slope, bend) in self.numbers.items():
             low, high = self.model.families[family].low, self.model.families[family].high
+            if bend == ZERO and low <= high <= low + 1:  # 0 at both: v² − (low + high)·v + low·high
+                shared, slope, bend = shared - low * high, slope + (low + high), as_term(-1)
             if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
                 raise Undecided(WHERE, f"the logits of numbers are not a parabola: {bend.order}")
             if bend == ZERO:
@@ -66,14 +69,16 @@ class _Logits:
                 continue
             top = slope * (-1 / (2 * bend.constant))
             least, most = normal.facts.bounds(top)
+            if low == high or most < low or least > high:  # the number that is nearest to the top
+                end = high if least > high else low
+                best[SayNumber(as_term(end), family)] = shared + slope * end + bend * (end * end)
+                continue
             if not normal.facts.is_integer(top):
                 raise Undecided(WHERE, f"the parabola's top is no integer: {top.order}")
             if least < low <= most and len(self.numbers) == 1:
                 return self._split(top, low, normal)
             if low <= least and most <= high:
                 best[SayNumber(top, family)] = shared - top * top * bend.constant
-            elif most < low:
-                best[SayNumber(as_term(low), family)] = shared + slope * low + bend * (low * low)
             else:  # which one is not known, but how large its logit is at most
                 best[Say(f"a number {family}".strip())] = shared - top * top * bend.constant
         return self._largest({say: normal.settled(logit) for say, logit in best.items()}, normal)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from verify.programs.facts import Facts
-from verify.programs.forms import named, with_value
+from verify.programs.forms import expanded, named, with_value
 from verify.programs.implied import is_zero
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, span, whole
 from verify.programs.terms import (
@@ -109,7 +109,7 @@ def wish(asked: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wis
 
     key: the counts, which are those of a group where pair matches.
     """
-    told = _expanded(asked, key)
+    told = expanded(asked)
     others = {a for a in told.atoms if not normal.facts.is_bit(a)}
     if len(others) > 1:
         return None
@@ -137,21 +137,6 @@ def wish(asked: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wis
             return None
         q, most = q + weight * found.q, max(most, found.most)
     return Wish(named("q", normal.term(q)), most)
-
-
-def _expanded(value: Term, key: Term) -> Term:
-    """Without names, but for counts."""
-    for a in value.atoms:
-        if isinstance(a, Named):
-            return _expanded(sum((_power(m, a) * c for m, c in value.items), ZERO), key)
-    return value
-
-
-def _power(monomial: Sequence[Atom], a: Named) -> Term:
-    product = term([(tuple(b for b in monomial if b != a), 1)])
-    for _ in range(monomial.count(a)):
-        product = product * a.of
-    return product
 
 
 def most(a: Atom, normal: Normal) -> int | None:

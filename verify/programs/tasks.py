@@ -12,8 +12,9 @@ from fractions import Fraction
 from constructions.istree.graphs import LAYOUTS
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
+from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.building import Subject
-from verify.programs import searches
+from verify.programs import machines, searches
 from verify.programs.terms import (
     ONE,
     ZERO,
@@ -68,8 +69,17 @@ def is_search(subject: Subject) -> bool:
     return (subject.construction, subject.model, subject.printed) == ("istree", "transformer", ())
 
 
+def is_stepwise(subject: Subject) -> bool:
+    """Whether a step is defined: what is said behind any text of the form of a run."""
+    return is_search(subject) or (subject.construction, subject.model) == ("turing", "hybrid")
+
+
 def definition(subject: Subject, place: str) -> Answer | None:
     """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
+    if subject.construction == "turing":
+        task = subject.task
+        assert isinstance(task, TaskOfAnySize)
+        return machines.definition(task, place)
     if subject.construction == "istree":
         layout = LAYOUTS[subject.layout]
         return searches.definition(subject.n, layout, place, by_counts=not subject.lean) if is_search(subject) else None

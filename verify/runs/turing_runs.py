@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,14 +15,19 @@ from constructions.measures import HYBRID_RNN, LINEAR_RNN
 from constructions.models.construction import Construction
 from constructions.models.search import SearchError
 from constructions.turing.configurations import OUT
-from constructions.turing.machine import DIGITS, Machine, parse_standard
+from constructions.turing.machine import DIGITS, LETTERS, Machine, parse_standard
 from constructions.turing.models import MODELS as SOLVERS
 from constructions.turing.models import TuringModel
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
+from constructions.turing.tape_models import CELL, STATE, SYMBOL
 from precision.format import Discipline
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
+from verify.programs.interpreter import Spoken
+
+NUMBERS: dict[str, Spoken] = {digit: (SYMBOL, i) for i, digit in enumerate(DIGITS)}
+NUMBERS |= {letter: (STATE, i) for i, letter in enumerate(LETTERS)}
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,11 @@ def certified(about: About, case: Case) -> Counterexample | None:
     if wrong is not None:
         return Counterexample(expected=wired.vocabulary[expected[wrong]], first_other_word=wrong + 1)
     return Counterexample(dense=found.columns.dense) if found.columns.dense else None
+
+
+def tokens_of(words: Iterable[str]) -> list[Spoken]:
+    """The words of a text as programs read them: numbers of cells, symbols and states, or words."""
+    return [(CELL, int(word[1:])) if word[0] == "@" else NUMBERS.get(word, (word, 0)) for word in words]
 
 
 @st.composite

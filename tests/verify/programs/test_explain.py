@@ -191,6 +191,16 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["counting", "--printed", "count-query"], 1, "on '<s> ? 1 0' it says YES; the right answer is NO"),
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
+        (
+            ["turing", "--model", "hybrid", "--n", "9", "--tape", "10"],
+            0,
+            "up to n steps, each word is the machine's, for every input",
+        ),
+        (
+            ["turing", "--model", "hybrid", "--machine", "1RZ0LA", "--n", "2"],
+            0,
+            "at a step, 4, state, k: → if read[k] = 0, else ←",
+        ),
         (["istree", "--model", "hybrid", "--n", "8"], 3, "no definition of istree"),
         (
             ["istree", "--variant", "lean", "--tokens", "eos", "--n", "8"],
@@ -226,6 +236,10 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["index", "--printed", "x"], "unknown finding 'x'"),
         (["index", "--variant", "lean"], "the variant lean is istree's"),
         (["index", "--tokens", "eos"], "--tokens is for istree"),
+        (["index", "--machine", "bb2"], "--machine and --tape are for turing"),
+        (["turing", "--model", "cot"], "'turing' as cot is not covered"),
+        (["turing", "--model", "hybrid", "--tape", "2"], "'2'"),
+        (["turing", "--model", "hybrid", "--machine", "zz"], "'zz' is no file and no machine"),
         (["missing.safetensors"], "missing.safetensors"),
         (["--replay", "missing.json"], "missing.json"),
     ],

@@ -1,0 +1,211 @@
+"""The program of a Turing machine's model, and the step that the rules define."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verify.certificates.building import Subject, build, families_of, language_of, of_machine
+from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.certificates.hard_inputs import walk, wired_of
+from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language
+from verify.certificates.model import Numbers, described
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.certificates.polynomial import atom, constant
+from verify.inputs.turing_machines import machines
+from verify.programs.decisions import first_mismatch
+from verify.programs.document import explained, explanation
+from verify.programs.extraction import Program, extract
+from verify.programs.facts import Facts
+from verify.programs.interpreter import Input, Spoken
+from verify.programs.intervals import intervals
+from verify.programs.normal import Normalizer
+from verify.programs.output import answer_of
+from verify.programs.tasks import definition
+from verify.programs.terms import ONE, ZERO, Answer, Count, If, IsNumber, IsWord, Matching, Say, SayNumber, as_term
+from verify.runs.turing_runs import tokens_of
+
+FAMILIES = frozenset(["cell", "symbol", "state"])
+
+
+def subject_of(machine: str, n: int, tape: str = "", model: str = "hybrid", **more: object) -> Subject:
+    return of_machine(Subject("turing", n, model=model, **more), machine, tape)  # type: ignore[arg-type]
+
+
+SMALL = [subject_of("bb2", 5), subject_of("bb2x3", 3, "12")]
+
+
+@pytest.mark.parametrize("n", [1, 10**12])
+@pytest.mark.parametrize(("machine", "tape"), [("bb2", ""), ("bb5", ""), ("bb2x3", "1221")])
+def test_the_program_is_the_machine(machine: str, tape: str, n: int) -> None:
+    document = explanation(subject_of(machine, n, tape))
+    assert (document["verdict"], document["what"]) == (CERTIFIED, "")
+    assert document["answers"] == document["task"]
+
+
+@settings(max_examples=5)
+@given(machines(3, 3), st.integers(1, 9), st.integers(0, 3))
+def test_the_program_of_any_machine(machine: str, n: int, length: int) -> None:
+    """The word of the tape is no part of the weights, but its length is part of the texts."""
+    assert explanation(subject_of(machine, n, "1" * length))["verdict"] == CERTIFIED
+
+
+def test_every_n() -> None:
+    found = list(intervals(subject_of("bb2", 8, "10", last=12)))
+    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(8, 13))
+    assert all(interval.document["verdict"] == CERTIFIED for interval in found)
+    assert any(i.high - i.low >= 2 for i in found)
+
+
+# Runs
+
+
+@cache
+def program(subject: Subject) -> Program:
+    return extract(*build(subject), naming=True)
+
+
+def texts(subject: Subject) -> Iterator[list[int]]:
+    """The machine's own run, and texts with any numbers."""
+    wired, rng = wired_of(subject), random.Random(0)
+    request = subject.turing.request(wired, subject.n)
+    yield [*request.prompt, *map(int, request.guess)][:-1]
+    for _ in range(4):
+        yield walk(language_of(subject), wired, subject, rng)
+
+
+def places_of(language: Language, tokens: list[Spoken]) -> list[int]:
+    """Where each token stands. It is one place, but for a state that may be the last one."""
+    found, now = [0], 0
+    for position, (word, number) in enumerate(tokens[1:], start=2):
+        (now,) = (
+            i
+            for i, place in enumerate(language.places)
+            if now in place.after
+            and language.range(place.low)[0] <= position <= language.range(place.high)[1]
+            and word in (place.word, place.family)
+            and (
+                bool(place.word) or language.range(place.numbers[0])[0] <= number <= language.range(place.numbers[1])[1]
+            )
+        )
+        found.append(now)
+    return found
+
+
+@pytest.mark.parametrize("subject", SMALL, ids=lambda s: s.machine)
+def test_terms_and_words_of_an_exact_run(subject: Subject) -> None:
+    """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
+    wired, found, language = wired_of(subject), program(subject), language_of(subject)
+    names = [wired.registers.index(name) for name in found.names]
+    for tokens in texts(subject):
+        history, following = IdealModel(wired.model).run(tokens)
+        words = tokens_of(wired.vocabulary[token] for token in tokens)
+        read = Input(words, FAMILIES)
+        for k, place in enumerate(places_of(language, words), start=1):
+            here = Normalizer(found.facts.ending(place))
+            due = definition(subject, language.places[place].name)
+            assert due is not None
+            assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
+            for layer, stage in enumerate(found.stages):
+                for i in range(len(names)):
+                    value = stage.registers.get(i, ZERO)
+                    assert read.value(value, k) == history[k - 1][layer][names[i]]
+                    assert read.value(here.term(value), k) == history[k - 1][layer][names[i]]
+                    low, high = here.facts.bounds(value)
+                    assert low <= history[k - 1][layer][names[i]] <= high
+
+
+def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
+    subject = SMALL[0]
+    wired, language, rng = wired_of(subject), language_of(subject), random.Random(subject.machine)
+    every = [(place, change) for place in places(wired.model) for change in CHANGES]
+    kept = 0
+    for place, change in rng.sample(every, 8):
+        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
+        weights = described(
+            changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, subject.n)
+        )
+        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+            kept += 1
+            before, behind = IdealModel(wired.model), IdealModel(changed)
+            for tokens in texts(subject):
+                assert before.run(tokens)[1] == behind.run(tokens)[1], (place, change)
+    assert kept < 8
+
+
+@pytest.mark.parametrize("finding", ["own-record", "cell-zero"])
+def test_a_print_is_not_the_machine(finding: str) -> None:
+    document = explanation(subject_of("bb2", 5, printed=(finding,)))
+    assert (document["verdict"], document["where"]) == (UNKNOWN, "the answer at a step, 3, cell")
+
+
+def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
+    """Each with another word in one case."""
+    match answer:
+        case If(bit, then, otherwise):
+            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
+            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
+        case SayNumber(number, family):
+            yield SayNumber(number + 1, family)
+            yield SayNumber(number, "state" if family == "symbol" else "symbol")
+        case Say(word):
+            yield Say("←" if word == "→" else "→")
+
+
+@pytest.mark.parametrize("subject", SMALL, ids=lambda s: s.machine)
+def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -> None:
+    """But where no text leads: behind a step that goes on, no state is without a row, and behind the last one each is."""
+    (model, language), found = build(subject), program(subject)
+    unreached = 0
+    for i, place in enumerate(language.places):
+        due, normal = definition(subject, place.name), Normalizer(found.facts.ending(i))
+        assert due is not None
+        here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
+        assert first_mismatch(model, here, due, normal) is None
+        wrong = list(with_one_wrong_word(due))
+        same = [first_mismatch(model, here, one, normal) is None for one in wrong]
+        unreached += sum(same)
+        if place.word not in ("←", "→"):
+            assert not any(same), place.name
+    assert unreached == 2 * 1 + 2 * 2
+
+
+# Rules
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_how_many_positions_match_at_most(n: int, length: int) -> None:
+    """Of directions as many as there are steps, and of other words as many as one text has."""
+    subject = subject_of("bb2", n, "1" * length)
+    facts, wired = Facts.everywhere(language_of(subject)), wired_of(subject)
+    counts = [Count(Matching(((as_term(bit), ONE),))) for bit in (IsWord("→"), IsNumber("cell"), IsNumber("symbol"))]
+    most = [facts.bounds(as_term(count))[1] for count in counts]
+    assert most == [n, 2 * n, n + length]
+    for tokens in texts(subject):
+        words = tokens_of(wired.vocabulary[token] for token in tokens)
+        read = Input(words, FAMILIES)
+        for k, place in enumerate(places_of(facts.language, words), start=1):
+            for count in counts:
+                low, high = facts.ending(place).bounds(as_term(count))
+                assert low <= read.value(as_term(count), k) <= high
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (3, 3), (0, 1), (-1, 0), (2, 3)])
+def test_one_or_two_numbers_are_said_without_a_square(low: int, high: int) -> None:
+    """The embedding's square is a line on two numbers. The largest logit is by its value at each of them."""
+    normal = Normalizer(Facts.everywhere(language_of(subject_of("bb2", 1))))
+    base, rows = build(subject_of("bb2", 1))[0], {0: constant(1), 1: atom("v")}
+    model = replace(base, families={"": Numbers(low, high, rows)}, specials={})
+    for shared, slope in itertools.product((0, 2), range(-7, 8, 2)):
+        logits = {v: shared + slope * v for v in range(low, high + 1)}
+        found = answer_of(model, {0: as_term(shared), 1: as_term(slope)}, normal)
+        assert found == SayNumber(as_term(max(logits, key=logits.__getitem__)))

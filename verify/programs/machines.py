@@ -1,0 +1,126 @@
+"""One word of a Turing machine's run as a program: what should be said behind a text of its steps. Written by a person.
+
+A step is five words, `@0 1 @0 B →`: in cell 0 the machine writes 1, goes on in state B, to the right. The head is in the cell where
+the directions so far have led it from cell 0. What it reads is the symbol of the last step there, else that of the word, else the
+blank, 0. A state is a number from 0 on, and halts if the machine has no row for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from constructions.turing.machine import LETTERS, RIGHT, Rule
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    Above,
+    Answer,
+    Atom,
+    Back,
+    Count,
+    Equal,
+    If,
+    IsNumber,
+    IsWord,
+    Matching,
+    Named,
+    NumberOf,
+    Pick,
+    Read,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
+
+RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
+WORDS = 5  # of a step
+
+
+def definition(task: TaskOfAnySize, place: str) -> Answer:
+    """What should be said at this place of a text of `verify.certificates.tapes`, behind a word of the prompt or of a step."""
+    kind, *which = place.split(", ")
+    if kind == "a step":
+        return Step(task).says(int(which[0]))
+    in_last = {f"the last {word}": said for word, said in ((STATE, WORDS - 1), (TO_LEFT, WORDS), (TO_RIGHT, WORDS))}
+    return Step(task).says(in_last.get(kind, 0))
+
+
+def _back(a: Atom, steps: int) -> Term:
+    return as_term(Read(as_term(a), Back(steps)))
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the machine says. A record of a cell stands at each direction, and at each symbol of the word."""
+
+    task: TaskOfAnySize
+
+    @property
+    def head(self) -> Term:
+        """The cell where the head is."""
+        moves = (as_term(Count(Matching(((as_term(arrow), ONE),)))) for arrow in (RIGHTWARD, LEFTWARD))
+        return _let("pointer", next(moves) - next(moves))
+
+    @property
+    def from_one(self) -> int:
+        """What cells are counted with, so that the first one is number 1."""
+        return 1 - self.task.ends[0]
+
+    @property
+    def place(self) -> Term:
+        """The number of a record's cell, from 1 on; 0 at what is no record."""
+        in_word = as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1))
+        step = (as_term(RIGHTWARD) + as_term(LEFTWARD)) * (_back(NumberOf(CELL), 2) + self.from_one)
+        return _let("place", in_word * (as_term(POSITION) - 2 + self.from_one) + step)
+
+    @property
+    def left(self) -> Term:
+        """The symbol that a record leaves in its cell."""
+        in_word = as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1))
+        arrows = as_term(RIGHTWARD) + as_term(LEFTWARD)
+        return _let("left", in_word * as_term(NumberOf(SYMBOL)) + arrows * _back(NumberOf(SYMBOL), 3))
+
+    @property
+    def read(self) -> Term:
+        """The symbol under the head, before the step that is being written."""
+        here = Matching(((self.place, self.head + self.from_one),))
+        return as_term(Read(self.left, Pick(here, last=True)))
+
+    def rule(self, behind: int, say: Callable[[Rule], Answer]) -> Answer:
+        """What the rule says that applies, so many words behind a step."""
+        machine, state = self.task.machine, _back(NumberOf(STATE), behind + 1)
+        by_state = [
+            _by_cases(self.read, [say(machine.rule(letter, symbol)) for symbol in range(machine.symbols)])
+            for letter in machine.states
+        ]
+        return _by_cases(state, by_state)
+
+    def says(self, written: int) -> Answer:
+        """Behind so many words of a step: the next one. Behind all of them, or in the prompt, another step begins."""
+        to_head = SayNumber(self.head, CELL)
+        if written == 1:
+            return self.rule(written, lambda rule: SayNumber(as_term(rule.write), SYMBOL))
+        if written == 3:
+            return self.rule(written, lambda rule: SayNumber(as_term(LETTERS.index(rule.state)), STATE))
+        if written == 4:
+            return self.rule(written, lambda rule: Say(TO_RIGHT if rule.move == RIGHT else TO_LEFT))
+        if written != WORDS:
+            return to_head
+        no_row = as_term(Above(_back(NumberOf(STATE), 1) - (len(self.task.machine.rows) - 1)))
+        return If(no_row, Say(HALT), to_head)
+
+
+def _let(name: str, value: Term) -> Term:
+    return as_term(Named(name, value))
+
+
+def _by_cases(value: Term, answers: list[Answer]) -> Answer:
+    """The first answer where the value is 0, the second where it is 1, and so on."""
+    *others, answer = answers
+    for i, one in reversed(list(enumerate(others))):
+        answer = If(as_term(Equal(value, Fraction(i))), one, answer)
+    return answer

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.induction.search import theory
+from verify.induction.search import MODELS, N, theory
 
 PROG = "python -m verify.induction"
 DESCRIPTION = (
@@ -16,6 +17,7 @@ DESCRIPTION = (
 EPILOG = f"""examples:
   {PROG}                     each lemma on the step that lean says, and what it rests on
   {PROG} --variant repaired  on the repaired model's step
+  {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -29,10 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("--variant", choices=("lean", "repaired"), default="lean", help="whose step (default: lean)")
+    add("--variant", choices=tuple(MODELS), default="lean", help="whose step (default: lean)")
+    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (default: paper)")
     add("--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
-    made = theory(by_counts=args.variant == "repaired")
+    made = theory(MODELS[args.variant](N, LAYOUTS[args.tokens]))
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
     left = 0

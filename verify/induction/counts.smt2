@@ -2,7 +2,7 @@
 
 ; ---- orders: the records of a vertex have 2, 3, …, one behind the other. place: where the token is that a record is of.
 (define-fun place ((j Int)) Int (ite (second j) j (- j 3)))
-(lemma order-is (size joints start numbers records order) (forall ((j Int)) (! (=> (>= j 1)
+(lemma order-is (size words start numbers records order) (forall ((j Int)) (! (=> (>= j 1)
     (= (order j) (ite (record j) (+ 1 (tally (own j) (place j))) 0)))
   :pattern ((order j)))))
 (induction tally-grows (j 1) (v a) (=> (<= 1 a j) (<= (tally v a) (tally v j))) ((tally v a) (tally v j)) (tally-1 tally-next))
@@ -13,14 +13,14 @@
     (= (tally v j) (tally v a)))
   ((tally v a) (tally v j)) (tally-1 tally-next))
 (lemma places (size numbers records) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
-    (and (<= 2 (place j) P) (= (number (place j)) (own j))))
+    (and (<= 2 (place j) E) (= (number (place j)) (own j))))
   :pattern ((own j)))))
 (lemma place-rises (size ends numbers records no-loop) (forall ((i Int) (j Int)) (! (=>
     (and (>= i 1) (not (= (own i) 0)) (= (own i) (own j)) (< i j))
     (< (place i) (place j)))
   :pattern ((own i) (own j)))))
 (define-fun record-of ((p Int)) Int (ite (second p) p (+ p 3)))
-(lemma occurrences (size start numbers records) (forall ((p Int)) (! (=> (and (<= 2 p P) (not (= (number p) 0)))
+(lemma occurrences (size start numbers records) (forall ((p Int)) (! (=> (and (<= 2 p E) (not (= (number p) 0)))
     (and (>= (record-of p) 1) (= (own (record-of p)) (number p)) (= (place (record-of p)) p)))
   :pattern ((number p)))))
 (lemma tally-at (size tally-next places) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
@@ -45,29 +45,29 @@
   :pattern ((next i v)))))
 
 ; ---- what the heads find
-(lemma previous-is (size) (forall ((j Int)) (=> (> j P) (= (previous j) (ite (= j (+ P 1)) 0 (number (- j 1)))))))
+(lemma previous-is (size words thoughts) (forall ((j Int)) (=> (> j P) (= (previous j) (ite (= j (+ P 1)) 0 (number (- j 1)))))))
 (lemma visit-here (here-seen root-seen seen-fathers) (and (seen c k) (= (= c 1) (= (visit c) (+ P 1)))))
-(lemma father-is (size here visit-here visit-of-all visit-is father-at father-at-all)
+(lemma father-is (size words thoughts visit-here first-visit)
   (= (father k) (ite (= c 1) 0 (up c))))
 (lemma came-down (size here vertices root root-seen taken-here father-is previous-is) (and
   (= (= (previous k) (father k)) (= (taken c) 0))
   (=> (not (= (taken c) 0)) (and (= (previous k) (back k)) (>= (taken c) 1) (= (own (taken c)) c) (= (other (taken c)) (back k))))))
 (lemma walked-found (size here came-down walked-at walked-at-all ends no-record-twice) (=> (not (= (taken c) 0)) (= (walked-at k) (taken c))))
 (lemma walked-is (walked came-down walked-found) (= (walked k) (ite (= (taken c) 0) 1 (order (taken c)))))
-(lemma first-found (size here ends came-down walked-is next-is order-is order-next order-rises first-at first-at-all first-at-next first-at-largest) (and
+(lemma first-found (size thoughts here ends came-down walked-is next-is order-is order-next order-rises first-at first-at-all first-at-next first-at-largest) (and
   (=> (not (= behind 0)) (= (first-at k) behind))
   (=> (= behind 0) (<= (order (first-at k)) (walked k)))))
-(lemma second-found (size here ends came-down first-found next-is order-is order-next order-rises second-at second-at-all second-at-next second-at-largest)
+(lemma second-found (size thoughts here ends came-down first-found next-is order-is order-next order-rises second-at second-at-all second-at-next second-at-largest)
   (=> (not (= behind 0)) (and
     (=> (not (= (next behind c) 0)) (= (second-at k) (next behind c)))
     (=> (= (next behind c) 0) (<= (order (second-at k)) (order behind))))))
-(lemma mark (size here visit-of-all visit-is mark-at mark-at-all)
+(lemma mark (size thoughts here visit-of-all visit-is mark-at mark-at-all)
   (=> (>= (other (first-at k)) 1) (= (not (= (mark-at k) 1)) (seen (other (first-at k)) k))))
-(lemma mark2 (size here visit-of-all visit-is mark2-at mark2-at-all)
+(lemma mark2 (size thoughts here visit-of-all visit-is mark2-at mark2-at-all)
   (=> (>= (other (second-at k)) 1) (= (not (= (mark2-at k) 1)) (seen (other (second-at k)) k))))
 (lemma orders-here (size here came-down walked-is order-is order-next next-is tally-natural ends places) (and
   (> (walked k) 0)
   (=> (not (= behind 0)) (and (= (order behind) (+ 1 (walked k))) (>= (other behind) 1)))
   (=> (and (not (= behind 0)) (not (= (next behind c) 0)))
     (and (= (order (next behind c)) (+ 1 (order behind))) (>= (other (next behind c)) 1)))))
-(lemma step (size here root-seen father-is orders-here first-found second-found mark mark2 father-here) says-right)
+(lemma step (size thoughts here root-seen father-is orders-here first-found second-found mark mark2 father-here) says-right)

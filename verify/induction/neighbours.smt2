@@ -15,34 +15,38 @@
       (and (<= 1 i) (< i j) (= (own i) (own j)) (= (other-before (record-before-at j)) (other i))
         (forall ((h Int)) (! (=> (and (< i h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h))))))))
   :pattern ((record-before-at j)))))
+(lemma behind-next (size ends record-before next-is) (forall ((i Int) (v Int)) (! (=>
+    (and (>= i 0) (>= v 1) (or (= i 0) (= (own i) v)) (not (= (next i v) 0)))
+    (= (other-before (record-before-at (next i v))) (ite (= i 0) 0 (other i))))
+  :pattern ((next i v)))))
 ; from(i): the record behind which the head looks for the next one is i, or the head looks for the first one and i is 0
 (define-fun from ((i Int) (u Int) (k Int)) Bool
   (or (and (= i 0) (= u 0)) (and (>= i 1) (= (own i) (number k)) (= (other i) u))))
-(lemma edge-found (size ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int)) (! (=>
+(lemma edge-found (size thoughts ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int)) (! (=>
     (and (> k P) (>= (number k) 1) (from i (come-from k) k) (not (= (edge-at k) 1)))
     (and (> (edge-at k) 1) (= (edge-at k) (next i (number k)))))
   :pattern ((edge-at k) (next i (number k))))))
-(lemma edge-not-found (size ends no-record-twice record-before next-is edge-at-all) (forall ((k Int) (i Int)) (! (=>
+(lemma edge-not-found (size thoughts ends behind-next next-is edge-at-all) (forall ((k Int) (i Int)) (! (=>
     (and (> k P) (>= (number k) 1) (from i (come-from k) k) (= (edge-at k) 1))
     (= (next i (number k)) 0))
   :pattern ((edge-at k) (next i (number k))))))
-(lemma edge2-found (size ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int)) (! (=>
+(lemma edge2-found (size thoughts ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int)) (! (=>
     (and (> k P) (>= (number k) 1) (from i (father k) k) (not (= (edge2-at k) 1)))
     (and (> (edge2-at k) 1) (= (edge2-at k) (next i (number k)))))
   :pattern ((edge2-at k) (next i (number k))))))
-(lemma edge2-not-found (size ends no-record-twice record-before next-is edge2-at-all) (forall ((k Int) (i Int)) (! (=>
+(lemma edge2-not-found (size thoughts ends behind-next next-is edge2-at-all) (forall ((k Int) (i Int)) (! (=>
     (and (> k P) (>= (number k) 1) (from i (father k) k) (= (edge2-at k) 1))
     (= (next i (number k)) 0))
   :pattern ((edge2-at k) (next i (number k))))))
 
-(lemma previous-is (size previous) (forall ((j Int)) (! (=> (> j P) (= (previous j) (back j))) :pattern ((previous j)))))
-(lemma father-is (size here visit-of-all visit-is father-at father-at-all previous-is) (= (father k) (up c)))
+(lemma previous-is (size words thoughts vertices previous) (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (= (previous j) (back j))) :pattern ((previous j)))))
+(lemma father-is (here-seen first-visit previous-is) (= (father k) (up c)))
 (lemma first-edge (size here father-is previous-is none-at-1 taken-here edge-found edge-not-found)
   (= (other (edge-at k)) (ite (= behind 0) 0 (other behind))))
 (lemma second-edge (size here father-is none-at-1 taken-here edge2-found edge2-not-found next-is)
   (=> (and (not (= behind 0)) (= (other behind) (up c))) (= (other (edge2-at k)) (ite (= edge 0) 0 w))))
-(lemma mark (size here visit-of-all visit-is mark-at mark-at-all)
-  (=> (>= (other (edge-at k)) 1) (= (> (mark-at k) P) (seen (other (edge-at k)) k))))
-(lemma mark2 (size here visit-of-all visit-is mark2-at mark2-at-all)
-  (=> (>= (other (edge2-at k)) 1) (= (> (mark2-at k) P) (seen (other (edge2-at k)) k))))
-(lemma step (size here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends) says-right)
+(lemma mark (size words thoughts here visit-of-all visit-is mark-at mark-at-all)
+  (=> (>= (other (edge-at k)) 1) (= (= (marked (mark-at k)) 1) (seen (other (edge-at k)) k))))
+(lemma mark2 (size words thoughts here visit-of-all visit-is mark2-at mark2-at-all)
+  (=> (>= (other (edge2-at k)) 1) (= (= (marked (mark2-at k)) 1) (seen (other (edge2-at k)) k))))
+(lemma step (size thoughts here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends) says-right)

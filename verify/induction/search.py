@@ -1,28 +1,35 @@
 """Algorithm 1's search, as the steps that IsTree says one by one, ends with YES if and only if the graph is a tree, for every n.
 
-The text is a prompt of n − 1 edges, none of them a loop and none twice, and behind it what the defined step of
-`verify.programs.searches` says, word by word. P is the prompt's last position, k one behind it, c the vertex there, `back` the one
-before, −1 at the first. An edge a ~ b has a record at b and one at the token behind: `own` is b, then a, and `other` the other end.
+The text is a prompt, the edges of a simple graph, and behind it what the defined step of `verify.programs.searches` says, word by
+word. In the paper's layout (paper.smt2) there are n − 1 edges, and the last vertex says the answer. In the layout eos (eos.smt2)
+the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that.
+
+E is the last endpoint's position, P that of the prompt's last token, k one behind it, c the vertex there, `back` the one before, −1
+at the first. An edge a ~ b has a record at b and one at the token behind: `own` is b, then a, and `other` the other end.
 
 The functions that are introduced exist, and so do the values that are tracked from step to step:
   next      the first record of a vertex behind a position, or 0                (one of some integers is the least)
   visit     where a vertex is first said, or 0; `up` is the vertex before it     (the same)
   rec       the record of two neighbours, or 0                                   (lemma no-record-twice)
   depth     of a vertex below the root, by recursion over `up`                   (lemma fathers-before)
-  path, walked, count   is a vertex on the way from c to the root; the last of its records that the search took; how many are seen
+  path, taken, count   is a vertex on the way from c to the root; the last of its records that the search took; how many are seen
 
-A tree is a connected graph of n − 1 edges. What a person argues and no solver checks:
+A tree is a connected graph without a cycle. What a person argues and no solver checks:
   the induction over positions itself;
   `count` is how many vertices are seen: one at first, one more in a step down (lemma seen-down), else as before (lemma seen-up).
   So it is at most n (lemma seen-are-vertices), and n if all are seen and only then;
-  n edges that differ are not among n − 1; and in a connected graph, a vertex not seen has a neighbour nearer to those that are.
+  a graph is connected if and only if each set of vertices that has vertex 1 and is closed under edges has all of them;
+  it has no cycle if and only if vertices can be `ranked`: no edge joins two of one rank, vertex 1 has no lower neighbour, and no
+  vertex has two. The highest vertex of a cycle would have two. Without a cycle, the distance from vertex 1 is a rank, or in another
+  component that from any one vertex of it: two lower neighbours, or two neighbours of one distance, would close a cycle.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import resources
+from typing import TypeAlias
 
-from constructions.istree.graphs import PAPER
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
@@ -30,29 +37,30 @@ from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term
 
+Search: TypeAlias = ByNeighbours | ByCounts
+MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}
+N = symbol(1, 2**64)
 
-def theory(by_counts: bool = False, step: Answer | None = None) -> Theory:
-    """All lemmas. by_counts: on the repaired model's step, not on lean's. step: another one, of which they need not follow."""
-    n = symbol(1, 2**64)
-    search, words, first = searches(n)[by_counts], translation(n, by_counts), definition(n, PAPER, "second endpoint")
-    assert first is not None
-    macros = [f"(define-fun {name} ((k Int)) Int {words.value(term, 'k')})" for name, term in _macros(search).items()]
-    macros += _said(words, step or search.step, "k", "says")
-    macros += _said(words, first, "P", "begins")
-    heads = "counts.smt2" if by_counts else "neighbours.smt2"
-    made = Theory({"defined-terms": "\n".join([*words.lines, *macros]), "heads": _text(heads)})
-    made.add(_text("search.smt2"))
+
+def theory(search: Search) -> Theory:
+    """All lemmas on this search, of size N: the step that `lean` or the repaired model says, in either layout."""
+    words, heads = translation(search), "counts" if isinstance(search, ByCounts) else "neighbours"
+    macros = [_macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
+    macros += _said(words, search)
+    terms = "\n".join([*words.lines, *macros])
+    made = Theory({"defined-terms": terms, "layout": _text(search.layout.name), "heads": _text(heads)})
+    made.add(_text("search"))
     return made
 
 
-def searches(n: int) -> tuple[ByNeighbours, ByCounts]:
-    """The defined steps: lean's and the repaired model's."""
-    return ByNeighbours(n, PAPER), ByCounts(n, PAPER)
+def translation(search: Search) -> Translation:
+    """The terms of the step, with the names by which the texts call their functions.
 
-
-def translation(n: int, by_counts: bool) -> Translation:
-    """The terms of the step, with the names by which the texts call their functions."""
-    search, words = searches(n)[by_counts], Translation()
+    What is named in the layout eos alone becomes no function, so that lemmas rest on facts of the same names in both.
+    """
+    words = Translation(unfolded=frozenset(["visited", "after_prompt"]))
+    if search.layout.end_of_prompt is not None:
+        words.picked(_head(search.prompt_end), "end-at")
     words.named("own", search.own)
     words.named("other", search.other)
     words.picked(_head(search.father), "father-at")
@@ -82,14 +90,17 @@ def _neighbours(words: Translation, search: ByNeighbours) -> None:
         words.picked(Pick(Matching(((search.current, found),)), last=True), mark)
 
 
-def _macros(search: ByNeighbours | ByCounts) -> dict[str, Term]:
+def _terms(search: Search) -> dict[str, Term]:
+    """Those that the texts call by name, beside the functions."""
     if isinstance(search, ByNeighbours):
-        return {"come-from": search.come_from, "father": search.father}
-    return {"previous": search.previous, "father": search.father}
+        own = {"come-from": search.come_from, "marked": search.visited}
+    else:
+        own = {"previous": search.previous}
+    return {"current": search.current, "father": search.father, **own}
 
 
 def _text(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def _head(read: Term) -> Pick:
@@ -100,13 +111,29 @@ def _head(read: Term) -> Pick:
     return atom.where
 
 
-def _said(words: Translation, answer: Answer, at: str, name: str) -> list[str]:
-    """Macros: the number that is said, whether it is one, and whether YES is said."""
-    number = words.said(answer, at, lambda value: value, lambda word: "0")
-    is_number = words.said(answer, at, lambda value: "true", lambda word: "false")
-    is_yes = words.said(answer, at, lambda value: "false", lambda word: "true" if word == PAPER.yes else "false")
+def _said(words: Translation, search: Search) -> list[str]:
+    """Macros: what is said at the prompt's end, what at the vertex k, and the answer, which is said there or behind the [EOS]."""
+    layout = search.layout
+    end, answers = layout.end_of_prompt, (layout.yes, layout.no)
+    first = definition(search.n, layout, f"{end} of the prompt" if end else "second endpoint")
+    assert first is not None
+    verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")
+    number = partial(words.said, at="k", number=str, word=lambda _: "0")
+    is_number = partial(words.said, at="k", number=lambda _: "true", word=lambda _: "false")
+
+    def is_word(answer: Answer, at: str, *among: str) -> str:
+        return words.said(answer, at, lambda _: "false", lambda word: "true" if word in among else "false")
+
     return [
-        f"(define-fun {name} () Int {number})",
-        f"(define-fun {name}-number () Bool {is_number})",
-        f"(define-fun {name}-yes () Bool {is_yes})",
+        _macro("begins ((k Int)) Int", number(first)),
+        _macro("begins-number ((k Int)) Bool", is_number(first)),
+        _macro("says () Int", number(search.step)),
+        _macro("says-number () Bool", is_number(search.step)),
+        _macro("says-end () Bool", is_word(search.step, "k", *([end] if end else answers))),
+        _macro("answers-yes () Bool", is_word(verdict, there, layout.yes)),
+        _macro("answers-no () Bool", is_word(verdict, there, layout.no)),
     ]
+
+
+def _macro(declared: str, value: str) -> str:
+    return f"(define-fun {declared} {value})"

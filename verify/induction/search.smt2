@@ -8,30 +8,27 @@
 ;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)    the same behind a step, from the invariants before it
 ;   (cases NAME GOES-ON (CASE …) (FACT …))                        one of the cases is met, by these facts
 
-; ---- the text: <s> a ~ b c ~ d …, then vertices; P is the prompt's last position
+; ---- the step's terms, of any text and at any position: own, other, father-at … are functions with axioms of the same names
 (declare-const n Int)
 (declare-fun number (Int) Int)
-(declare-fun |is ~| (Int) Bool)
-(define-fun P () Int (- (* 3 n) 2))
+(declare-const k Int)
+(defined-terms)
+
+; ---- the text. E is the position of the last endpoint, 1 if there is none, P that of the prompt's last token
+(layout)
 (define-fun second ((j Int)) Bool (= (mod j 3) 1))
-(define-fun record ((j Int)) Bool (and (<= 4 j (+ P 1)) (not (= (mod j 3) 0))))
-(axiom size (>= n 1))
-(axiom joints (forall ((j Int)) (! (= (|is ~| j) (and (<= 3 j P) (= (mod j 3) 0))) :pattern ((|is ~| j)))))
+(define-fun record ((j Int)) Bool (and (<= 4 j (+ E 1)) (not (= (mod j 3) 0))))
 (axiom start (= (number 1) 0))
-(axiom numbers (forall ((j Int)) (! (=> (<= 2 j P) (ite (= (mod j 3) 0) (= (number j) 0) (<= 1 (number j) n)))
+(axiom numbers (forall ((j Int)) (! (=> (<= 2 j E) (ite (= (mod j 3) 0) (= (number j) 0) (<= 1 (number j) n)))
   :pattern ((number j)))))
-(axiom no-loop (forall ((j Int)) (! (=> (and (<= 4 j P) (second j)) (not (= (number j) (number (- j 2))))) :pattern ((number j)))))
-(axiom no-edge-twice (forall ((i Int) (j Int)) (! (=> (and (<= 4 i) (< i j) (<= j P) (second i) (second j)) (not (or
+(axiom no-loop (forall ((j Int)) (! (=> (and (<= 4 j E) (second j)) (not (= (number j) (number (- j 2))))) :pattern ((number j)))))
+(axiom no-edge-twice (forall ((i Int) (j Int)) (! (=> (and (<= 4 i) (< i j) (<= j E) (second i) (second j)) (not (or
     (and (= (number i) (number j)) (= (number (- i 2)) (number (- j 2))))
     (and (= (number i) (number (- j 2))) (= (number (- i 2)) (number j))))))
   :pattern ((number i) (number j)))))
 
-; ---- the step's terms: own, other, previous, father-at … with their definitions as axioms of the same names
-(declare-const k Int)
-(defined-terms)
-
 ; ---- records
-(lemma records (size joints numbers own other) (forall ((j Int)) (! (=> (>= j 1) (and
+(lemma records (size words numbers own other) (forall ((j Int)) (! (=> (>= j 1) (and
     (= (own j) (ite (record j) (ite (second j) (number j) (number (- j 3))) 0))
     (= (other j) (ite (record j) (ite (second j) (number (- j 2)) (number (- j 1))) 0))))
   :pattern ((own j)) :pattern ((other j)))))
@@ -80,6 +77,17 @@
     (=> (> (visit v) (+ P 1)) (= (depth v) (+ 1 (depth (up v))))))
   :pattern ((visit v)) :pattern ((depth v)))))
 
+; rank: any function. ranked: no edge joins equals, vertex 1 has no lower neighbour, and no vertex has two
+(declare-fun rank (Int) Int)
+(declare-const ranked Bool)
+(define-fun leads-down ((j Int)) Bool (and (>= j 1) (not (= (own j) 0)) (< (rank (other j)) (rank (own j)))))
+(axiom ranked-is (= ranked (and
+  (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
+      (and (not (= (rank (own j)) (rank (other j)))) (=> (leads-down j) (not (= (own j) 1)))))
+    :pattern ((own j))))
+  (forall ((i Int) (j Int)) (! (=> (and (leads-down i) (leads-down j) (= (own i) (own j))) (= (other i) (other j)))
+    :pattern ((own i) (own j)))))))
+
 ; tracked: path, the vertices from the current one up to the root; taken, the last record of a vertex that the search took;
 ; count, how many vertices are seen
 (declare-fun path (Int) Bool)
@@ -108,6 +116,7 @@
 (invariant left-edges (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k) (not (path (own j)))) (of-tree j k))
   :pattern ((own j)))))
 (invariant children (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (<= (rec (up v) v) (taken (up v)))) :pattern ((visit v)))))
+(invariant lower (=> ranked (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1))) (< (rank (up v)) (rank v))) :pattern ((visit v))))))
 (invariant length (= (- k P) (- (* 2 count) 1 (depth (number k)))))
 
 ; ---- what follows at any vertex c
@@ -119,7 +128,7 @@
 (lemma seen-fathers (size here vertices root visit-of-all visit-is depth-is) (forall ((v Int)) (! (=> (and (seen v k) (not (= v 1)))
     (and (> (visit v) (+ P 1)) (seen (up v) k) (< (visit (up v)) (visit v)) (<= 1 (up v) n) (= (depth v) (+ 1 (depth (up v))))))
   :pattern ((visit v)))))
-(lemma seen-are-vertices (vertices visit-is) (forall ((v Int)) (! (=> (seen v k) (<= 1 v n)) :pattern ((visit v)))))
+(lemma seen-are-vertices (size vertices visit-is) (forall ((v Int)) (! (=> (seen v k) (<= 1 v n)) :pattern ((visit v)))))
 (lemma father-here (size here root-seen here-seen seen-fathers) (and (not (= (up c) 0)) (not (= (up c) c))))
 (lemma taken-here (size here come fathers rec-is taken-is ends) (ite (= (back k) (up c))
   (= (taken c) 0)
@@ -132,18 +141,20 @@
 (lemma edge-is (size here next-is taken-here ends no-record-twice) (and
   (=> (not (= edge 0)) (and (> edge (taken c)) (record edge) (= (own edge) c) (not (= w (up c)))))
   (forall ((j Int)) (! (=> (and (> j (taken c)) (= (own j) c) (or (= edge 0) (< j edge))) (= (other j) (up c))) :pattern ((own j))))))
-; the step says what it should: `step`, by what its heads find, in neighbours.smt2 or counts.smt2
+(lemma first-visit (size here thoughts visit-of-all visit-is father-at father-at-all) (= (father-at k) (visit c)))
+; the step says what it should: `step`, by what its heads find, in neighbours.smt2 or counts.smt2. Where the search ends, the answer
+; is NO before 2n − 1 vertices were said, and at that many YES if it is over
+(define-fun full () Int (+ P (* 2 n) (- 1)))
+(define-fun ends-right () Bool (and says-end (= answers-no (not answers-yes))
+  (=> (< k full) answers-no)
+  (=> (and (= k full) (= edge 0)) answers-yes)))
 (define-fun says-right () Bool (ite (= edge 0)
-  (ite (= c 1)
-    (and (not says-number) (= says-yes (= k (- (* 5 n) 3))))
-    (and says-number (= says (up c))))
-  (ite (seen w k)
-    (and (not says-number) (not says-yes))
-    (and says-number (= says w)))))
+  (ite (= c 1) ends-right (and says-number (= says (up c))))
+  (ite (seen w k) ends-right (and says-number (= says w)))))
 (heads)
 
 ; ---- the induction: at the start, and in both cases in which the run goes on
-(lemma first-word (size) (and begins-number (= begins 1)))
+(lemma first-word () (and (begins-number P) (= (begins P) 1)))
 (suppose starts (and (= k (+ P 1)) (= (number k) 1)))
 (define-fun path-starts ((v Int)) Bool (= v 1))
 (define-fun taken-starts ((v Int)) Int 0)
@@ -158,6 +169,7 @@
 (lemma new-visit (size here down visit-of-all visit-is new-vertex) (and (= (visit w) (+ k 1)) (= (up w) c)))
 (lemma new-records (here new-vertex edge-is twins rec-of-all) (and (= (rec c w) edge) (> (rec w c) 0)))
 (lemma new-depth (size here new-visit depth-is) (= (depth w) (+ 1 (depth c))))
+(lemma new-rank (here new-vertex edge-is here-seen fathers lower rec-is ranked-is) (=> ranked (< (rank c) (rank w))))
 (lemma seen-down (size here down new-visit visit-is) (forall ((v Int)) (! (= (seen v (+ k 1)) (or (seen v k) (= v w))) :pattern ((visit v)))))
 (define-fun path-down ((v Int)) Bool (or (path v) (= v w)))
 (define-fun taken-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (taken v))))
@@ -165,7 +177,7 @@
   (here down root-seen here-seen new-vertex new-visit new-records new-depth seen-down)
   (vertices vertices) (root root) (fathers fathers) (heights heights) (path-seen path-seen) (path-levels path-seen path-levels)
   (path-up path-to-here path-levels path-seen path-up seen-fathers) (taken-edges taken-edges edge-is seen-fathers no-record-twice)
-  (taken-is taken-is) (left-edges left-edges) (children children seen-fathers) (length length))
+  (taken-is taken-is) (left-edges left-edges) (children children seen-fathers) (lower lower new-rank) (length length))
 
 (lemma father-of-here (goes-up here root-seen here-seen seen-fathers)
   (and (seen (up c) k) (<= 1 (up c) n) (not (= (up (up c)) c)) (= (depth c) (+ 1 (depth (up c))))))
@@ -176,57 +188,51 @@
   (vertices vertices) (root root) (fathers fathers) (heights heights) (path-to-here path-to-here path-up)
   (path-seen path-seen path-levels path-to-here) (path-levels path-levels) (path-up path-up path-seen seen-fathers)
   (come path-up path-to-here seen-fathers) (taken-edges taken-edges) (taken-is taken-is)
-  (left-edges left-edges taken-edges edge-is seen-fathers) (children children seen-fathers) (length length))
+  (left-edges left-edges taken-edges edge-is seen-fathers) (children children seen-fathers) (lower lower) (length length))
 
 (suppose goes-on (and says-number (= (number (+ k 1)) says)))
 (cases down-or-up goes-on (down goes-up) (step))
 
 ; ---- the end. counted: count is the number of vertices seen, which are among 1 … n
 (suppose counted (and (<= count n) (= (= count n) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
-(lemma ends-in-time (size counted length heights here-seen) (<= k (- (* 5 n) 3)))
+(lemma ends-in-time (size counted length heights here-seen) (<= k full))
+(lemma answers (step) (=> (not says-number) (and says-end (= answers-no (not answers-yes))
+  (or (and (= edge 0) (= c 1)) (and (not (= edge 0)) (seen w k))))))
 
 ; over: behind a last return to the root. All edges of the vertices seen are of the tree of fathers.
 (suppose over (and (= edge 0) (= c 1)))
 (lemma all-of-tree (over here root-seen seen-fathers path-to-here path-seen path-levels heights root-depth taken-edges left-edges edge-is ends size)
   (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (and (of-tree j k) (seen (other j) k))) :pattern ((own j)))))
-(lemma yes-if-all (over step counted length root-depth) (= says-yes (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v))))))
+(lemma yes-if-all (over step counted length root-depth)
+  (= answers-yes (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v))))))
+
+; closes: an edge leads to a vertex seen before, neither the father nor a child. With ranks, the higher end would have two lower
+; neighbours, or be the root. And it is found too early for YES, below the root.
+(suppose closes (and (not (= edge 0)) (seen w k)))
+(lemma closing-edge (closes edge-is here root-seen here-seen children rec-of-all ends size seen-fathers)
+  (and (record edge) (= (own edge) c) (not (= (up c) w)) (=> (not (= w 1)) (not (= (up w) c)))))
+(lemma closes-a-cycle (closes closing-edge here-seen ends twins fathers rec-is lower ranked-is) (not ranked))
+(lemma closes-below (closes closing-edge root-depth twins ends left-edges path-seen path-levels path-to-here heights) (not (= c 1)))
+(lemma no-if-closes (closes closes-below step counted length here-seen seen-fathers heights) answers-no)
 
 ; YES is right: a set of vertices that has the root and is closed under edges misses none. Else let v0 be the one visited first.
+; And the depths are ranks, so there is no cycle.
 (declare-fun closed (Int) Bool)
 (declare-const v0 Int)
 (suppose misses-one (and (closed 1)
   (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (closed (own j))) (closed (other j))) :pattern ((own j))))
   (<= 1 v0 n) (not (closed v0))
   (forall ((v Int)) (! (=> (and (<= 1 v n) (not (closed v))) (<= (visit v0) (visit v))) :pattern ((visit v))))))
-(suppose yes says-yes)
+(suppose yes answers-yes)
 (lemma all-seen (over yes yes-if-all) (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))
 (lemma father-of-missed (all-seen misses-one seen-fathers) (and (seen v0 k) (not (= v0 1)) (<= 1 (up v0) n) (closed (up v0))))
 (lemma edge-to-missed (father-of-missed fathers rec-is) (and (> (rec (up v0) v0) 0) (= (own (rec (up v0) v0)) (up v0)) (= (other (rec (up v0) v0)) v0)))
 (lemma yes-is-right (misses-one father-of-missed edge-to-missed) false)
+(suppose by-depth (forall ((v Int)) (! (=> (<= 1 v n) (= (rank v) (depth v))) :pattern ((rank v)))))
+(lemma tree-is-ranked (by-depth all-seen all-of-tree ends root-depth seen-fathers heights ranked-is) ranked)
 
 ; NO at the end is right: the vertices seen are a set that has the root, is closed under edges, and misses one
-(suppose no (and (not says-number) (not says-yes)))
+(suppose no answers-no)
 (lemma no-is-right (over no yes-if-all all-of-tree root-seen) (and (seen 1 k)
   (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (seen (other j) k)) :pattern ((own j))))
   (not (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
-
-; NO on the way is right: if the graph is connected, each vertex but the root has an edge to a father or to one nearer to those seen,
-; and all of these edges and the one that closes a cycle are different: n edges, which are too many
-(suppose closes (and (not (= edge 0)) (seen w k)))
-(lemma closing-edge (closes edge-is here root-seen here-seen children rec-of-all ends size seen-fathers)
-  (and (record edge) (= (own edge) c) (not (= (up c) w)) (=> (not (= w 1)) (not (= (up w) c)))))
-(declare-fun link (Int) Int)
-(declare-fun rank (Int) Int)
-(suppose connected (forall ((v Int)) (! (=> (and (<= 1 v n) (not (= v 1))) (and
-    (record (link v)) (= (own (link v)) v) (< (rank (other (link v))) (rank v)) (=> (seen v k) (= (other (link v)) (up v)))))
-  :pattern ((link v)))))
-(define-fun number-of ((j Int)) Int (div (- j 1) 3))
-(lemma edges-are-few (size) (forall ((j Int)) (! (=> (record j) (<= 1 (number-of j) (- n 1))) :pattern ((own j)))))
-(lemma links-differ (size connected records ends) (forall ((u Int) (v Int)) (! (=>
-    (and (<= 2 u n) (<= 2 v n) (not (= u v)))
-    (not (= (number-of (link u)) (number-of (link v)))))
-  :pattern ((link u) (link v)))))
-(lemma none-closes (size connected closing-edge closes here here-seen records ends) (forall ((v Int)) (! (=>
-    (<= 2 v n) (not (= (number-of (link v)) (number-of edge))))
-  :pattern ((link v)))))
-(lemma answers (step) (=> (not says-number) (or (and (= edge 0) (= c 1)) (and (not (= edge 0)) (seen w k)))))

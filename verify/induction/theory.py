@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twentieth of it
+EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a hundredth of it
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
 Expression: TypeAlias = "str | list[Expression]"

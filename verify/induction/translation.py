@@ -1,17 +1,20 @@
 """Terms of `verify.programs` as SMT-LIB.
 
-A text is a function `number` of positions and a predicate `|is ~|` for each word, and the size is n. Named terms, and positions
-that heads pick, become functions of the position that reads. Axioms say what they are, and nothing more: there are such functions.
+A text is a function `number` of positions and for each word a predicate, such as `|is ~|`, and the size is n. Named terms, and
+positions that heads pick, become functions of the position that reads. Axioms say what they are, and nothing more: there are such
+functions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from verify.certificates.polynomial import Number
 from verify.programs.sizes import parts
 from verify.programs.terms import (
+    ZERO,
     Above,
     Answer,
     Atom,
@@ -30,6 +33,7 @@ from verify.programs.terms import (
     Say,
     SayNumber,
     Term,
+    as_term,
 )
 
 
@@ -49,14 +53,18 @@ def each(variables: str, formula: str, *patterns: str) -> str:
 
 @dataclass(frozen=True)
 class Translation:
-    """Grows with the terms that are asked for. functions: their names. lines: declarations and axioms, as a theory reads them."""
+    """Grows with the terms that are asked for. functions: their names. lines: declarations and axioms, as a theory reads them.
 
+    unfolded: named terms that become no functions.
+    """
+
+    unfolded: frozenset[str] = frozenset()
     functions: dict[Atom, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
     def value(self, term: Term, at: str) -> str:
         """The term's value at this position, an integer."""
-        return apply("+", *(self._product(monomial, c, at) for monomial, c in term.items))
+        return apply("+", *(self._product(monomial, c, at) for monomial, c in self._unfolded(term).items))
 
     def holds(self, bit: Term, at: str) -> str:
         """Whether a bit is 1."""
@@ -125,15 +133,26 @@ class Translation:
             self.lines.append(f"(axiom {name}-next {each('x j', further, here)})")
         return self.functions[count]
 
+    def _unfolded(self, of: Term) -> Term:
+        factors = (
+            (c, [a.of if isinstance(a, Named) and a.name in self.unfolded else as_term(a) for a in monomial])
+            for monomial, c in of.items
+        )
+        return sum((math.prod(product, start=as_term(c)) for c, product in factors), start=ZERO)
+
+    def _word(self, word: IsWord) -> str:
+        """The predicate that tells where this word stands."""
+        return self.functions.get(word) or self._declared(word, f"|is {word.word}|", result="Bool")
+
     def _matches(self, pick: Pick, j: str) -> str:
         pairs = ((self.value(key, j), self.value(query, "k")) for key, query in pick.matching.pairs)
         return apply("and", *(f"(= {key} {query})" for key, query in pairs))
 
-    def _declared(self, atom: Atom, name: str, arguments: str = "Int") -> str:
+    def _declared(self, atom: Atom, name: str, arguments: str = "Int", result: str = "Int") -> str:
         if name in self.functions.values() or not name:
             name = f"{name or 'picked'}-{len(self.functions)}"
         self.functions[atom] = name
-        self.lines.append(f"(declare-fun {name} ({arguments}) Int)")
+        self.lines.append(f"(declare-fun {name} ({arguments}) {result})")
         return name
 
     def _product(self, monomial: tuple[Atom, ...], c: Number, at: str) -> str:
@@ -146,8 +165,8 @@ class Translation:
 
     def _bit(self, atom: Atom, at: str) -> str | None:
         match atom:
-            case IsWord(word):
-                return f"(|is {word}| {at})"
+            case IsWord():
+                return f"({self._word(atom)} {at})"
             case Equal(of, value):
                 return f"(= {self.value(of, at)} {_number(value)})"
             case Above(of):
@@ -155,6 +174,8 @@ class Translation:
             case Read(Term((((inner,), c),)), Back(steps)) if c == 1:
                 there = self._bit(inner, f"(- {at} {steps})")
                 return there and f"(and (> {at} {steps}) {there})"
+            case Read(Term((((inner,), c),)), Pick() as pick) if c == 1:
+                return self._bit(inner, f"({self.picked(pick)} {at})")
         return None
 
     def _atom(self, atom: Atom, at: str) -> str:

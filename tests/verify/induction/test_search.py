@@ -1,0 +1,202 @@
+"""The lemmas behind "for every n": two solvers find that they follow, they are true of runs, and a wrong step is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import cvc5
+import networkx
+import pytest
+
+from constructions.istree.graphs import LAYOUTS, Graph
+from tests.verify.induction.runs import Compiled, Run
+from verify.induction import search
+from verify.induction.__main__ import main
+from verify.induction.search import MODELS, N, theory
+from verify.induction.theory import Fact, Theory, written
+from verify.programs.searches import ByCounts
+from verify.programs.terms import POSITION, Above, Answer, Equal, If, Say, SayNumber, as_term
+
+EACH = [(model, tokens) for tokens in LAYOUTS for model in MODELS]
+# About YES in a graph that is not connected: no run has that.
+CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
+BEYOND = {"tally-stays/step"}  # at the last integer of the window it speaks of one beyond
+
+
+@cache
+def lemmas(model: str = "lean", tokens: str = "eos") -> Theory:
+    return theory(MODELS[model](N, LAYOUTS[tokens]))
+
+
+@pytest.mark.parametrize(("model", "tokens"), EACH)
+def test_another_solver_finds_that_all_follow(model: str, tokens: str) -> None:
+    made = lemmas(model, tokens)
+    script = ["(set-logic ALL)", *map(written, made.declarations)]
+    for name in made.lemmas:
+        fact = made.facts[name]
+        used = [f"(assert {written(made.facts[other].formula)})" for other in fact.uses or ()]
+        script += ["(push)", *used, f"(assert (not {written(fact.formula)}))", "(check-sat)", "(pop)"]
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("incremental", "true")
+    solver.setOption("rlimit-per", "2000000")  # the same on every machine
+    parser, said = cvc5.InputParser(solver), ""
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "\n".join(script), "lemmas")
+    while not (command := parser.nextCommand()).isNull():
+        said += command.invoke(solver, parser.getSymbolManager())
+    assert {
+        name: answer for name, answer in zip(made.lemmas, said.splitlines(), strict=True) if answer != "unsat"
+    } == {}
+
+
+GRAPHS = [
+    Graph(1, ()),
+    Graph(2, ((2, 1),)),
+    Graph(3, ((1, 2), (3, 1))),
+    Graph(3, ((2, 3), (1, 2))),
+    Graph(4, ((3, 1), (1, 2), (2, 3))),  # a cycle through the root
+    Graph(4, ((2, 3), (4, 3), (2, 4))),  # one that is out of reach
+    Graph(4, ((2, 3), (1, 2), (2, 4))),
+    Graph(5, ((1, 2), (4, 5), (3, 4), (5, 3))),
+]
+ANY_NUMBER_OF_EDGES = [
+    Graph(2, ()),
+    Graph(3, ((3, 2), (2, 1), (1, 3))),
+    Graph(3, ((3, 1),)),
+    Graph(4, ((2, 1), (3, 4))),  # two trees
+    Graph(4, ((1, 2), (2, 3), (4, 3), (2, 4))),  # a cycle below the root
+    Graph(4, ((2, 1), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4))),  # all edges
+    Graph(4, ((2, 3), (2, 4), (3, 4))),
+]
+
+
+def stated(fact: Fact | None) -> object:
+    return fact and (fact.formula, fact.uses)
+
+
+@pytest.mark.parametrize(("model", "tokens"), EACH)
+def test_they_are_true_of_runs(model: str, tokens: str) -> None:
+    """Axioms and invariants at each vertex of a run, and lemmas where all that they suppose is true; which is so at some vertex.
+
+    What both steps have is tried on lean's, and what the other has alone on small graphs.
+    """
+    made, shared = lemmas(model, tokens), lemmas("lean", tokens)
+    tried = {
+        name: fact
+        for name, fact in made.facts.items()
+        if name not in BEYOND and (made is shared or stated(fact) != stated(shared.facts.get(name)))
+    }
+    graphs = [*GRAPHS, *(ANY_NUMBER_OF_EDGES if tokens == "eos" else ())]
+    compiled, met = Compiled(made, tried), set[str]()
+    for graph in graphs if made is shared else [graph for graph in graphs if graph.n <= 3]:
+        run = Run(graph, model, LAYOUTS[tokens])
+        for state in run.states():
+            true = compiled.truths(state, run.window)
+            for name, fact in tried.items():
+                due = name in made.invariants or (fact.uses is None and not fact.supposes)
+                if due or (fact.uses is not None and all(true.get(supposed, True) for supposed in fact.supposes)):
+                    assert true[name], (graph, state["k"], name)
+                    met.add(name)
+            if made is shared:
+                as_it_is(run, state["k"], true)
+    assert {name for name in tried if made.facts[name].uses} - met == CONTRADICTIONS & set(tried)
+
+
+def as_it_is(run: Run, k: int, true: Mapping[str, bool]) -> None:
+    """Each supposition is true where it should be."""
+    ended, tree, connected = k == run.last, networkx.is_tree(run.around), networkx.is_connected(run.around)
+    assert true["counted"]
+    assert true["starts"] == (k == run.end + 1)
+    assert true["goes-on"] == (not ended) == (true["down"] or true["goes-up"])
+    assert (true["over"] or true["closes"]) == ended
+    assert true["yes"] == (ended and tree)
+    assert true["no"] == (not tree) or not ended
+    assert true["misses-one"] == (not connected)
+
+
+def wrong_answers(model: str, tokens: str) -> dict[str, dict[str, Answer]]:
+    """Properties of a search that are something else than they should be."""
+    search = MODELS[model](N, LAYOUTS[tokens])
+    onward = search.to(search.first) if isinstance(search, ByCounts) else search.edge_behind(search.come_from)
+    second = search.to(search.second) if isinstance(search, ByCounts) else search.edge_behind(search.father)
+    no_edge, at_root = (as_term(Equal(edge, Fraction(value))) for edge, value in ((onward, 0), (search.current, 1)))
+    yes, no, stop = Say(search.layout.yes), Say(search.layout.no), Say(search.stop)
+    wrong: dict[str, dict[str, Answer]] = {
+        "back to the father by his own edge": {"step": search.onward(onward)},
+        "no vertex is seen before": {"step": If(no_edge, search.back(), SayNumber(onward))},
+        "back to where it was, not to the father": {"step": If(no_edge, SayNumber(search.previous), search.step)},
+        "it ends at every dead end": {"step": If(no_edge, stop, search.step)},
+        "always past one more edge": {"step": search.onward(second)},
+        "another word at the end": {"step": If(at_root * no_edge, Say(search.layout.joint), search.step)},
+    }
+    if tokens == "paper":
+        early = as_term(Equal(as_term(POSITION) - (5 * search.n - 4), Fraction(0)))
+        return wrong | {
+            "YES whenever it ends": {"step": If(no_edge, If(at_root, yes, SayNumber(search.father)), search.step)},
+            "YES one position early": {"step": If(at_root * no_edge, If(early, yes, no), search.step)},
+        }
+    said = as_term(POSITION) - search.prompt_end - 1
+    early, late = (as_term(Above(said - (2 * search.n - 1) + more)) for more in (2, 0))
+    return wrong | {
+        "YES whenever it ends": {"verdict": yes},
+        "YES one vertex early": {"verdict": If(early, yes, no)},
+        "YES one vertex late": {"verdict": If(late, yes, no)},
+        "NO in place of the end": {"step": If(at_root * no_edge, no, search.step)},
+    }
+
+
+WRONG = {(*each, name): wrong for each in EACH for name, wrong in wrong_answers(*each).items()}
+
+
+@pytest.mark.parametrize(("model", "tokens", "name"), WRONG)
+def test_of_a_wrong_step_not_all_follow(model: str, tokens: str, name: str) -> None:
+    wrong = WRONG[model, tokens, name].items()
+    properties = {where: property(lambda search, said=said: said) for where, said in wrong}
+    made = theory(type("Wrong", (MODELS[model],), properties)(N, LAYOUTS[tokens]))
+    assert made.doubt("step", effort=2_000_000)
+
+
+TEXT = Path(search.__file__).with_name("search.smt2").read_text(encoding="utf-8")
+CHANGES = [  # of the texts: what stands there, what shall, and a lemma that follows no longer
+    ("no-loop no-edge-twice records)", "no-loop records)", "no-record-twice"),
+    ("(=> (<= 2 j E) (ite", "(=> (<= 2 j n) (ite", "ends"),
+    ("(* 2 count) 1 (depth", "(* 2 count) 2 (depth", "length/starts"),
+    ("(count (+ count 1))", "(count (+ count 2))", "length/down"),
+    ("(<= (rec (up v) v) (taken (up v)))", "(< (rec (up v) v) (taken (up v)))", "children/down"),
+    ("(ite (= v c) edge (taken v))", "(taken v)", "children/down"),
+    ("(and (path v) (not (= v c)))", "(path v)", "path-seen/goes-up"),
+    ("(left-edges left-edges taken-edges edge-is", "(left-edges left-edges taken-edges", "left-edges/goes-up"),
+    ("here-seen) (<= k full))", "here-seen) (< k full))", "ends-in-time"),
+    ("(not (= (rank (own j)) (rank (other j))))", "true", "new-rank"),
+    ("(=> (leads-down j) (not (= (own j) 1)))", "true", "closes-a-cycle"),
+    ("(= (own i) (own j))) (= (other i) (other j)))", "(= (own i) (own j))) true)", "closes-a-cycle"),
+    ("(=> (<= 1 j E) (not (|is [EOS]| j)))", "true", "thoughts"),
+    ("(=> (|is [EOS]| j) (= (number j) 0))", "true", "previous-is"),
+    ("(+ (* 3 edges) 1)", "(* 3 edges)", "ends"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
+def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
+    parts = lemmas().parts
+    assert sum(text.count(old) for text in (TEXT, *parts.values())) == 1
+    made = Theory({name: text.replace(old, new) for name, text in parts.items()})
+    made.add(TEXT.replace(old, new))
+    assert made.doubt(lemma, effort=2_000_000)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "unknown" if name == "step" else "")
+    assert main(["--scripts", str(tmp_path / "smt2")]) == 3
+    made = lemmas(tokens="paper")
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == f"{len(made.lemmas)} lemmas, 1 not seen to follow"
+    assert next(line for line in said if not line.startswith("follows: ")).startswith(
+        "unknown: step, from size, thoughts"
+    )
+    scripts = sorted((tmp_path / "smt2").iterdir())
+    assert [path.read_text(encoding="utf-8") for path in scripts] == list(map(made.question, made.lemmas))
+    assert main(["--scripts", "/dev/null/here"]) == 2
+    assert capsys.readouterr().err == "python -m verify.induction: error: /dev/null/here: Not a directory\n"

@@ -1,0 +1,62 @@
+"""What is a theory, what is none, and what follows in small ones."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify.induction.theory import Expression, Theory, read, written
+
+INDUCTION = """
+(declare-const k Int) (define-fun next () Int (+ k 1)) (define-fun double ((x Int)) Int (* 2 x))
+(axiom start (= k 0)) (suppose on true) (suppose other (= k 5)) (invariant small (>= (double k) 0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("(lemma a (b) true)", "a uses what is not stated before it: b"),
+        ("(lemma start () true)", "two facts are called start"),
+        ("(kept on ((k next)) (other))", "small/on supposes more than it may: other"),
+        ("(kept on ((k next)) () (large small))", "on: no invariants: large"),
+        ("(invariant hidden (> next 0)) (kept on ((k 3)) (small))", "hidden has a macro that hides k"),
+        ("(kept on ((k 3 4)) ())", "(k 3 4) is no pair"),
+        ("(starts on ((k 0)) (small))", "small/on supposes more than it may: small"),
+        ("(kept on ((k next)) (small)) (invariant late (> k 0))", "late is no invariant: on does not show it"),
+        ("(cases all on (on) ())", "the invariants are not kept in the case on"),
+        ("(kept on ((k next)) (small)) (cases all on (on) (other))", "all supposes more than it may: other"),
+        ("(axiom (a)", "1 brackets are not closed"),
+        (")", "a bracket is closed that was not opened"),
+    ],
+)
+def test_what_is_no_theory_is_refused(text: str, says: str) -> None:
+    made = Theory({})
+    made.add(INDUCTION)
+    with pytest.raises(ValueError, match=re.escape(says)):
+        made.add(text)
+
+
+def test_a_small_induction() -> None:
+    made = Theory({})
+    made.add(INDUCTION + "(kept on ((k next)) (small)) (lemma above (small start) (> k 0)) (lemma nothing () false)")
+    assert made.lemmas == ["small/on", "above", "nothing"]
+    assert [made.doubt(name) for name in made.lemmas] == ["", "z3 says sat", "z3 says sat"]
+    assert made.facts["small/on"].supposes == {"small"} == made.facts["above"].supposes
+
+
+def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
+    made = Theory({})
+    made.add(
+        INDUCTION
+        + "(axiom late (> k 1)) (lemma any (start late) false) (suppose never false) (lemma below (never) false)"
+    )
+    assert [made.doubt(name) for name in made.lemmas] == ["what it uses contradicts itself", ""]
+
+
+@given(st.recursive(st.sampled_from(["a", "|b c|", "12"]), lambda inner: st.lists(inner, max_size=3)))
+def test_texts_are_read_as_written(expression: Expression) -> None:
+    assert read(written(expression)) == [expression]

@@ -5,8 +5,9 @@ Numbers are any that their family has: that a frame says what the graph has is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from constructions.istree import hybrid, rag
 from constructions.istree.hybrid import DOWN, FURTHER, PASS, PLACE, UP, VERTEX
@@ -44,15 +45,18 @@ class _Text:
     """Places behind the edges. numbers: family → bounds; what is none is a word. low, high: of positions behind the edges."""
 
     places: list[Place]
-    numbers: dict[str, tuple[int, int]]
+    numbers: dict[str, tuple[Bound, Bound]]
     low: Bound
     high: int
 
     @staticmethod
-    def of(low: int, high: int, families: Sequence[Family], start: Bound, end: int) -> _Text:
-        """A text that begins with up to n(n − 1)/2 edges."""
+    def of(low: int, high: int, families: Callable[[Any], Sequence[Family]], start: Bound, end: int) -> _Text:
+        """A text that begins with up to n(n − 1)/2 edges. families: of the numbers, for any n."""
         edges = [place if place.word else replace(place, family=VERTEX) for place in istree(low, high).places[:PROMPT]]
-        return _Text(edges, {family.name: (family.low, family.high) for family in families}, start, end)
+        numbers: dict[str, tuple[Bound, Bound]] = {
+            family.name: (family.low, family.high) for family in families(low if low == high else atom(SIZE))
+        }
+        return _Text(edges, numbers, start, end)
 
     def write(self, name: str, items: Sequence[str], *after: int) -> int:
         """Words one behind the other; the number of the last place."""
@@ -78,7 +82,7 @@ class _Text:
 def of_hybrid(low: int, high: int) -> Language:
     """Behind n − 1 edges a first frame, and then any others; n from low to high."""
     n = constant(low) if low == high else atom(SIZE)
-    text = _Text.of(low, high, hybrid.families(high), n * 3 + 2, 3 * high - 2 + hybrid.limit(high))
+    text = _Text.of(low, high, hybrid.families, n * 3 + 2, 3 * high - 2 + hybrid.limit(high))
     ends = [text.write("the first frame", (VERTEX, PLACE, PLACE), PROMPT - 1)]
     for i, place in enumerate(text.places[PROMPT:]):
         text.places[PROMPT + i] = replace(place, low=n * 3 - 1 + i, high=n * 3 - 1 + i)
@@ -96,7 +100,7 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> La
 
     limited: given that no more vertices are recorded than there are.
     """
-    written, text = searches(printed), _Text.of(low, high, rag.families(high), 2, rag.sequence_length(high))
+    written, text = searches(printed), _Text.of(low, high, rag.families, 2, rag.sequence_length(high))
 
     def search(name: str, script: Search, *after: int) -> tuple[int, int]:
         """A search; a vertex as its result, and FAILED."""

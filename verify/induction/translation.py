@@ -17,6 +17,7 @@ from verify.programs.terms import (
     ZERO,
     Above,
     Answer,
+    Anything,
     Atom,
     Back,
     Count,
@@ -80,6 +81,8 @@ class Translation:
                 return number(self.value(value, at))
             case Say(said):
                 return word(said)
+            case Anything():
+                raise TypeError("no SMT-LIB for what is left open")
 
     def picked(self, pick: Pick, name: str = "") -> str:
         """The function that gives the position which is picked, of the one that reads. name: of a new one."""

@@ -20,6 +20,7 @@ heads        who wins a head, in place of its scores
 output       which word has the largest logit
 extraction   the walk over the blocks: weights in, terms out
 tasks        the definitions of the tasks, in the same language
+shorthand    short forms in which definitions are written
 searches     a step of Algorithm 1, in the same language
 machines     a step of a Turing machine, in the same language
 decisions    whether the program says what a definition says, case by case

@@ -12,7 +12,7 @@ from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.sizes import ceiling, floor, fraction
-from verify.programs.terms import Above, Answer, Atom, Count, Equal, If, Next, Read, Term, as_term
+from verify.programs.terms import Above, Answer, Anything, Atom, Count, Equal, If, Next, Read, Term, as_term
 from verify.programs.text import Teller
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
@@ -62,6 +62,8 @@ def first_mismatch(
         normal = _with(normal, bit, holds)
     if _contradicts(normal):
         return None
+    if isinstance(due, Anything):
+        return None
     due = normal_answer(due, normal)
     try:
         found = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
@@ -88,24 +90,28 @@ def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:
 
 
 def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
-    """With what it says of one integer."""
-    if not isinstance(a, Equal | Above) or len(a.of.atoms) != 1:
+    """With what it says of each integer in it, by the bounds of the others."""
+    if not isinstance(a, Equal | Above):
         return normal
-    (x,) = a.of.atoms
-    value, facts = as_term(x), normal.facts
-    slope = (a.of - a.of.constant).items[0][1]
-    if a.of != value * slope + a.of.constant or not facts.is_integer(value):
-        return normal
-    low, high = facts.bounds(value)
-    at = -a.of.constant / slope
-    if isinstance(a, Equal):
-        at += a.value / slope
-        low, high = (at, at) if holds else (low + (low == at), high - (high == at))
-    elif (slope > 0) == holds:  # x > at, or x ≥ at
-        low = fraction(floor(at) + 1 if holds else ceiling(at))
-    else:
-        high = fraction(ceiling(at) - 1 if holds else floor(at))
-    return normal.knowing(x, low, high)
+    for x in sorted(a.of.atoms, key=lambda atom: atom.order):
+        value, facts = as_term(x), normal.facts
+        slope = next((c for monomial, c in a.of.items if monomial == (x,)), Fraction(0))
+        rest = a.of - value * slope
+        alone = rest.is_constant
+        if not (slope if alone else abs(slope) == 1 and x not in rest.atoms) or not facts.is_integer(value):
+            continue  # a quotient that is rounded is another one at each n
+        low, high = facts.bounds(value)
+        if isinstance(a, Above):
+            at = -facts.bounds(rest)[holds] / slope
+            if (slope > 0) == holds:  # x > at, or x ≥ at
+                low = fraction(floor(at) + 1 if holds else ceiling(at))
+            else:
+                high = fraction(ceiling(at) - 1 if holds else floor(at))
+        elif alone:
+            at = (a.value - rest.constant) / slope
+            low, high = (at, at) if holds else (low + (low == at), high - (high == at))
+        normal = normal.knowing(x, low, high)
+    return normal
 
 
 def _implied(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:

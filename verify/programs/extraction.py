@@ -83,7 +83,11 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
             stages.append(Stage(f"{at}, attention", registers, ()))
         added = _fed(layer.feed_forward, registers, normal)
         registers = _plus(registers, added, normal)
-        registers = _called(registers, model.registers, normal, shorten) if naming else registers
+        registers = (
+            _called(registers, model.registers, normal, shorten)
+            if naming and number + 1 < len(model.layers)
+            else registers
+        )
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
         if groups := _groups(model.registers, registers, language, normal.facts):
             normal = Normalizer(replace(normal.facts, groups=groups, known={}, parts={}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,7 @@ from verify.programs.terms import (
     Atom,
     Back,
     Best,
+    Closest,
     Count,
     Equal,
     IsNumber,
@@ -157,10 +158,13 @@ class Facts:
             ends = sorted((slope * nearest, slope * farthest))
             low, high = max(low, rest[0] + ends[0]), min(high, rest[1] + ends[1])
         for a, (least, most) in self.given.items():
-            if isinstance(a, Above) and least == most and (shares := _shares(value, a.of)) is not None:
-                scale, more = shares
-                end = more + scale * (int(self.is_integer(a.of)) if least else 0)
-                low, high = (max(low, end), high) if (scale > 0) == bool(least) else (low, min(high, end))
+            if isinstance(a, Above) and least == most and (scale := _share(value, a.of)):
+                rest = self._plain(value - a.of * scale)
+                end = scale * (int(self.is_integer(a.of)) if least else 0)
+                if (scale > 0) == bool(least):
+                    low = max(low, rest[0] + end)
+                else:
+                    high = min(high, rest[1] + end)
         return low, high
 
     def _before_k(self, value: Term) -> Iterator[tuple[Term, int, int]]:
@@ -178,6 +182,11 @@ class Facts:
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
+        for x, slope, more in _lines(value):
+            if self._is_integer(x):
+                ends = self._line(x, slope, more)
+                low, high = low + ends[0], high + ends[1]
+                value = value - as_term(x) * slope - sum((as_term(a) * c for a, c in more), as_term(0))
         for monomial, c in value.items:
             ends = c, c
             for a in monomial:
@@ -215,6 +224,14 @@ class Facts:
                 product = product * here.get(a, as_term(a))
             total = total + product
         return total
+
+    def _line(self, x: Atom, slope: Fraction, more: Sequence[tuple[Equal, Fraction]]) -> Interval:
+        """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""
+        low, high = self._atom(x)
+        ends = (end + step * i for i in range(len(more) + 1) for end, step in ((low, 1), (high, -1)))
+        points = [i for i in (*ends, *(a.value for a, _ in more)) if low <= i <= high]
+        found = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
+        return min(found), max(found)
 
     def _parabola(self, value: Term) -> Interval:
         """Of a + b·x + c·x²: at the ends of x, or at its top."""
@@ -269,7 +286,7 @@ class Facts:
                 return min(low_end, low_end * most), max(high_end, high_end * most)
             case Read(_, Back(steps)) if self.positions[1] <= steps:
                 return Fraction(0), Fraction(0)
-            case Read(value, (Pick(matching) | Next(matching)) as where):
+            case Read(value, (Pick(matching) | Next(matching) | Closest(matching)) as where):
                 picked = picked_places(self, where) if isinstance(where, Pick) else matching_places(self, matching)
                 ends = [self.globally.each[i].bounds(value) for i in picked]
                 if not always_matches(self, matching) or not ends:
@@ -341,11 +358,17 @@ class Facts:
         return False
 
 
-def _shares(value: Term, of: Term) -> tuple[Fraction, Fraction] | None:
-    """s and c with value = s·of + c; None if there are none."""
-    ours, theirs = ([item for item in one.items if item[0]] for one in (value, of))
-    if len(ours) != len(theirs) or not ours or ours[0][0] != theirs[0][0]:
-        return None
-    scale = ours[0][1] / theirs[0][1]
-    more = value - of * scale
-    return (scale, more.constant) if more.is_constant else None
+def _lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:
+    """Atoms x with their factor, where there are bits 1[x = v], and these with theirs."""
+    factors = {monomial[0]: c for monomial, c in value.items if len(monomial) == 1}
+    for x, slope in factors.items():
+        more = [(a, c) for a, c in factors.items() if isinstance(a, Equal) and a.of == as_term(x)]
+        if more:
+            yield x, slope, more
+
+
+def _share(value: Term, of: Term) -> Fraction:
+    """s, where s·of is a part of the value; 0 if there is none."""
+    parts = dict(value.items)
+    shares = [parts.get(monomial, Fraction(0)) / c for monomial, c in of.items if monomial]
+    return shares[0] if shares and all(share == shares[0] for share in shares) else Fraction(0)

@@ -8,7 +8,8 @@ What has no key atom is the same for all j and does not count. Three rules:
            Let t ≤ G(j − f)² ≤ T over 2 … k. A j > 1 that matches has −T at least; one that does not has −min S_i − t at most. So
            if −min S_i − t < δ < −T, a match wins if there is one, else 1: the first match if f ≤ 2, the last if f ≥ k. Where k
            itself matches, δ < −T is enough, with −min S_i − t < −T. If δ > −t, then 1 wins, whatever matches. If G = δ = 0,
-           then 1 and all matches tie.
+           then 1 and all matches tie. If f lies elsewhere, the match nearest to f wins, where 2f is no integer: then i + j is not
+           2f for any two positions, so that no two are as near.
   count    as match, with −T(c − t)² in place of the position's term. The c of what matches are 1/2, 1/3, …, each once (an invariant
            of the run), and t is nearest to 1/(q + 1), where 1/q is one of them, or 1: then 1/(q + 1) wins, or else the smallest
            c. For t = 0, the smallest. Where the key asked for may be one that no invariant speaks of, some match wins, or 1.
@@ -22,11 +23,14 @@ from fractions import Fraction
 from verify.programs.facts import Facts
 from verify.programs.forms import at_first, expanded
 from verify.programs.shares import Normal, denominator, wish
+from verify.programs.sizes import is_never_whole
 from verify.programs.terms import (
     ONE,
     POSITION,
     ZERO,
+    Closest,
     Equal,
+    Matched,
     Matching,
     Monomial,
     Nearest,
@@ -76,7 +80,7 @@ def as_rows(score: dict[Monomial, Term]) -> Rows:
     return tuple((term([(monomial, 1)]), query) for monomial, query in score.items())
 
 
-def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Next | Tied | Among | None:
+def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | Tied | Among | None:
     """Who has the largest score; None if no rule tells. normal: the normal form at k."""
     facts = normal.facts
     left = dict(score)
@@ -86,10 +90,11 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Nex
         return None
     weight = -bend.constant
     target = slope * (1 / (2 * weight)) if weight else ZERO
-    if not facts.is_integer(target):
+    whole = facts.is_integer(target)
+    if not whole and not _never_halfway(target, facts):
         return None
     if not left:
-        return Nearest(target) if weight else None
+        return Nearest(target) if weight and whole else None
     default = left.pop((FIRST,), ZERO)
     pairs, wishes = _pairs(left, facts)
     if not pairs or len(wishes) > (not weight):
@@ -122,7 +127,13 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Pick | Nex
         return None
     if begin <= 0:
         return Pick(matching)
-    return Pick(matching, last=True) if end >= 0 else None
+    return Pick(matching, last=True) if end >= 0 else None if whole else Closest(matching, target)
+
+
+def _never_halfway(target: Term, facts: Facts) -> bool:
+    """Whether it is seen to be nowhere half of an integer."""
+    twice = target * 2
+    return is_never_whole(twice.constant) and facts.is_integer(twice - twice.constant)
 
 
 def _preferred(

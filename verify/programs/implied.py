@@ -16,10 +16,12 @@ from verify.programs.terms import (
     Above,
     Atom,
     Back,
+    Closest,
     Count,
     Equal,
     IsNumber,
     IsWord,
+    Matched,
     Matching,
     Named,
     Next,
@@ -106,7 +108,7 @@ def least_match(value: Term, matching: Matching, facts: Facts) -> Fraction:
 def too_low(body: Term, to: Fraction, facts: Facts) -> bool:
     """Whether what is read at a match is more than this, and at position 1 something else."""
     a = read_alone(body)
-    if a is None or not isinstance(a.where, Pick | Next):
+    if a is None or not isinstance(a.where, Matched):
         return False
     return at_first(a.value, facts.start) != to < least_match(a.value, a.where.matching, facts)
 
@@ -206,7 +208,7 @@ def without(value: Term, matching: Matching, start: str) -> Term:
         product = as_term(c)
         for a in monomial:
             match a:
-                case Read(read, Pick(where) | Next(where)) if where == matching:
+                case Read(read, Pick(where) | Next(where) | Closest(where)) if where == matching:
                     product = product * at_first(read, start)
                 case Above(of):
                     product = product * as_term(Above(without(of, matching, start)))

@@ -9,10 +9,12 @@ from fractions import Fraction
 from verify.programs.terms import (
     Above,
     Answer,
+    Anything,
     At,
     Atom,
     Back,
     Best,
+    Closest,
     Count,
     Equal,
     If,
@@ -37,6 +39,9 @@ from verify.programs.terms import (
 
 Number = int | Fraction
 Spoken = tuple[str, int]  # a word and 0, or the name of a family of numbers and the number, from 1
+
+
+ANYTHING = "anything"  # no word is this one
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,8 @@ class Input:
                 return family, self.value(number, k)
             case Say(word):
                 return word, 0
+            case Anything():
+                return ANYTHING, 0
 
     def chosen(self, where: Selection, k: int) -> list[int]:
         """The positions that k reads; several for scores alone, none behind the first ones."""
@@ -120,6 +127,9 @@ class Input:
             case Pick(matching, last):
                 found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
                 return [found[-1 if last else 0]] if found else [1]
+            case Closest(matching, target):
+                found, named = [j for j in range(2, k + 1) if self._matches(matching, j, k)], self.value(target, k)
+                return [min((abs(j - named), j) for j in found)[1]] if found else [1]
             case Next(matching, key, query):
                 found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
                 wanted = [j for j in found if self.value(key, j) == self.value(query, k) + 1]

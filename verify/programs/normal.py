@@ -29,9 +29,11 @@ from verify.programs.terms import (
     Atom,
     Back,
     Best,
+    Closest,
     Count,
     Equal,
     IsWord,
+    Matched,
     Matching,
     Monomial,
     Named,
@@ -124,7 +126,7 @@ class Normalizer:
                 inner = self.term(of)
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
-                return as_term(Count(self._matching(where)))
+                return self._known(Count(self._matching(where)))
             case Named(name, of):
                 return named(name, self.term(of))
             case Sum(of):
@@ -243,7 +245,7 @@ class Normalizer:
                 everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
                 found = winners({m: self.settled(query) for m, query in score.items()}, self)
-                if isinstance(found, Nearest | Pick | Next):
+                if isinstance(found, Nearest | Matched):
                     return self._read(value, found)
                 if isinstance(found, Among) and self._none(value, found.matching):
                     return ZERO
@@ -276,6 +278,8 @@ class Normalizer:
                 return self._picked(value, Pick(self._matching(matching), last))
             case Next(matching, key, query):
                 return self._picked(value, Next(self._matching(matching), self.everywhere.term(key), self.term(query)))
+            case Closest(matching, target):
+                return self._picked(value, Closest(self._matching(matching), self.term(target)))
             case Back():
                 return self._distributed(value, where)
 
@@ -283,7 +287,7 @@ class Normalizer:
         """Whether it is 0 at position 1 and wherever it matches."""
         return not at_first(value, self.facts.start) and implied.is_zero(value, matching, self.facts)
 
-    def _picked(self, value: Term, where: Pick | Next) -> Term:
+    def _picked(self, value: Term, where: Matched) -> Term:
         """At position 1 where nothing can match; 0 where each match has that; at a position that is known; or what is read."""
         nobody = self.facts.given.get(Equal(as_term(Count(where.matching)), Fraction(0)), BIT) == (
             Fraction(1),
@@ -318,7 +322,7 @@ class Normalizer:
         total = ZERO
         for monomial, c in value.items:
             product = as_term(c)
-            if isinstance(where, Pick | Next) and len(set(monomial)) > 1:
+            if isinstance(where, Matched) and len(set(monomial)) > 1:
                 total = total + self._whole(monomial, where) * c
                 continue
             if isinstance(where, Back) and not monomial:

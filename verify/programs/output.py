@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
+from verify.programs.forms import named
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import common_factor, fraction, is_whole
 from verify.programs.terms import ZERO, Above, Answer, Equal, If, Reciprocal, Say, SayNumber, Term, as_term, term
@@ -77,10 +78,12 @@ class _Logits:
                 raise Undecided(WHERE, f"the parabola's top is no integer: {top.order}")
             if least < low <= most and len(self.numbers) == 1:
                 return self._split(top, low, normal)
+            atom = named("top", top)  # so that its square is bounded as that of one number
+            largest = shared - atom * atom * bend.constant
             if low <= least and most <= high:
-                best[SayNumber(top, family)] = shared - top * top * bend.constant
+                best[SayNumber(top, family)] = largest
             else:  # which one is not known, but how large its logit is at most
-                best[Say(f"a number {family}".strip())] = shared - top * top * bend.constant
+                best[Say(f"a number {family}".strip())] = largest
         return self._largest({say: normal.settled(logit) for say, logit in best.items()}, normal)
 
     def _split(self, top: Term, low: int, normal: Normalizer) -> Answer:

@@ -8,25 +8,19 @@ closes a cycle. If there is none it goes back to the father; at the root, vertex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from constructions.istree.graphs import TokenLayout
+from verify.programs.shorthand import K, at, back, equal, let, word
 from verify.programs.terms import (
     ONE,
-    POSITION,
     ZERO,
     Above,
     Answer,
-    Back,
     Count,
-    Equal,
     If,
-    IsWord,
     Matching,
-    Named,
     Next,
     NumberOf,
-    Pick,
     Read,
     Say,
     SayNumber,
@@ -34,24 +28,7 @@ from verify.programs.terms import (
     as_term,
 )
 
-K, NUMBER = as_term(POSITION), as_term(NumberOf())
-
-
-def _back(value: Term, steps: int) -> Term:
-    return as_term(Read(value, Back(steps)))
-
-
-def _at(value: Term, *pairs: tuple[Term, Term], last: bool = False) -> Term:
-    """The value at the first or last position that matches."""
-    return as_term(Read(value, Pick(Matching(pairs), last)))
-
-
-def _let(name: str, value: Term) -> Term:
-    return as_term(Named(name, value))
-
-
-def _equal(a: Term, b: Term) -> Term:
-    return as_term(Equal(a - b, Fraction(0)))
+NUMBER = as_term(NumberOf())
 
 
 def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = False) -> Answer | None:
@@ -64,7 +41,7 @@ def definition(n: int, layout: TokenLayout, place: str, *, by_counts: bool = Fal
         return search.step
     if layout.end_of_prompt is None:
         if place == layout.start or place.startswith("second endpoint"):
-            return If(_equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
+            return If(equal(K, as_term(3 * n - 2)), SayNumber(ONE), Say(layout.no))
         return None
     if place == f"{layout.end_of_prompt} of the prompt":
         return SayNumber(ONE)
@@ -81,51 +58,51 @@ class _Search:
     @property
     def at_end(self) -> Term:
         """Whether the token is the second endpoint of an edge."""
-        return _back(as_term(IsWord(self.layout.joint)), 1)
+        return word(self.layout.joint, 1)
 
     @property
     def behind(self) -> Term:
         """Whether it stands behind one."""
-        return _back(as_term(IsWord(self.layout.joint)), 2)
+        return word(self.layout.joint, 2)
 
     @property
     def own(self) -> Term:
-        return self.at_end * NUMBER + self.behind * _back(NUMBER, 3)
+        return self.at_end * NUMBER + self.behind * back(NUMBER, 3)
 
     @property
     def other(self) -> Term:
-        return self.at_end * _back(NUMBER, 2) + self.behind * _back(NUMBER, 1)
+        return self.at_end * back(NUMBER, 2) + self.behind * back(NUMBER, 1)
 
     @property
     def closes(self) -> Term:
         """Whether it is the token that ends the prompt or the search."""
-        return as_term(IsWord(str(self.layout.end_of_prompt)))
+        return word(str(self.layout.end_of_prompt))
 
     @property
     def prompt_end(self) -> Term:
         """The position of that token, where one marks the prompt's end; else 1."""
-        return _at(K, (self.closes, ONE))
+        return at(K, (self.closes, ONE))
 
     @property
     def thought(self) -> Term:
         """Whether it is behind the prompt."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 2)))
-        return _at(self.closes, (self.closes, ONE))
+        return at(self.closes, (self.closes, ONE))
 
     @property
     def later(self) -> Term:
         """Whether it is behind the prompt, and not the first thought."""
         if self.layout.end_of_prompt is None:
             return as_term(Above(K - (3 * self.n - 1)))
-        return self.thought - _back(self.closes, 1)
+        return self.thought - back(self.closes, 1)
 
     @property
     def visited(self) -> Term:
         """Whether it is a vertex of the search."""
         if self.layout.end_of_prompt is None:
             return self.thought
-        return _let("visited", self.thought - self.closes * self.thought)
+        return let("visited", self.thought - self.closes * self.thought)
 
     @property
     def complete(self) -> Term:
@@ -143,12 +120,12 @@ class _Search:
 
     @property
     def previous(self) -> Term:
-        return self.later * _back(NUMBER, 1)
+        return self.later * back(NUMBER, 1)
 
     @property
     def father(self) -> Term:
         """Where the search was when it first came to `current`."""
-        return _at(self.previous, (self.current, self.current))
+        return at(self.previous, (self.current, self.current))
 
     @property
     def stop(self) -> str:
@@ -159,8 +136,8 @@ class _Search:
         """To the father, or from the root to the end, after 2n − 1 vertices."""
         ended: Answer = Say(self.stop)
         if self.layout.end_of_prompt is None:
-            ended = If(_equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
-        return If(_equal(self.current, ONE), ended, SayNumber(self.father))
+            ended = If(equal(K, as_term(5 * self.n - 3)), Say(self.layout.yes), Say(self.layout.no))
+        return If(equal(self.current, ONE), ended, SayNumber(self.father))
 
     def seen(self, vertex: Term) -> Term:
         raise NotImplementedError
@@ -168,7 +145,7 @@ class _Search:
     def onward(self, vertex: Term) -> Answer:
         """To this vertex, if there is one; to a vertex seen before leads an edge that closes a cycle."""
         there = If(self.seen(vertex), Say(self.stop), SayNumber(vertex))
-        return If(_equal(vertex, ZERO), self.back(), there)
+        return If(equal(vertex, ZERO), self.back(), there)
 
 
 class ByNeighbours(_Search):
@@ -176,26 +153,26 @@ class ByNeighbours(_Search):
 
     @property
     def previous(self) -> Term:
-        return _let("previous", super().previous - self.thought + self.later)
+        return let("previous", super().previous - self.thought + self.later)
 
     def seen(self, vertex: Term) -> Term:
-        return _equal(_at(self.visited, (self.current, vertex), last=True), ONE)
+        return equal(at(self.visited, (self.current, vertex), last=True), ONE)
 
     def edge_behind(self, vertex: Term) -> Term:
         """Where the edge of `current` leads before which its edge to this vertex is the last one; 0 if there is none."""
-        own, other = _let("own", self.own), _let("other", self.other)
-        before = _at(_let("other′", _back(self.other, 1)), (_let("own′", _back(self.own, 1)), own), last=True)
-        return _at(other, (own, self.current), (before, vertex), last=True)
+        own, other = let("own", self.own), let("other", self.other)
+        before = at(let("other′", back(self.other, 1)), (let("own′", back(self.own, 1)), own), last=True)
+        return at(other, (own, self.current), (before, vertex), last=True)
 
     @property
     def come_from(self) -> Term:
         """The vertex behind whose edge the search goes on; 0 if it came down from the father."""
-        return self.previous - _equal(self.previous, self.father) * self.previous
+        return self.previous - equal(self.previous, self.father) * self.previous
 
     @property
     def step(self) -> Answer:
         following = self.edge_behind(self.come_from)
-        return If(_equal(following, self.father), self.onward(self.edge_behind(self.father)), self.onward(following))
+        return If(equal(following, self.father), self.onward(self.edge_behind(self.father)), self.onward(following))
 
 
 class ByCounts(_Search):
@@ -205,14 +182,14 @@ class ByCounts(_Search):
     def thought(self) -> Term:
         if self.layout.end_of_prompt is None:
             return super().thought
-        return _let("after_prompt", ONE - _equal(self.prompt_end, ONE))
+        return let("after_prompt", ONE - equal(self.prompt_end, ONE))
 
     @property
     def complete(self) -> Term:
-        return _equal(K - self.prompt_end, as_term(2 * self.n))
+        return equal(K - self.prompt_end, as_term(2 * self.n))
 
     def seen(self, vertex: Term) -> Term:
-        return ONE - _equal(_at(K, (self.current, vertex)), ONE)
+        return ONE - equal(at(K, (self.current, vertex)), ONE)
 
     @property
     def occurrences(self) -> Count:
@@ -222,22 +199,22 @@ class ByCounts(_Search):
     @property
     def order(self) -> Term:
         count = as_term(self.occurrences) + 1
-        return _let("order", self.at_end * count + self.behind * _back(count, 3))
+        return let("order", self.at_end * count + self.behind * back(count, 3))
 
     @property
     def edge_walked(self) -> Term:
         """The order of the edge between `current` and `previous`."""
-        return _at(self.order, (_let("own", self.own), self.current), (_let("other", self.other), self.previous))
+        return at(self.order, (let("own", self.own), self.current), (let("other", self.other), self.previous))
 
     @property
     def walked(self) -> Term:
         """The order behind which the search goes on; below all of them if it came down from the father."""
-        came_down = _equal(self.previous, self.father)
-        return _let("walked", came_down + (ONE - came_down) * self.edge_walked)
+        came_down = equal(self.previous, self.father)
+        return let("walked", came_down + (ONE - came_down) * self.edge_walked)
 
     def behind_order(self, order: Term) -> Next:
         """The record of `current` of the next order."""
-        return Next(Matching(((_let("own", self.own), self.current),)), self.order, order)
+        return Next(Matching(((let("own", self.own), self.current),)), self.order, order)
 
     @property
     def first(self) -> Next:
@@ -249,7 +226,7 @@ class ByCounts(_Search):
 
     def to(self, record: Next) -> Term:
         """Where the edge of this record leads."""
-        return as_term(Read(_let("other", self.other), record))
+        return as_term(Read(let("other", self.other), record))
 
     @property
     def step(self) -> Answer:
@@ -258,7 +235,7 @@ class ByCounts(_Search):
 
         def unless_father(otherwise: Answer) -> Answer:
             further = If(as_term(Above(at_second - at_first)), self.onward(to_second), self.back())
-            return If(_equal(to_first, self.father), further, otherwise)
+            return If(equal(to_first, self.father), further, otherwise)
 
         edge_left = If(as_term(Above(at_first - self.walked)), unless_father(self.onward(to_first)), self.back())
         nothing_walked = unless_father(self.back())  # in no search

@@ -246,6 +246,14 @@ class Next(Atom):
 
 
 @dataclass(frozen=True, eq=False)
+class Closest(Atom):
+    """Of the positions of 2 … k that match, the one nearest to a term, of two as near the first; position 1 if there is none."""
+
+    matching: Matching
+    target: Term
+
+
+@dataclass(frozen=True, eq=False)
 class Best(Atom):
     """The positions j of 1 … k with the largest score, Σ (a term of j)·(a term of k). where: which head it is, for people."""
 
@@ -258,7 +266,9 @@ class Best(Atom):
         return f"Best[{_order(self.rows)}]"
 
 
-Selection: TypeAlias = "Back | At | Nearest | Pick | Next | Best"
+Matched: TypeAlias = Pick | Next | Closest
+"""A position that matches, or 1."""
+Selection: TypeAlias = Back | At | Nearest | Matched | Best
 
 
 @dataclass(frozen=True)
@@ -277,6 +287,11 @@ class SayNumber:
 
 
 @dataclass(frozen=True)
+class Anything:
+    """No word is due; not what a program says, but what a definition leaves open."""
+
+
+@dataclass(frozen=True)
 class If:
     """One answer where a bit is 1, another one where it is 0."""
 
@@ -285,7 +300,7 @@ class If:
     otherwise: Answer
 
 
-Answer: TypeAlias = "Say | SayNumber | If"
+Answer: TypeAlias = Say | SayNumber | Anything | If
 
 
 _order_of = operator.attrgetter("order")

@@ -16,10 +16,12 @@ from verify.programs.terms import (
     ZERO,
     Above,
     Answer,
+    Anything,
     At,
     Atom,
     Back,
     Best,
+    Closest,
     Count,
     Equal,
     If,
@@ -135,6 +137,8 @@ class Teller:
             case Pick(matching, last):
                 which = "last" if last else "first"
                 return f"the {which} of 2…{k} with {self._matching(matching, depth)}, else 1"
+            case Closest(matching, target):
+                return f"the one of 2…{k} with {self._matching(matching, depth)} nearest to {self.term(target, depth)}, else 1"
             case Next(matching, key, query):
                 with_key = f"{self.term(key, depth + 1)} = {self.term(query + 1, depth)}"
                 return (
@@ -173,6 +177,8 @@ class Teller:
         match answer:
             case Say(word):
                 return word
+            case Anything():
+                return "anything"
             case SayNumber(number, family):
                 return f"the {family or 'number'} {self.term(number)}"
             case If(bit, then, otherwise):

@@ -23,6 +23,7 @@ from verify.programs.terms import (
     Above,
     Atom,
     Back,
+    Closest,
     Count,
     Equal,
     IsNumber,
@@ -167,6 +168,18 @@ def matched(key: Term, query: Term) -> frozenset[int]:
     return frozenset(found)
 
 
+def test_how_many_match_where_nothing_can() -> None:
+    """A place that stands behind `?` alone has none behind it, and the first one none at all."""
+    for places, bit in itertools.product(
+        ([0], [1], [2], [3], [4], [1, 2]), (X, QUESTION, NUMBER, as_term(IsNumber("asked")))
+    ):
+        facts, count = FACTS.at(frozenset(places)), as_term(Count(Matching(((bit, ONE),))))
+        counts = [x for i, x in enumerate(values(count)) if any(is_at(runs()[i], place) for place in places)]
+        low, high = facts.bounds(count)
+        assert low <= min(counts) <= max(counts) <= high
+        assert (Normalizer(facts).term(count) == ZERO) == (max(counts) == 0)
+
+
 def test_what_is_read_at_a_match_is_zero() -> None:
     told = collections.Counter[bool]()
     for key, other, query in itertools.product(SUMS, PRODUCTS[1:4], ASKED[:2]):
@@ -248,6 +261,7 @@ def test_nothing_matches(key: Term) -> None:
     for other in (Equal(as_term(count), Fraction(1)), Equal(as_term(count) * 2, Fraction(0)), Equal(K, Fraction(0))):
         assert implied.none_of(other) is None
     ways = [Pick(matching), Pick(matching, last=True), Next(matching, key, ZERO), Pick(Matching(((key, ZERO),)))]
+    ways.append(Closest(matching, K - Fraction(1, 4)))
     terms = [as_term(Read(of, way)) for of in (K + 2, as_term(IsWord(START)), as_term(NumberOf())) for way in ways]
     terms += [as_term(Above(a * b - 2)) * b * K + a for a, b in itertools.permutations(terms, 2) if a.atoms != b.atoms][
         ::12

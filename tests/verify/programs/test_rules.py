@@ -4,26 +4,51 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.retrieval.task import ASK, START
 from verify.certificates.building import Subject, language_of
 from verify.programs import shares
 from verify.programs.decisions import _with
 from verify.programs.facts import Facts
+from verify.programs.heads import by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
-from verify.programs.terms import ZERO, Above, Back, Equal, NumberOf, Positive, Read, Reciprocal, Term, as_term
+from verify.programs.terms import (
+    POSITION,
+    ZERO,
+    Above,
+    Back,
+    Best,
+    Closest,
+    Equal,
+    NumberOf,
+    Positive,
+    Read,
+    Reciprocal,
+    Term,
+    as_term,
+)
 
 MOST = 6
-NUMBER = as_term(NumberOf())
+K, NUMBER = as_term(POSITION), as_term(NumberOf())
 BEFORE = as_term(Read(NUMBER, Back(1)))
 NORMAL = Normalizer(Facts.everywhere(language_of(Subject("index", MOST))))
 DIFFERENCE = as_term(Reciprocal(NUMBER)) - as_term(Read(as_term(Reciprocal(NUMBER)), Back(1)))
 WEIGHTS = st.integers(-3, 3).map(Fraction)
+
+
+def texts() -> Iterator[Input]:
+    """Of the language of Index, with few different numbers."""
+    for length in range(1, 5):
+        for numbers in itertools.product((1, 2, 3), repeat=length):
+            for query in range(1, length + 1):
+                yield Input([(START, 0), *(("", v) for v in numbers), (ASK, 0), ("", query)])
 
 
 def values(term: Term) -> list[int | Fraction]:
@@ -132,3 +157,81 @@ def test_a_comparison_of_two_numbers_bounds_what_is_parallel_to_it(holds: bool, 
     there = [v for bit, v in every if bit == holds]
     assert low <= min(there) <= max(there) <= high
     assert (low if (scale > 0) == holds else high) == (min if (scale > 0) == holds else max)(there)
+
+
+@pytest.mark.parametrize("slopes", [(1, 1), (1, -1), (-1, 2), (2, 3)], ids=str)
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("offset", [Fraction(i, 2) for i in range(-15, 16, 3)])
+def test_a_case_bounds_each_of_two_numbers_by_the_other(slopes: tuple[int, int], holds: bool, offset: Fraction) -> None:
+    above = Above(NUMBER * slopes[0] + BEFORE * slopes[1] + offset)
+    ranges = [range(int(low), int(high) + 1) for low, high in map(NORMAL.facts.bounds, (NUMBER, BEFORE))]
+    left = [xy for xy in itertools.product(*ranges) if (slopes[0] * xy[0] + slopes[1] * xy[1] + offset > 0) == holds]
+    facts = _with(NORMAL, as_term(above), holds).facts
+    for value, slope, found in zip((NUMBER, BEFORE), slopes, zip(*left, strict=True), strict=bool(left)):
+        low, high = facts.bounds(value)
+        assert low <= min(found) <= max(found) <= high
+        if abs(slope) == 1:
+            assert (low, high) == (min(found), max(found))
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("scale", [-3, 2])
+@pytest.mark.parametrize("times", [1, -2])
+def test_a_comparison_bounds_what_has_it_as_a_part(holds: bool, scale: int, times: int) -> None:
+    above, more = Above(NUMBER * 2 - BEFORE), NUMBER * BEFORE * times
+    facts = NORMAL.facts.knowing(above, Fraction(int(holds)), Fraction(int(holds)))
+    value = (NUMBER * 2 - BEFORE) * scale + more
+    low, high = facts.bounds(value)
+    there = [v for bit, v in zip(values(as_term(above)), values(value), strict=True) if bit == holds]
+    assert low <= min(there) <= max(there) <= high
+    least, most = NORMAL.facts.bounds(more)
+    assert (low == least + scale * holds) if (scale > 0) == holds else (high == most + scale * holds)
+
+
+@given(
+    WEIGHTS, st.dictionaries(st.integers(-1, MOST + 2), WEIGHTS, max_size=4), st.integers(1, MOST), st.integers(1, MOST)
+)
+def test_a_line_with_exceptions_is_bounded_by_its_values(
+    slope: Fraction, more: dict[int, Fraction], low: int, high: int
+) -> None:
+    low, high = sorted((low, high))
+    (x,) = NUMBER.atoms
+    facts = NORMAL.facts.knowing(x, Fraction(low), Fraction(high))
+    value = sum((as_term(Equal(NUMBER, Fraction(v))) * c for v, c in more.items()), NUMBER * slope)
+    least, most = facts.bounds(value)
+    found = [slope * i + more.get(i, 0) for i in range(low, high + 1)]
+    assert least <= min(found) <= max(found) <= most
+    if slope:
+        assert (least, most) == (min(found), max(found))
+
+
+@pytest.mark.parametrize("offset", [Fraction(i, 12) for i in (-6, 0, 3, 4, 5, 6, 12)])
+def test_the_nearest_match_is_told_where_no_two_are_as_near(offset: Fraction) -> None:
+    """Its position is asked for by the number at k; a position matches if it has the number before k."""
+    target = NUMBER + offset
+    rows = (
+        (NUMBER * NUMBER, as_term(-400)),
+        (NUMBER, BEFORE * 800),
+        (K * K, as_term(-1)),
+        (K, target * 2),
+        (as_term(Equal(K, Fraction(1))), BEFORE * BEFORE * 400 - 200),
+    )
+    told = winners(by_key(rows), NORMAL)
+    assert isinstance(told, Closest) == ((2 * offset).denominator != 1)
+    halves = sum(text.chosen(Best(rows), k)[1:] != [] for text in texts() for k in range(1, len(text.tokens) + 1))
+    if isinstance(told, Closest):
+        assert not halves
+        for text in texts():
+            assert all(text.chosen(told, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
+    else:
+        assert halves
+
+
+@pytest.mark.parametrize(("default", "is_told"), [(-60, False), (-100, True), (-300, True), (-500, False)])
+def test_the_nearest_match_is_told_where_position_1_is_between_matches_and_mismatches(
+    default: int, is_told: bool
+) -> None:
+    target = NUMBER + Fraction(1, 4)
+    first = BEFORE * BEFORE * 400 + default
+    rows = ((NUMBER * NUMBER, as_term(-400)), (NUMBER, BEFORE * 800), (K * K, as_term(-1)), (K, target * 2))
+    assert isinstance(winners(by_key((*rows, (as_term(Equal(K, Fraction(1))), first))), NORMAL), Closest) == is_told

@@ -33,6 +33,7 @@ from verify.programs.terms import (
     Atom,
     Back,
     Best,
+    Closest,
     Count,
     Equal,
     IsWord,
@@ -197,6 +198,7 @@ def deeper(inner: st.SearchStrategy[Atom]) -> st.SearchStrategy[Atom]:
         whole.map(Nearest),
         st.integers(0, 2).map(lambda c: Nearest(as_term(POSITION) - c)),
         st.builds(Pick, matching, st.booleans()),
+        st.builds(Closest, matching, whole.map(lambda target: target + Fraction(1, 4))),
         st.lists(st.tuples(terms, terms), min_size=1, max_size=3).map(lambda rows: Best(tuple(rows))),
     )
     return st.one_of(
@@ -260,7 +262,7 @@ def scores(draw: st.DrawFn) -> Best:
         rows += [(key * key, as_term(-cost)), (key, query * (2 * cost))]
         squares = squares + query * query * cost
     weight = draw(st.sampled_from([0, 0, 1, 2]))
-    target = draw(st.sampled_from([as_term(0), k, ONE, number + 1, k - 2]))
+    target = draw(st.sampled_from([as_term(0), k, ONE, number + 1, k - 2, number + Fraction(1, 4), k - Fraction(3, 2)]))
     rows += [(k * k, as_term(-weight)), (k, target * (2 * weight))]
     default = draw(st.sampled_from([0, 0, -50, -150, -200, -500, 1]))
     whole = draw(st.sampled_from([True, True, True, False]))

@@ -1,0 +1,35 @@
+"""Short forms in which definitions are written."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verify.programs.terms import POSITION, Back, Equal, IsWord, Matching, Named, Pick, Read, Term, as_term
+
+K = as_term(POSITION)
+
+
+def back(value: Term, steps: int) -> Term:
+    """The value so many steps before."""
+    return as_term(Read(value, Back(steps)))
+
+
+def at(value: Term, *pairs: tuple[Term, Term], last: bool = False) -> Term:
+    """The value at the first or last position that matches."""
+    return as_term(Read(value, Pick(Matching(pairs), last)))
+
+
+def let(name: str, value: Term) -> Term:
+    """The value as one atom."""
+    return as_term(Named(name, value))
+
+
+def equal(a: Term, b: Term) -> Term:
+    """Whether two values are the same."""
+    return as_term(Equal(a - b, Fraction(0)))
+
+
+def word(text: str, steps: int = 0) -> Term:
+    """Whether this word stands so many steps before."""
+    found = as_term(IsWord(text))
+    return back(found, steps) if steps else found

@@ -39,6 +39,7 @@ LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEP = "each word is the defined step of Algorithm 1"
+TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
 MACHINE = "behind up to n steps, each word is the machine's"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
@@ -51,6 +52,7 @@ EXAMPLES = f"""examples:
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
   {PROG} recall --model rag             which search it writes, and what it says of the result
+  {PROG} istree --model rag --all-n     each word of its turns and searches is a step of Algorithm 2
   {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
   {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
   {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also --machine bb5, --tape 1221
@@ -185,7 +187,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
     if document["construction"] == "istree":
         longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
-        holds = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+        steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+        holds = TURNS if model == "rag" else steps
     holds = MACHINE if document["construction"] == "turing" else holds
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):

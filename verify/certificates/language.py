@@ -26,7 +26,7 @@ class Place:
     """Positions low … high, where the token is `word`, or a number in `numbers`; behind one of the places `after`.
 
     family: of the numbers. every: positions are low, low + every, … behind: if given, the number is at most its position minus
-    this.
+    this. same: if given, it is the number that stands so many positions before; no certificate uses that, but programs do.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Place:
     behind: int | None = None
     every: int = 1
     family: str = ""
+    same: int = 0
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ sizes        numbers that may depend on n
 text         a term as people read it
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 texts        which inputs end at a place
+pieces       which texts a run can be that is written in pieces
 facts        bounds that hold at some places of all inputs
 matches      which positions match what is asked for, and which of them is picked
 normal       the normal form: every rule is an identity, given such bounds
@@ -22,6 +23,7 @@ extraction   the walk over the blocks: weights in, terms out
 tasks        the definitions of the tasks, in the same language
 shorthand    short forms in which definitions are written
 searches     a step of Algorithm 1, in the same language
+turns        a step of Algorithm 2, in the same language
 machines     a step of a Turing machine, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task

@@ -20,10 +20,9 @@ from verify.programs.extraction import Program, extract
 from verify.programs.forms import unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.tasks import ANSWERS, definition, is_search, is_stepwise
+from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
 from verify.programs.terms import Term
 from verify.programs.text import Teller, Told, told_answer
-from verify.programs.texts import searched
 from verify.programs.witness import first_wrong
 
 Json = dict[str, Any]
@@ -44,8 +43,7 @@ def asked(subject: Subject) -> Json:
 
 def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
-    search = is_search(subject)
-    language = searched(language, subject.n, longer=not subject.lean) if search else language
+    language = inputs(subject, language)
     found = asked(subject)
     found |= {
         "verdict": UNKNOWN,
@@ -60,14 +58,15 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         return {**found, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
-    normal = Normalizer(program.facts.ending(thought)) if search else None
+    normal = Normalizer(program.facts.ending(thought)) if thought and is_stepwise(subject) else None
     told = Told(program, normal)
     found["program"] = [{"where": where, "writes": written} for where, written in told.stages]
     found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
     if is_stepwise(subject):
         return found | steps(subject, model, program, told)
     if subject.construction not in ANSWERS:
-        what = f"no definition of {subject.construction} as {subject.model} is written in the language of programs"
+        as_printed = " with anything as printed" * bool(subject.printed)
+        what = f"no definition of {subject.construction} as {subject.model}{as_printed} is written in the language of programs"
         return {**found, "where": "the task", "what": what}
     found |= compared(subject, model, language, program)
     if found["verdict"] == CERTIFIED or subject.model == "rag" or not isinstance(subject.n, int):

@@ -122,6 +122,11 @@ class Facts:
         whole = frozenset(range(len(self.language.places)))
         return self if self.places == whole and not self.given else Facts(self.language, whole, groups=self.groups)
 
+    @cached_property
+    def copies(self) -> frozenset[str]:
+        """The families of numbers that stand in several places of a text, as it is known."""
+        return frozenset(place.family for place in self.language.places if place.same)
+
     @property
     def start(self) -> str:
         """The word at position 1."""
@@ -329,6 +334,20 @@ class Facts:
         back: words, or numbers of families, that stand there all together.
         """
         return ways.standing(self.language, self.globally.ranges, self.places, back, positions, before)
+
+    def written_first(self, a: Atom) -> Atom:
+        """A token's number as it stands where all texts have it first; any other atom as it is."""
+        number, where = (a.value, a.where) if isinstance(a, Read) else (as_term(a), None)
+        steps = where.steps if isinstance(where, Back) else 0
+        if not self.copies or (where and not steps) or number not in {as_term(NumberOf(f)) for f in self.copies}:
+            return a
+        places = self.language.places
+        while len(same := {places[i].same for i in (self.behind(Back(steps)) if steps else self).places}) == 1:
+            (more,) = same
+            if not more:
+                break
+            steps += more
+        return Read(number, Back(steps)) if steps else a
 
     def is_integer(self, value: Term) -> bool:
         """Whether it is an integer at every position."""

@@ -126,7 +126,9 @@ class Normalizer:
                 inner = self.term(of)
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
-                return self._known(Count(self._matching(where)))
+                matching = self._matching(where)
+                never = any(key.is_constant and query.is_constant and key != query for key, query in matching.pairs)
+                return ZERO if never else self._known(Count(matching))
             case Named(name, of):
                 return named(name, self.term(of))
             case Sum(of):
@@ -137,6 +139,7 @@ class Normalizer:
 
     def _known(self, a: Atom) -> Term:
         """The number that it is, if its bounds leave one."""
+        a = self.facts.written_first(a)
         low, high = self.facts.bounds(as_term(a))
         return as_term(low) if low == high else as_term(a)
 

@@ -14,7 +14,10 @@ from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
 from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.building import Subject
-from verify.programs import machines, searches
+from verify.certificates.language import Language
+from verify.certificates.searches import PROMPT
+from verify.programs import machines, searches, turns
+from verify.programs.pieces import as_due, by_way
 from verify.programs.terms import (
     ONE,
     ZERO,
@@ -34,6 +37,7 @@ from verify.programs.terms import (
     SayNumber,
     as_term,
 )
+from verify.programs.texts import searched
 
 NUMBER = as_term(NumberOf())
 
@@ -65,8 +69,17 @@ ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram
 
 
 def is_search(subject: Subject) -> bool:
-    """Whether it is a model of IsTree of which a step of the search is defined: a Transformer without anything as printed."""
-    return (subject.construction, subject.model, subject.printed) == ("istree", "transformer", ())
+    """Whether it is a model of IsTree of which a step of the search is defined: one without anything as printed."""
+    return subject.construction == "istree" and subject.model in ("transformer", "rag") and not subject.printed
+
+
+def inputs(subject: Subject, language: Language) -> Language:
+    """The inputs that are compared: of a search what a run can say, where the definition tells."""
+    if not is_search(subject):
+        return language
+    if subject.model == "rag":
+        return as_due(by_way(language), PROMPT, lambda place: turns.definition(subject.n, place))
+    return searched(language, subject.n, longer=not subject.lean)
 
 
 def is_stepwise(subject: Subject) -> bool:
@@ -81,8 +94,11 @@ def definition(subject: Subject, place: str) -> Answer | None:
         assert isinstance(task, TaskOfAnySize)
         return machines.definition(task, place)
     if subject.construction == "istree":
-        layout = LAYOUTS[subject.layout]
-        return searches.definition(subject.n, layout, place, by_counts=not subject.lean) if is_search(subject) else None
+        if not is_search(subject):
+            return None
+        if subject.model == "rag":
+            return turns.definition(subject.n, place)
+        return searches.definition(subject.n, LAYOUTS[subject.layout], place, by_counts=not subject.lean)
     if subject.construction not in ANSWERS:
         return None
     asked = subject.query_length or subject.retriever.query_length

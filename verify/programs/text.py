@@ -47,7 +47,9 @@ from verify.programs.terms import (
     term,
 )
 
+Token = NumberOf | IsNumber | IsWord
 LETTERS = "kjihgfedcba"
+SIGNS = "()|\\"  # of regular expressions, and of no other word
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,11 @@ class Teller:
             place = f"{LETTERS[depth]} − {where.steps}"
         elif isinstance(where, At):
             place = self.term(where.target, depth)
-        (monomial, c), *others = value.items
-        if place and not others and c == 1 and len(monomial) == 1:
-            if isinstance(monomial[0], NumberOf | IsNumber | IsWord):
-                return _token(monomial[0], place)
-            if monomial[0] in self.names:
-                return f"{self.names[monomial[0]]}[{place}]"
+        if place and (a := _alone(value)) is not None:
+            if isinstance(a, Token):
+                return _token(a, place)
+            if a in self.names:
+                return f"{self.names[a]}[{place}]"
         head = isinstance(where, Best) and self.heads
         at = "" if head else f"{LETTERS[depth + 1]} = "
         return f"({self.term(value, depth + 1)} at {at}{self.chosen(where, depth)})"
@@ -176,7 +177,7 @@ class Teller:
         """What is said at position k."""
         match answer:
             case Say(word):
-                return word
+                return _quoted(word)
             case Anything():
                 return "anything"
             case SayNumber(number, family):
@@ -190,22 +191,32 @@ def _raised(power: int) -> str:
     return {1: "", 2: "²"}.get(power, f"^{power}")
 
 
-def _token(a: NumberOf | IsNumber | IsWord, at: str) -> str:
+def _token(a: Token, at: str) -> str:
     if isinstance(a, NumberOf):
         return f"{a.family or 'number'}[{at}]"
     return f"[token[{at}] is {_kind(a)}]"
 
 
 def _kind(a: IsNumber | IsWord) -> str:
-    return a.word if isinstance(a, IsWord) else f"a {a.family or 'number'}"
+    return _quoted(a.word) if isinstance(a, IsWord) else f"a {a.family or 'number'}"
+
+
+def _quoted(word: str) -> str:
+    """A word that is part of a search, in quotation marks."""
+    return f"“{word}”" if any(sign in word for sign in SIGNS) else word
+
+
+def _alone(value: Term) -> Atom | None:
+    """The atom that the term is."""
+    if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
+        return value.items[0][0][0]
+    return None
 
 
 def _bit(value: Term) -> Atom | None:
     """The atom that the term is, if it is one that has only two values."""
-    if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
-        (a,) = value.items[0][0]
-        return a if isinstance(a, IsWord | IsNumber | Equal | Above) else None
-    return None
+    a = _alone(value)
+    return a if isinstance(a, IsWord | IsNumber | Equal | Above) else None
 
 
 def told_answer(answer: Answer) -> str:
@@ -260,7 +271,7 @@ class Told:
             written[name] = teller.term(shown) + where
             if i in at and not value.is_constant:
                 self.here.setdefault(whole, name)
-            elif a is not None and not isinstance(a, NumberOf | IsNumber | IsWord | Position) and not _short(a):
+            elif a is not None and not isinstance(a, Token | Position) and not _short(a):
                 self.names.setdefault(a, name)
         return written
 
@@ -288,5 +299,5 @@ def _scored(value: Term, stage: Stage) -> Iterator[Best]:
 def _short(a: Atom) -> bool:
     """Whether it is as short as a name."""
     if isinstance(a, Read):
-        return isinstance(a.where, Back) and a.value.atoms <= {NumberOf()}
+        return isinstance(a.where, Back) and isinstance(_alone(a.value), Token)
     return isinstance(a, Equal) and a.of.atoms == {POSITION}

@@ -1,0 +1,215 @@
+"""Algorithm 2's steps: the texts that they make, the numbers that stand there twice, and programs that are not quite theirs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.istree import rag
+from constructions.istree.graphs import PAPER, Graph
+from constructions.models.search import END_SEARCH
+from verify.certificates.building import Subject, build, families_of, language_of
+from verify.certificates.document import CERTIFIED
+from verify.certificates.hard_inputs import wired_of
+from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language, Place
+from verify.certificates.model import Model, described
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.claims.program_turns import behind
+from verify.explain import main
+from verify.inputs.strategies import every_input
+from verify.programs import turns
+from verify.programs.decisions import first_mismatch
+from verify.programs.document import explained
+from verify.programs.extraction import Program, extract
+from verify.programs.interpreter import Input, Spoken
+from verify.programs.normal import Normalizer
+from verify.programs.pieces import as_due, by_way
+from verify.programs.tasks import inputs
+from verify.programs.terms import (
+    ONE,
+    Answer,
+    Back,
+    Count,
+    If,
+    Matching,
+    NumberOf,
+    Read,
+    Say,
+    SayNumber,
+    as_term,
+)
+
+N = 5
+SUBJECT = Subject("istree", N, model="rag")
+
+
+@cache
+def program() -> tuple[Model, Language, Program]:
+    model, language = build(SUBJECT)
+    texts = inputs(SUBJECT, language)
+    return model, texts, extract(model, texts, naming=True)
+
+
+@cache
+def both() -> tuple[Language, Language]:
+    """The texts, and again with a place for each way."""
+    return language_of(SUBJECT), by_way(language_of(SUBJECT))
+
+
+@cache
+def normal_at(i: int) -> Normalizer:
+    return Normalizer(program()[2].facts.ending(i))
+
+
+def due(place: str) -> Answer | None:
+    return turns.definition(N, place)
+
+
+@st.composite
+def ways(draw: st.DrawFn, language: Language) -> tuple[list[int], list[Spoken]]:
+    """Places of a text, and its tokens; numbers that stand twice are copied, any others drawn."""
+    following = [[i for i, p in enumerate(language.places) if j in p.after] for j in range(len(language.places))]
+    length, choose = draw(st.integers(1, 90)), random.Random(draw(st.integers(0, 2**32)))
+    here, at, tokens = 0, list[int](), list[Spoken]()
+    while True:
+        place = language.places[here]
+        low, high = (language.range(end)[0] for end in place.numbers)
+        number = choose.randint(low, high) if not place.same else tokens[-place.same][1]
+        at.append(here)
+        tokens.append((place.word, 0) if place.word else (place.family, number))
+        if not following[here] or len(at) == length:
+            return at, tokens
+        here = choose.choice(following[here])
+
+
+def stands(language: Language, tokens: list[Spoken]) -> bool:
+    """Whether some way through the places has these tokens."""
+    here = frozenset[int]()
+    return all(here := behind(language, here, tokens, k) for k in range(1, len(tokens) + 1))
+
+
+def test_each_piece_is_defined() -> None:
+    texts = by_way(language_of(SUBJECT))
+    pieces = {place.name.rpartition(", ")[0] for place in texts.places} - {""}
+    heads = {piece for piece in pieces if piece.startswith("a turn - behind") and "FAILED" not in piece}
+    dead_ends = {piece for piece in pieces if piece.startswith("the father") and piece.endswith(": FAILED")}
+    assert (len(heads), len(dead_ends)) == (2, 2)
+    assert pieces == {*turns.PIECES, *turns.RESULTS, *heads, *dead_ends}
+    undefined = [place for place in texts.places if due(place.name) is None]
+    assert {place.word for place in undefined} == {"", PAPER.joint, "FAILED", END_SEARCH}
+    assert {place.name for place in undefined if not place.word} == {"first endpoint"}
+
+
+@given(st.data())
+def test_a_place_for_each_way_leaves_the_texts_as_they_are(data: st.DataObject) -> None:
+    one, other = data.draw(st.permutations(both()))
+    _, tokens = data.draw(ways(one))
+    assert stands(other, tokens)
+
+
+@given(st.data())
+def test_a_term_at_its_place_is_what_it_is_everywhere(data: st.DataObject) -> None:
+    """On texts with numbers that stand twice, whatever else they say."""
+    _, texts, found = program()
+    at, tokens = data.draw(ways(texts))
+    given_text, k = Input(tokens, frozenset([rag.VERTEX])), len(at)
+    positions = texts.positions(texts.places[at[-1]])
+    assert positions.low <= k <= positions.high
+    for stage in found.stages:
+        for value in stage.registers.values():
+            assert given_text.value(normal_at(at[-1]).term(value), k) == given_text.value(value, k)
+
+
+def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
+    """Each with another word in one case, or with both cases changed over."""
+    match answer:
+        case If(bit, then, otherwise):
+            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
+            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
+            yield If(bit, otherwise, then)
+        case SayNumber(number, family):
+            yield SayNumber(number + 1, family)
+        case Say(word):
+            yield Say(PAPER.no if word != PAPER.no else PAPER.yes)
+
+
+def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
+    model, texts, found = program()
+    refused = 0
+    for i, place in enumerate(texts.places):
+        if (right := due(place.name)) is None:
+            continue
+        normal = normal_at(i)
+        here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
+        assert first_mismatch(model, here, right, normal) is None
+        for wrong in with_one_wrong_word(right):
+            assert first_mismatch(model, here, wrong, normal) is not None, place.name
+            refused += 1
+    assert refused > len(texts.places)
+
+
+def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
+    n, draw = 4, random.Random("istree rag")
+    subject = Subject("istree", n, model="rag")
+    wired, language = wired_of(subject), language_of(subject)
+    graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
+    every = [(place, change) for place in places(wired.model) for change in CHANGES]
+    kept, drawn = 0, draw.sample(every, 3)
+    for place, change in drawn:
+        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        if explained(subject, weights, language)["verdict"] == CERTIFIED:
+            kept += 1
+            ideal = IdealModel(changed)
+            assert not any(wrong_words(ideal, wired.vocabulary, graph) for graph in graphs), (place, change)
+    assert kept < len(drawn)
+
+
+def wrong_words(ideal: IdealModel, vocabulary: tuple[str, ...], graph: Graph) -> list[str]:
+    """What it says in Algorithm 2's text and should not; what stands behind a search is its result, and nobody's word."""
+    prompt, words = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)], rag.expected_sequence(graph)
+    text = [*prompt, *words]
+    _, following = ideal.run([vocabulary.index(word) for word in text[:-1]])
+    own = [k for k in range(len(prompt), len(text)) if text[k - 1] != END_SEARCH]
+    return [vocabulary[following[k - 1]] for k in own if vocabulary[following[k - 1]] != text[k]]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["istree", "--model", "rag", "--n", "6"]) == 0
+    said = capsys.readouterr().out
+    assert "vertex[k − 9]" in said
+    assert "at a record: a vertex, 1, k: NO" in said
+    assert "whatever a search finds, each word is the defined step of Algorithm 2, for every input" in said
+    assert main(["istree", "--model", "rag", "--n", "6", "--printed", "edge-group"]) == 3
+    assert "no definition of istree as rag with anything as printed" in capsys.readouterr().out
+
+
+def test_a_number_is_a_copy_only_if_all_texts_have_it_so() -> None:
+    start, two = Place("s", 1, 1, (), "s"), (1, 2)
+    one, other = (Place(name, 2, 2, (0,), numbers=two, family="v") for name in ("one, 1", "other, 1"))
+    texts = Language((start, one, other, Place("both, 1", 3, 3, (1, 2), numbers=two, family="v")), frozenset(), (4, 4))
+    number = as_term(NumberOf("v"))
+    again, no_copy = SayNumber(number, "v"), SayNumber(number + 1, "v")
+
+    def same(at_one: Answer | None, at_other: Answer | None) -> Place:
+        return as_due(texts, 1, {"one, 1": at_one, "other, 1": at_other}.get).places[3]
+
+    assert same(again, again).same == 1
+    back = SayNumber(as_term(Read(number, Back(1))), "v")
+    assert same(back, back).same == 2
+    for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy)):
+        assert same(at_one, at_other) == texts.places[3]
+    assert same(SayNumber(ONE, "v"), SayNumber(ONE, "v")).numbers == (1, 1)
+
+
+def test_nothing_is_counted_where_nothing_can_be() -> None:
+    normal = Normalizer(program()[2].facts)
+    never, always = (as_term(Count(Matching(((as_term(c), ONE),)))) for c in (0, 1))
+    assert normal.term(never).is_constant
+    assert Input([("<s>", 0), ("~", 0)]).value(normal.term(always), 2) == 1

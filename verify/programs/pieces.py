@@ -1,0 +1,87 @@
+"""Texts that are written in pieces: a place for each piece that one stands behind, and numbers that stand in several places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from verify.certificates.language import Language, Place
+from verify.programs.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
+
+
+def by_way(language: Language) -> Language:
+    """The same texts, with a piece of their own for each piece that a piece may stand behind.
+
+    A place of a piece is called `PIECE, NUMBER`, and then `PIECE behind OTHER, NUMBER` where it may stand behind several.
+    """
+    places = language.places
+    pieces = [place.name.rpartition(", ")[0] or place.name for place in places]
+    ways: list[set[str]] = [set() for _ in places]
+    while True:
+        found = [
+            set[str]().union(*(ways[j] if pieces[j] == pieces[i] else {pieces[j]} for j in place.after))
+            for i, place in enumerate(places)
+        ]
+        if found == ways:
+            break
+        ways = found
+    kept = [
+        sorted(way) if ", " in place.name and len(way) > 1 else [""] for way, place in zip(ways, places, strict=True)
+    ]
+    number = {key: new for new, key in enumerate((i, way) for i, every in enumerate(kept) for way in every)}
+
+    def copy(i: int, way: str) -> Place:
+        place, (piece, _, item) = places[i], places[i].name.rpartition(", ")
+        after = [j for j in place.after if not way or pieces[j] in (pieces[i], way)]
+        behind = (number[j, w] for j in after for w in kept[j] if not way or pieces[j] != pieces[i] or w == way)
+        return replace(place, name=f"{piece} behind {way}, {item}" if way else place.name, after=tuple(behind))
+
+    return _reached(replace(language, places=tuple(copy(*key) for key in number)))
+
+
+def _reached(language: Language) -> Language:
+    """With positions that are one more than those of the places before; where these are polynomials, they stay as they are."""
+    places, before = language.places, tuple[Place, ...]()
+    while places != before:
+        before = places
+
+        def bounded(place: Place, others: tuple[Place, ...] = before) -> Place:
+            low, high = ([getattr(others[j], end) for j in place.after] for end in ("low", "high"))
+            if low and all(isinstance(end, int) for end in (place.low, *low)):
+                place = replace(place, low=max(place.low, min(low) + 1))
+            if high and all(isinstance(end, int) for end in (place.high, *high)):
+                place = replace(place, high=min(place.high, max(high) + 1))
+            return place
+
+        places = tuple(map(bounded, before))
+    return replace(language, places=places)
+
+
+def as_due(language: Language, prompt: int, due: Callable[[str], Answer | None]) -> Language:
+    """Those whose numbers are what was due before them, where that is one number for all of them, or one that stood before.
+
+    So what holds behind all of these holds in a run of which each word is due: by induction it is one of them.
+    prompt: how many places are of the prompt, of which nothing is due. due: at a place.
+    """
+
+    def copied(place: Place) -> Place:
+        said = {due(language.places[j].name) for j in place.after}
+        if place.word or len(said) != 1 or not isinstance(answer := said.pop(), SayNumber):
+            return place
+        if answer.number.is_constant:
+            return replace(place, numbers=(int(answer.number.constant),) * 2)
+        steps = _copied(answer, place.family)
+        return place if steps is None else replace(place, same=steps + 1)
+
+    return replace(language, places=(*language.places[:prompt], *map(copied, language.places[prompt:])))
+
+
+def _copied(answer: SayNumber, family: str) -> int | None:
+    """How many steps back the number stands that is said; None if it is none of this family that stands there."""
+    number = as_term(NumberOf(family))
+    if answer.number == number:
+        return 0
+    (a, *_) = answer.number.atoms
+    if answer.number == as_term(a) and isinstance(a, Read) and isinstance(a.where, Back) and a.value == number:
+        return a.where.steps
+    return None

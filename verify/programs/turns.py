@@ -1,0 +1,137 @@
+"""One step of Algorithm 2 as a program: what should be said in a text of turns and searches. Written by a person, as the tasks are.
+
+A turn `u - v` comes down from u to v, which is new; a turn `u ^ v` comes back from u. Then the father f of v is searched for, and
+its first neighbour w if v is new, else the next one behind u; while w is f, the next one behind f. A record of w is searched for:
+FAILED, and `v - w` begins; else an edge closes a cycle, NO. Where there is no neighbour, `v ^ f` begins. The first turn is `1 - 1`,
+and at `1 ^ 1`, the root's way back to itself, the walk is over: YES if n vertices are recorded.
+
+The texts are pieces, one behind the other: a turn's head, a search, its result. Each is told with what stands before it, as far
+back as one of its vertices does. A vertex that is said again is the one that stands there last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TypeAlias
+
+from constructions.istree.graphs import PAPER
+from constructions.istree.rag import RECORD, RETURN, VERTEX
+from constructions.istree.searches import Ref, Search, searches
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.programs.shorthand import back, equal, word
+from verify.programs.terms import (
+    ONE,
+    Answer,
+    Count,
+    If,
+    Matching,
+    NumberOf,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
+
+
+class Vertex(Enum):
+    """A vertex of a turn."""
+
+    FROM = "u"
+    AT = "v"
+    FATHER = "f"
+    FOUND = "w"
+
+
+U, V, F, W = Vertex
+Items: TypeAlias = "tuple[str | Vertex, ...]"
+
+
+def _search(search: Search, about: Vertex, come_from: Vertex = U) -> Items:
+    vertices = {Ref.VERTEX: about, Ref.FROM: come_from}
+    script = (item if isinstance(item, str) else vertices[item] for item in search.script)
+    return START_SEARCH, *script, END_SEARCH
+
+
+WRITTEN = searches(frozenset())
+FATHER, FIRST, NEXT, NEXT_BEHIND_FATHER, KNOWN = (
+    _search(WRITTEN.father, V),
+    _search(WRITTEN.first, V),
+    _search(WRITTEN.next, V),
+    _search(WRITTEN.next, V, come_from=W),
+    _search(WRITTEN.record, W),
+)
+NEW, AGAIN = (U, RECORD, V), (U, RETURN, V)
+TO_FIRST, TO_NEXT = (F, *FIRST, W), (F, *NEXT, W)  # F: the father found, or the neighbour that he is
+NO_FIRST, NO_NEXT = (F, *FIRST, FAILED), (F, *NEXT, FAILED)
+END_OF_EITHER = FIRST[-3:]  # of both searches for a neighbour: v, a word and <EndSearch>
+
+# What stands before a piece, and the piece; called as in verify/certificates/searches.py, and after the piece before it.
+PIECES: Mapping[str, tuple[Items, Items]] = {
+    "a turn - behind a record: FAILED": ((*END_OF_EITHER, W, *KNOWN, FAILED), (V, RECORD, W)),
+    "a turn ^ behind the first neighbour: FAILED": (NO_FIRST, (V, RETURN, F)),
+    "a turn ^ behind the next neighbour: FAILED": (NO_NEXT, (V, RETURN, F)),
+    "the father in a turn -": (NEW, FATHER),
+    "the father in a turn ^": (AGAIN, FATHER),
+    "the first neighbour": ((*NEW, *FATHER, F), FIRST),
+    "the next neighbour behind the father in a turn ^: a vertex": ((*AGAIN, *FATHER, F), NEXT),
+    "the next neighbour behind the first neighbour: a vertex": (TO_FIRST, NEXT_BEHIND_FATHER),
+    "the next neighbour behind the next neighbour: a vertex": (TO_NEXT, NEXT_BEHIND_FATHER),
+    "a record behind the first neighbour: a vertex": (TO_FIRST, KNOWN),
+    "a record behind the next neighbour: a vertex": (TO_NEXT, KNOWN),
+}
+# What stands up to a result, and what comes next.
+RESULTS: Mapping[str, tuple[Items, str | Vertex]] = {
+    "the father in a turn -: a vertex": ((), START_SEARCH),
+    "the father in a turn ^: a vertex": ((), START_SEARCH),
+    "the first neighbour: a vertex": ((), START_SEARCH),
+    "the next neighbour: a vertex": ((), START_SEARCH),
+    "the first neighbour: FAILED": (NO_FIRST, V),
+    "the next neighbour: FAILED": (NO_NEXT, V),
+    "a record: FAILED": ((*END_OF_EITHER, W, *KNOWN, FAILED), V),
+    "a record: a vertex": ((), PAPER.no),
+}
+
+
+def definition(n: int, place: str) -> Answer | None:
+    """What should be said at this place of a text; None within the prompt, and where a search is carried out.
+
+    A place is called after its piece and its number there, `pieces.by_way` has it.
+    """
+    root = SayNumber(ONE, VERTEX)
+    if place in (PAPER.start, "second endpoint"):  # if the prompt ends there
+        return root
+    piece, _, number = place.rpartition(", ")
+    said = int(number) if piece else 0
+    if piece in RESULTS:
+        return _said(*RESULTS[piece])
+    if piece.startswith("a turn") and said == 3:
+        return _behind_head(n, again=piece.startswith(f"a turn {RETURN}"))
+    if piece in (f"a turn {RECORD} behind {PAPER.start}", f"a turn {RECORD} behind second endpoint"):
+        return Say(RECORD) if said == 1 else root
+    if piece not in PIECES:
+        return None
+    before, own = PIECES[piece]
+    if said == 1 and before in (TO_FIRST, TO_NEXT):
+        search_on = _said((), NEXT_BEHIND_FATHER[1])
+        return If(equal(_number((*before, own[0]), W), _number((*before, own[0]), F)), search_on, _said((), KNOWN[1]))
+    return _said((*before, *own[:said]), own[said]) if said < len(own) else None
+
+
+def _behind_head(n: int, *, again: bool) -> Answer:
+    """At a turn's second vertex: the first search, but at the end of the walk."""
+    if not again:
+        return Say(START_SEARCH)
+    records = as_term(Count(Matching(((word(RECORD), ONE),))))
+    verdict = If(equal(records, as_term(n)), Say(PAPER.yes), Say(PAPER.no))
+    return If(equal(_number(AGAIN, U), _number(AGAIN, V)), verdict, Say(START_SEARCH))
+
+
+def _said(text: Items, item: str | Vertex) -> Answer:
+    """The word, or the vertex as it stands in the text last."""
+    return Say(item) if isinstance(item, str) else SayNumber(_number(text, item), VERTEX)
+
+
+def _number(text: Items, vertex: Vertex) -> Term:
+    number, steps = as_term(NumberOf(VERTEX)), text[::-1].index(vertex)
+    return back(number, steps) if steps else number

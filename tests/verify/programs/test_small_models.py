@@ -1,0 +1,146 @@
+"""Random small models: what their weights are read as, on every text of their language, against exact runs."""
+
+from __future__ import annotations
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from constructions.layers import AttentionHead, Block
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, fixed_point
+from tests.verify.certificates.small import Registers, Unit, Weights, texts
+from verify.certificates.domains import Undecided
+from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language, Place
+from verify.certificates.model import Listed, described
+from verify.programs.extraction import extract
+from verify.programs.interpreter import Input
+from verify.programs.normal import Normalizer
+from verify.programs.output import answer_of
+from verify.programs.terms import ZERO
+
+OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
+SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}
+WORDS: dict[str, Weights] = {
+    **{str(v): {"v": v, "v²": v * v, "n": 1} for v in (1, 2)},
+    **{word: {word: 1} for word in ("<s>", "x", "?")},
+}
+ARITHMETIC = Arithmetic(fixed_point(41))
+FREE = ("a", "b", "c", "d", "e", "f")  # what may be written
+BITS = ("n", "<s>", "x", "?", "first")
+
+
+def languages() -> st.SearchStrategy[Language]:
+    """<s>, numbers and x in some order, and ? behind them or not."""
+
+    def language(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> Language:
+        start = Place("<s>", 1, 1, (), "<s>")
+        number = Place("number", 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 2))
+        mark = Place("x", 2 + (0 not in begin), longest, begin, "x")
+        places = (start, number, mark, *([Place("?", 3, longest + 1, (1, 2), "?")] if asked else []))
+        return Language(places, frozenset(place.name for place in places), (4, 4))
+
+    return st.builds(language, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(4, 5), st.booleans(), st.booleans())
+
+
+def _form(draw: st.DrawFn, names: tuple[str, ...], most: int = 2) -> Weights:
+    found = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from([1, 1, 1, -1, 2])), max_size=most))
+    return {name: float(w) for name, w in found}
+
+
+@st.composite
+def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHead:
+    """By position, by equal registers with a preference, by a bit, or by anything."""
+    kind, value = draw(st.sampled_from(["position", "key", "key", "key", "bit", "any"])), _form(draw, readable)
+    if kind == "position":
+        c, offset = draw(st.sampled_from([1, 2])), draw(st.integers(-3, 1))
+        asked = draw(st.sampled_from(["k", "v", "a", "b"]))
+        target = {asked: 2.0 * c, "one": 2.0 * c * offset}
+        return OF.head([(target, {"k": 1.0}), ({"one": -float(c)}, {"k²": 1.0})], value, into)
+    if kind == "key":
+        scores: list[tuple[Weights, Weights]] = []
+        weight = float(draw(st.sampled_from([2, 64, 64, 64])))
+        for x, y in draw(st.lists(st.tuples(st.sampled_from("vab"), st.sampled_from("vabk")), min_size=1, max_size=2)):
+            scores += [({y: 2 * weight}, {x: 1.0}), ({"one": -weight}, {SQUARES[x]: 1.0})]
+            if draw(st.booleans()):  # what position 1 would score with an equal key, and a little less or more
+                scores.append(({SQUARES[y]: weight}, {"first": 1.0}))
+        wish = draw(st.sampled_from([0, 1, 8, -1]))
+        if wish:
+            scores += [({"one": 2.0 * draw(st.sampled_from([0, wish * 8]))}, {"k": 1.0}), ({"one": -1.0}, {"k²": 1.0})]
+        scores.append(
+            ({"one": float(draw(st.sampled_from([0, 1, -1, -4, -9, -16, -25, -32, -49, -64, 32])))}, {"first": 1.0})
+        )
+        return OF.head(scores, value, into)
+    if kind == "bit":
+        bit, first = draw(st.sampled_from(BITS)), draw(st.sampled_from([0, 1, -1, 2]))
+        return OF.head([({"one": 2.0}, {bit: 1.0}), ({"one": float(first)}, {"first": 1.0})], value, into)
+    rows = [(_form(draw, readable), _form(draw, readable)) for _ in range(draw(st.integers(1, 2)))]
+    return OF.head(rows, value, into)
+
+
+@st.composite
+def blocks(draw: st.DrawFn, readable: tuple[str, ...], free: tuple[str, ...]) -> tuple[Block, tuple[str, ...]]:
+    """A block that writes some registers, and those that may be read behind it."""
+    written, names = list(free[:2]), tuple(dict.fromkeys((*readable, "one")))
+    found = [draw(heads(names, into)) for into in written[: draw(st.integers(1, 2))]]
+    units: list[Unit] = []
+    for _ in range(draw(st.integers(0, 2))):
+        gate, up = _form(draw, (*names, *written)), _form(draw, (*names, *written))
+        bias = float(draw(st.integers(-3, 2)))
+        units.append((gate, bias, up, float(draw(st.integers(-1, 1))), {draw(st.sampled_from(written)): 1.0}))
+    for name in written:
+        if name in SQUARES and draw(st.booleans()):
+            units += [({name: 1.0}, 0.0, {name: 1.0}, 0.0, {SQUARES[name]: 1.0})]
+            units += [({name: -1.0}, 0.0, {name: -1.0}, 0.0, {SQUARES[name]: 1.0})]
+    return OF.block(*units, heads=found), (*names, *written, *(SQUARES[n] for n in written if n in SQUARES))
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Wired:
+    """Positions, squares and constants in a first block, and one or two more."""
+    once: list[Unit] = [
+        ({}, 1.0, {}, 1.0, {"one": 1.0}),
+        ({"<s>": 1.0}, 0.0, {}, 1.0, {"first": 1.0}),
+        ({"k": 1.0}, 0.0, {"k": 1.0}, 0.0, {"k²": 1.0}),
+    ]
+    found, readable, free = [OF.block(*once)], ("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²"), FREE
+    for _ in range(draw(st.integers(1, 3))):
+        block, readable = draw(blocks(readable, free))
+        found.append(block)
+        free = free[2:]
+    return OF.model(WORDS, {"k": 1.0}, found, ARITHMETIC)
+
+
+@given(models(), languages(), st.booleans())
+@settings(max_examples=25)
+def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, naming: bool) -> None:
+    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 2, 2)])
+    try:
+        program = extract(weights, language, naming=naming)
+    except Undecided:
+        event("undecided")
+        return
+    ideal, places = IdealModel(wired.model), {place.name: i for i, place in enumerate(language.places)}
+    at = {name: Normalizer(program.facts.at(frozenset([i]))) for name, i in places.items()}
+    last = program.stages[-1].registers
+    here = {name: {i: normal.term(value) for i, value in last.items()} for name, normal in at.items()}
+    says = {}
+    for name, normal in at.items():
+        try:
+            says[name] = answer_of(weights, here[name], normal)
+        except Undecided:
+            event(f"no answer at {name}")
+    for text in texts(wired, language):
+        tokens = [token for token, _ in text]
+        history, following = ideal.run(tokens)
+        words = [wired.vocabulary[token] for token in tokens]
+        run = Input([("", int(word)) if word.isdigit() else (word, 0) for word in words])
+        for k, (_, place) in enumerate(text, start=1):
+            for layer, stage in enumerate(program.stages):
+                for i, name in enumerate(OF):
+                    told, exact = stage.registers.get(i, ZERO), history[k - 1][layer][i]
+                    assert run.value(told, k) == exact, (words, k, stage.where, name, told.order)
+            for i, name in enumerate(OF):
+                assert run.value(here[place].get(i, ZERO), k) == history[k - 1][-1][i], (words, k, place, name)
+            if place in says:
+                assert run.said(says[place], k) == wired.vocabulary[following[k - 1]], (words, k, place)

@@ -40,7 +40,8 @@ CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEP = "each word is the defined step of Algorithm 1"
 TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
-MACHINE = "behind up to n steps, each word is the machine's"
+MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
+MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -55,7 +56,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --model rag --all-n     each word of its turns and searches is a step of Algorithm 2
   {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
   {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
-  {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also --machine bb5, --tape 1221
+  {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also rag, --machine bb5, --tape 1221
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
@@ -120,7 +121,7 @@ def _command(argv: Sequence[str]) -> int:
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
     if not is_covered(args.what, args.model) or args.model == "cot":
-        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid"
+        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid or rag"
         raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {covered}")
     known = [finding.id for finding in findings_of(args.what, args.model)]
     printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
@@ -189,7 +190,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
         steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
         holds = TURNS if model == "rag" else steps
-    holds = MACHINE if document["construction"] == "turing" else holds
+    holds = MACHINE.get(model, holds) if document["construction"] == "turing" else holds
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -122,7 +122,7 @@ def families_of(subject: Subject, wired: int) -> list[Listed]:
             return [Listed(f.name, f.low, f.high, len(f)) for f in configurations.families(task)]
         of = tapes.FAMILIES[subject.model]
         pairs = zip(of(task), of(task, _cells(task, wired)), strict=True)
-        return [Listed(f.name, f.low, f.high, len(g), g.low) for f, g in pairs]
+        return [Listed(f.name, f.low, f.high, g.high - g.low + 1, g.low) for f, g in pairs]
     if subject.construction == "istree" and subject.model in searches.FAMILIES:
         families_for = searches.FAMILIES[subject.model]
         both = zip(families_for(subject.n), families_for(wired), strict=True)

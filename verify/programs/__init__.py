@@ -11,6 +11,7 @@ interpreter  what a term is on one input, by the plain meaning of each word; no 
 texts        which inputs end at a place
 pieces       which texts a run can be that is written in pieces
 facts        bounds that hold at some places of all inputs
+cases        what is known of a term all together, where its products one by one say less
 matches      which positions match what is asked for, and which of them is picked
 normal       the normal form: every rule is an identity, given such bounds
 products     products of atoms, by what is known of their factors

@@ -8,11 +8,12 @@ from fractions import Fraction
 
 from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
+from verify.programs.forms import expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.sizes import ceiling, floor, fraction
-from verify.programs.terms import Above, Answer, Anything, Atom, Count, Equal, If, Next, Read, Term, as_term
+from verify.programs.terms import Above, Answer, Anything, Atom, Count, Equal, If, Next, Read, SayNumber, Term, as_term
 from verify.programs.text import Teller
 
 Case = tuple[Term, bool]  # a bit, and whether it is 1
@@ -69,7 +70,12 @@ def first_mismatch(
         found = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
-    return None if found == due else Mismatch(cases, due, found)
+    return None if found == due or _spelled(found, normal) == _spelled(due, normal) else Mismatch(cases, due, found)
+
+
+def _spelled(answer: Answer, normal: Normalizer) -> Answer:
+    """A number without names."""
+    return SayNumber(normal.term(expanded(answer.number)), answer.family) if isinstance(answer, SayNumber) else answer
 
 
 def _contradicts(normal: Normalizer) -> bool:

@@ -10,12 +10,12 @@ from functools import cached_property
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
 from verify.programs import ways
+from verify.programs.cases import by_token, settled
 from verify.programs.forms import at_first
 from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.terms import (
     POSITION,
-    ZERO,
     Above,
     At,
     Atom,
@@ -43,7 +43,6 @@ from verify.programs.texts import ending
 
 Interval = tuple[Fraction, Fraction]
 MOST_STEPS = 64  # that are followed one by one
-BIT = Fraction(0), Fraction(1)
 Standing = tuple[dict[int, Atom], tuple[int, int]]  # tokens so many steps back, and bounds of k
 
 
@@ -162,6 +161,10 @@ class Facts:
             rest = self._plain(value + (other - as_term(POSITION)) * slope)
             ends = sorted((slope * nearest, slope * farthest))
             low, high = max(low, rest[0] + ends[0]), min(high, rest[1] + ends[1])
+        for cases in by_token(value, self) if low < high else ():
+            there = (replace(self, given={**self.given, **case}, known={}, around=self.globally) for case in cases)
+            lows, highs = zip(*(facts._plain(value) for facts in there), strict=True)
+            low, high = max(low, min(lows)), min(high, max(highs))
         for a, (least, most) in self.given.items():
             if isinstance(a, Above) and least == most and (scale := _share(value, a.of)):
                 rest = self._plain(value - a.of * scale)
@@ -183,7 +186,7 @@ class Facts:
                 yield as_term(a), int(matches_before(self, a.where)), self.positions[1] - 1
 
     def _plain(self, value: Term) -> Interval:
-        value = self._fixed(value)
+        value = settled(value, self)
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
@@ -202,33 +205,6 @@ class Facts:
                 ends = (max(ends[0], Fraction(0)), ends[1]) if c > 0 else (ends[0], min(ends[1], Fraction(0)))
             low, high = low + ends[0], high + ends[1]
         return low, high
-
-    def _fixed(self, value: Term) -> Term:
-        """With numbers in place of atoms that have one value here: what is then alike is one product.
-
-        And with x or 1 − x in place of a comparison of an integer x that is 0 or 1 here.
-        """
-        if len(value.items) < 2:
-            return value
-        here: dict[Atom, Term] = {}
-        for a in value.atoms:
-            low, high = self._atom(a)
-            if low == high:
-                here[a] = as_term(low)
-            elif (
-                isinstance(a, Equal)
-                and a.of.atoms <= value.atoms
-                and self.bounds(a.of) == BIT
-                and self.is_integer(a.of)
-            ):
-                here[a] = a.of if a.value else a.of * -1 + 1
-        total = ZERO if here else value
-        for monomial, c in value.items if here else ():
-            product = as_term(c)
-            for a in monomial:
-                product = product * here.get(a, as_term(a))
-            total = total + product
-        return total
 
     def _line(self, x: Atom, slope: Fraction, more: Sequence[tuple[Equal, Fraction]]) -> Interval:
         """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""

@@ -93,7 +93,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
             n: Any = symbol(low, high)
             symbolic = replace(subject, n=n)
             try:
-                document = explained(symbolic, *_sized(symbolic, model, (low, high)))
+                document = explained(symbolic, *_sized(symbolic, model))
             except TypeError as error:  # it is asked for what is another number at each n
                 document = {"verdict": UNKNOWN, "where": "the weights", "what": str(error)}
             last = n.sizes.high
@@ -107,11 +107,11 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
         low = last + 1
 
 
-def _sized(subject: Subject, model: Model, ends: tuple[int, int]) -> tuple[Model, Language]:
-    """The model and its inputs, where n is the subject's symbol."""
+def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
+    """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
     found = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
-    language = language_of(subject) if subject.construction in RETRIEVERS else texts(subject, *ends)
+    language = language_of(subject) if subject.construction in RETRIEVERS else texts(subject, n.sizes.low, n.sizes.high)
 
     def bound(value: Bound) -> Any:
         return fraction(Size(value, n.sizes)) if isinstance(value, Polynomial) else value

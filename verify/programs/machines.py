@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, RIGHT, Rule
+from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.programs.terms import (
     ONE,
@@ -40,13 +43,19 @@ RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step
 
 
-def definition(task: TaskOfAnySize, place: str) -> Answer:
-    """What should be said at this place of a text of `verify.certificates.tapes`, behind a word of the prompt or of a step."""
-    kind, *which = place.split(", ")
-    if kind == "a step":
-        return Step(task).says(int(which[0]))
+def definition(task: TaskOfAnySize, model: str, place: str) -> Answer | None:
+    """What should be said at this place of a text of `verify.certificates.tapes`; None where a search is carried out."""
+    name, *which = place.split(", ")
+    if model == "hybrid":
+        step = Step(task)
+    else:
+        step = SearchedStep(task)
+        if name.endswith("copy"):
+            return step.copies(int(which[0]))
+    if name == "a step":
+        return step.says(int(which[0]) - step.searched)
     in_last = {f"the last {word}": said for word, said in ((STATE, WORDS - 1), (TO_LEFT, WORDS), (TO_RIGHT, WORDS))}
-    return Step(task).says(in_last.get(kind, 0))
+    return step.says(in_last[name]) if name in in_last else step.begins
 
 
 def _back(a: Atom, steps: int) -> Term:
@@ -58,6 +67,7 @@ class Step:
     """What the machine says. A record of a cell stands at each direction, and at each symbol of the word."""
 
     task: TaskOfAnySize
+    searched: ClassVar[int] = 0  # words of a step in front of the five
 
     @property
     def head(self) -> Term:
@@ -84,34 +94,91 @@ class Step:
         arrows = as_term(RIGHTWARD) + as_term(LEFTWARD)
         return _let("left", in_word * as_term(NumberOf(SYMBOL)) + arrows * _back(NumberOf(SYMBOL), 3))
 
-    @property
-    def read(self) -> Term:
-        """The symbol under the head, before the step that is being written."""
+    def read(self, written: int) -> Term:
+        """The symbol under the head, before the step of which so many words are written."""
         here = Matching(((self.place, self.head + self.from_one),))
         return as_term(Read(self.left, Pick(here, last=True)))
 
-    def rule(self, behind: int, say: Callable[[Rule], Answer]) -> Answer:
-        """What the rule says that applies, so many words behind a step."""
-        machine, state = self.task.machine, _back(NumberOf(STATE), behind + 1)
+    def rule(self, written: int, say: Callable[[Rule], Answer]) -> Answer:
+        """What the rule says that applies."""
+        machine, state = self.task.machine, _back(NumberOf(STATE), self.searched + written + 1)
+        read = self.read(written)
         by_state = [
-            _by_cases(self.read, [say(machine.rule(letter, symbol)) for symbol in range(machine.symbols)])
+            _by_cases(read, [say(machine.rule(letter, symbol)) for symbol in range(machine.symbols)])
             for letter in machine.states
         ]
         return _by_cases(state, by_state)
 
-    def says(self, written: int) -> Answer:
-        """Behind so many words of a step: the next one. Behind all of them, or in the prompt, another step begins."""
-        to_head = SayNumber(self.head, CELL)
+    @property
+    def begins(self) -> Answer:
+        """The first word of a step."""
+        return self.to_head
+
+    @property
+    def to_head(self) -> Answer:
+        """The cell of the head."""
+        return SayNumber(self.head, CELL)
+
+    @property
+    def again(self) -> Answer:
+        """The cell for the second time."""
+        return self.to_head
+
+    def says(self, written: int) -> Answer | None:
+        """Behind so many of the five words of a step: the next one. Behind all of them another step begins."""
         if written == 1:
             return self.rule(written, lambda rule: SayNumber(as_term(rule.write), SYMBOL))
+        if written == 2:
+            return self.again
         if written == 3:
             return self.rule(written, lambda rule: SayNumber(as_term(LETTERS.index(rule.state)), STATE))
         if written == 4:
             return self.rule(written, lambda rule: Say(TO_RIGHT if rule.move == RIGHT else TO_LEFT))
-        if written != WORDS:
-            return to_head
         no_row = as_term(Above(_back(NumberOf(STATE), 1) - (len(self.task.machine.rows) - 1)))
-        return If(no_row, Say(HALT), to_head)
+        return If(no_row, Say(HALT), self.begins)
+
+
+class SearchedStep(Step):
+    """Of a machine that finds what it reads by a search: eight words in front of the five, the last of them what was found."""
+
+    searched = 8
+
+    @property
+    def begins(self) -> Answer:
+        return Say(START_SEARCH)
+
+    def read(self, written: int) -> Term:
+        """What was found; FAILED is no symbol, so 0."""
+        return _back(NumberOf(SYMBOL), written)
+
+    @property
+    def again(self) -> Answer:
+        return SayNumber(_back(NumberOf(CELL), 1), CELL)
+
+    def says(self, written: int) -> Answer | None:
+        if written > 0:
+            return super().says(written)
+        search = tape_search(frozenset())
+        first = (
+            Say(search.before),
+            self.to_head,
+            Say(search.between),
+            self.to_head,
+            Say(search.behind),
+            Say(END_SEARCH),
+        )
+        return (*first, None, self.to_head)[self.searched + written - 1]
+
+    @property
+    def to_place(self) -> Answer:
+        """The place to copy: the first, or the one behind the cell that was copied."""
+        return SayNumber(_back(NumberOf(CELL), 1) + _back(IsNumber(CELL), 1), PLACE)
+
+    def copies(self, written: int) -> Answer | None:
+        """Behind so many words of a copy of one cell of the word; the last copy ends with FAILED, and a step begins."""
+        found = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
+        symbol = SayNumber(_back(NumberOf(SYMBOL), 1), SYMBOL)
+        return (self.to_place, Say(END_SEARCH), None, found, symbol, self.again, Say(START_SEARCH))[written - 1]
 
 
 def _let(name: str, value: Term) -> Term:

@@ -13,7 +13,8 @@ from functools import cached_property
 from itertools import chain
 
 from verify.programs import implied, matches
-from verify.programs.facts import BIT, Facts
+from verify.programs.cases import BIT
+from verify.programs.facts import Facts
 from verify.programs.forms import at_first, named, primitive, read_alone, with_value
 from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified

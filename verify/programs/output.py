@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
-from verify.programs.forms import named
+from verify.programs.forms import expanded, named
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import common_factor, fraction, is_whole
 from verify.programs.terms import ZERO, Above, Answer, Equal, If, Reciprocal, Say, SayNumber, Term, as_term, term
@@ -69,7 +69,8 @@ class _Logits:
                 best[Say(f"a number {family}".strip())] = shared
                 continue
             top = slope * (-1 / (2 * bend.constant))
-            least, most = normal.facts.bounds(top)
+            (least, most), (low_end, high_end) = map(normal.facts.bounds, (top, normal.term(expanded(top))))
+            least, most = max(least, low_end), min(most, high_end)
             if low == high or most < low or least > high:  # the number that is nearest to the top
                 end = high if least > high else low
                 best[SayNumber(as_term(end), family)] = shared + slope * end + bend * (end * end)

@@ -37,7 +37,7 @@ from verify.programs.terms import (
     SayNumber,
     as_term,
 )
-from verify.programs.texts import searched
+from verify.programs.texts import copied, searched
 
 NUMBER = as_term(NumberOf())
 
@@ -75,6 +75,8 @@ def is_search(subject: Subject) -> bool:
 
 def inputs(subject: Subject, language: Language) -> Language:
     """The inputs that are compared: of a search what a run can say, where the definition tells."""
+    if subject.construction == "turing":
+        return copied(language, len(subject.tape))
     if not is_search(subject):
         return language
     if subject.model == "rag":
@@ -84,7 +86,7 @@ def inputs(subject: Subject, language: Language) -> Language:
 
 def is_stepwise(subject: Subject) -> bool:
     """Whether a step is defined: what is said behind any text of the form of a run."""
-    return is_search(subject) or (subject.construction, subject.model) == ("turing", "hybrid")
+    return is_search(subject) or (subject.construction == "turing" and subject.model != "cot")
 
 
 def definition(subject: Subject, place: str) -> Answer | None:
@@ -92,7 +94,7 @@ def definition(subject: Subject, place: str) -> Answer | None:
     if subject.construction == "turing":
         task = subject.task
         assert isinstance(task, TaskOfAnySize)
-        return machines.definition(task, place)
+        return machines.definition(task, subject.model, place)
     if subject.construction == "istree":
         if not is_search(subject):
             return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from constructions.turing.rag import PLACE
+from constructions.turing.tape_models import CELL
 from verify.certificates.language import Language
 
 MORE = ", n edges or more"
@@ -30,6 +32,19 @@ def ending(language: Language, end: int, last: int | None = None) -> tuple[Langu
         for i in number
     )
     return replace(language, places=kept), number[end]
+
+
+def copied(language: Language, length: int) -> Language:
+    """Of a Turing machine that searches: a word so long is copied first, and what is copied are cells of the word."""
+    return replace(
+        language,
+        places=tuple(
+            replace(place, numbers=(0, length - 1))
+            if place.name.startswith("a copy") and place.family in (CELL, PLACE)
+            else place
+            for place in language.places
+        ),
+    )
 
 
 def searched(language: Language, n: int, *, longer: bool = False) -> Language:

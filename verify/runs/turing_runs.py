@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,14 +19,17 @@ from constructions.turing.configurations import OUT
 from constructions.turing.machine import DIGITS, LETTERS, Machine, parse_standard
 from constructions.turing.models import MODELS as SOLVERS
 from constructions.turing.models import TuringModel
+from constructions.turing.rag import PLACE
 from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
 from constructions.turing.tape_models import CELL, STATE, SYMBOL
 from precision.format import Discipline
+from verify.certificates.language import Language, Place
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
 from verify.programs.interpreter import Spoken
 
+OF_PLACE = re.compile(r"\^<s>.*\{(\d+)\}")
 NUMBERS: dict[str, Spoken] = {digit: (SYMBOL, i) for i, digit in enumerate(DIGITS)}
 NUMBERS |= {letter: (STATE, i) for i, letter in enumerate(LETTERS)}
 
@@ -181,8 +185,31 @@ def certified(about: About, case: Case) -> Counterexample | None:
 
 
 def tokens_of(words: Iterable[str]) -> list[Spoken]:
-    """The words of a text as programs read them: numbers of cells, symbols and states, or words."""
-    return [(CELL, int(word[1:])) if word[0] == "@" else NUMBERS.get(word, (word, 0)) for word in words]
+    """The words of a text as programs read them: numbers of cells, symbols, states and places of the word, or words."""
+    return [
+        (CELL, int(word[1:]))
+        if word[0] == "@"
+        else (PLACE, int(found[1]))
+        if (found := OF_PLACE.match(word))
+        else NUMBERS.get(word, (word, 0))
+        for word in words
+    ]
+
+
+def places_of(language: Language, tokens: Sequence[Spoken]) -> list[Place]:
+    """Where the tokens of a text stand; each at one place."""
+    found, now = [language.places[0]], 0
+    for position, (word, number) in enumerate(tokens[1:], start=2):
+        (now,) = (
+            i
+            for i, place in enumerate(language.places)
+            if now in place.after
+            and language.range(place.low)[0] <= position <= language.range(place.high)[1]
+            and word == (place.word or place.family)
+            and (place.word or language.range(place.numbers[0])[0] <= number <= language.range(place.numbers[1])[1])
+        )
+        found.append(language.places[now])
+    return found
 
 
 @st.composite

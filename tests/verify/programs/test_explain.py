@@ -192,6 +192,11 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
         (
+            ["turing", "--model", "rag", "--n", "2", "--tape", "1"],
+            0,
+            "the machine's, or of the search that is defined, for every",
+        ),
+        (
             ["turing", "--model", "hybrid", "--n", "9", "--tape", "10"],
             0,
             "up to n steps, each word is the machine's, for every input",

@@ -8,13 +8,15 @@ from dataclasses import replace
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
-from constructions.istree.graphs import EOS, PAPER, Graph, TokenLayout, expected_answer
+from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
 from verify.certificates.building import LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.induction.search import N, theory
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.programs.searches import ByCounts
 
 INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
@@ -142,3 +144,13 @@ def test_counts(check: Check) -> None:
             range="every labelled graph on 4 vertices, with its tour",
             size=lambda graph: graph.n,
         )
+    for layout in LAYOUTS.values():
+        check.follows(
+            theory(ByCounts(N, layout)),
+            lemmas=("orders", "order-rises", "others-differ"),
+            range=f"what 4.7/program finds in the registers, of prompts of any number of edges, layout {layout.name}; every n",
+        )
+    check.argued(
+        "Integers from 2 on that differ, and with each but 2 the one before, are 2, …, d + 1. The records of a vertex have "
+        "different other ends, none of them the vertex, so d ≤ n − 1."
+    )

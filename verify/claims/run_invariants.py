@@ -12,7 +12,7 @@ from typing import Any
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
 from constructions.istree import hybrid, rag
-from constructions.istree.graphs import Graph
+from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
@@ -22,8 +22,10 @@ from verify.certificates.searches import records_apart, records_limited
 from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.induction.search import N, theory
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.programs.searches import ByNeighbours
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
 QUEUE, APART, RECORDS = "4.1/invariant-queue", "5.7/invariant-apart", "5.3/istree-invariant-records"
@@ -120,6 +122,11 @@ def test_apart(check: Check) -> None:
         count=sum(map(ordered_graphs, range(1, small + 1))),
         range="every graph in every order and orientation of its edges, with its search (indexed)",
         size=lambda graph: graph.n,
+    )
+    check.follows(
+        theory(ByNeighbours(N, PAPER)),
+        lemmas=["apart"],
+        range="a record at an edge's last token and one behind it, of prompts of any number of edges of a simple graph; every n",
     )
 
 

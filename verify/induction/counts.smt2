@@ -44,12 +44,30 @@
     (= (order (next i v)) (ite (= i 0) 2 (+ 1 (order i)))))
   :pattern ((next i v)))))
 
+; prev: the last record of the same vertex before j, or 0. There is such a function, as one of some integers is the largest.
+(declare-fun prev (Int) Int)
+(axiom prev-is (forall ((j Int)) (! (=> (>= j 1) (and (<= 0 (prev j)) (< (prev j) j)
+    (=> (>= (prev j) 1) (= (own (prev j)) (own j)))
+    (forall ((h Int)) (! (=> (and (< (prev j) h) (< h j)) (not (= (own h) (own j)))) :pattern ((own h))))))
+  :pattern ((prev j)))))
+(lemma next-of-prev (size ends prev-is next-is) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
+    (= (next (prev j) (own j)) j))
+  :pattern ((prev j)))))
+; So up to any position, the records of a vertex have the orders 2, 3, …, d + 1, each once; d ≤ n − 1, as their other ends differ.
+(lemma orders (size ends order-next next-of-prev prev-is) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
+    (= (order j) (ite (= (prev j) 0) 2 (+ 1 (order (prev j))))))
+  :pattern ((prev j)))))
+(lemma others-differ (size ends no-record-twice) (forall ((i Int) (j Int)) (! (=>
+    (and (>= i 1) (>= j 1) (not (= i j)) (not (= (own i) 0)) (= (own i) (own j)))
+    (and (not (= (other i) (other j))) (<= 1 (other j) n) (not (= (other j) (own j)))))
+  :pattern ((own i) (own j)))))
+
 ; ---- what the heads find
 (lemma previous-is (size words thoughts) (forall ((j Int)) (=> (> j P) (= (previous j) (ite (= j (+ P 1)) 0 (number (- j 1)))))))
 (lemma visit-here (here-seen root-seen seen-fathers) (and (seen c k) (= (= c 1) (= (visit c) (+ P 1)))))
 (lemma father-is (size words thoughts visit-here first-visit)
   (= (father k) (ite (= c 1) 0 (up c))))
-(lemma came-down (size here vertices root root-seen taken-here father-is previous-is) (and
+(lemma came-down (size prompt here vertices root root-seen taken-here father-is previous-is) (and
   (= (= (previous k) (father k)) (= (taken c) 0))
   (=> (not (= (taken c) 0)) (and (= (previous k) (back k)) (>= (taken c) 1) (= (own (taken c)) c) (= (other (taken c)) (back k))))))
 (lemma walked-found (size here came-down walked-at walked-at-all ends no-record-twice) (=> (not (= (taken c) 0)) (= (walked-at k) (taken c))))
@@ -70,4 +88,4 @@
   (=> (not (= behind 0)) (and (= (order behind) (+ 1 (walked k))) (>= (other behind) 1)))
   (=> (and (not (= behind 0)) (not (= (next behind c) 0)))
     (and (= (order (next behind c)) (+ 1 (order behind))) (>= (other (next behind c)) 1)))))
-(lemma step (size thoughts here root-seen father-is orders-here first-found second-found mark mark2 father-here) says-right)
+(lemma step (size prompt thoughts here root-seen father-is orders-here first-found second-found mark mark2 father-here) says-right)

@@ -39,7 +39,7 @@
     (= (next i (number k)) 0))
   :pattern ((edge2-at k) (next i (number k))))))
 
-(lemma previous-is (size words thoughts vertices previous) (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (= (previous j) (back j))) :pattern ((previous j)))))
+(lemma previous-is (size prompt words thoughts vertices previous) (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (= (previous j) (back j))) :pattern ((previous j)))))
 (lemma father-is (here-seen first-visit previous-is) (= (father k) (up c)))
 (lemma first-edge (size here father-is previous-is none-at-1 taken-here edge-found edge-not-found)
   (= (other (edge-at k)) (ite (= behind 0) 0 (other behind))))
@@ -49,4 +49,4 @@
   (=> (>= (other (edge-at k)) 1) (= (= (marked (mark-at k)) 1) (seen (other (edge-at k)) k))))
 (lemma mark2 (size words thoughts here visit-of-all visit-is mark2-at mark2-at-all)
   (=> (>= (other (edge2-at k)) 1) (= (= (marked (mark2-at k)) 1) (seen (other (edge2-at k)) k))))
-(lemma step (size thoughts here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends) says-right)
+(lemma step (size prompt thoughts here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends) says-right)

@@ -46,6 +46,9 @@
     (and (>= (twin j) 1) (= (own (twin j)) (other j)) (= (other (twin j)) (own j))))
   :pattern ((own j)))))
 
+(lemma apart (size ends records twins) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0))) (not (= (own (+ j 1)) (own j))))
+  :pattern ((own j)))))
+
 ; rec: the record of two neighbours, or 0. There is such a function, as there is no record twice.
 (declare-fun rec (Int Int) Int)
 (axiom rec-is (forall ((v Int) (u Int)) (! (or (= (rec v u) 0)
@@ -154,7 +157,7 @@
 (heads)
 
 ; ---- the induction: at the start, and in both cases in which the run goes on
-(lemma first-word () (and (begins-number P) (= (begins P) 1)))
+(lemma first-word (prompt) (and (begins-number P) (= (begins P) 1)))
 (suppose starts (and (= k (+ P 1)) (= (number k) 1)))
 (define-fun path-starts ((v Int)) Bool (= v 1))
 (define-fun taken-starts ((v Int)) Int 0)

@@ -111,6 +111,16 @@ class Theory:
         """The names of those that are to be shown."""
         return [name for name, fact in self.facts.items() if fact.uses is not None]
 
+    def behind(self, names: Iterable[str]) -> list[str]:
+        """These facts and all that they rest on, in the order of the text."""
+        found, pending = set[str](), list(names)
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += self.facts[name].uses or ()
+        return [name for name in self.facts if name in found]
+
     def question(self, name: str) -> str:
         """An SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
         fact = self.facts[name]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from constructions.istree.graphs import LAYOUTS
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of, subject_of
 from verify.certificates.domains import Undecided
@@ -17,9 +19,12 @@ from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Program, extract
+from verify.programs.facts import Group
 from verify.programs.forms import unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
+from verify.programs.searches import ByCounts
+from verify.programs.shares import denominator
 from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
 from verify.programs.terms import Term
 from verify.programs.text import Teller, Told, told_answer
@@ -125,6 +130,10 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         elif not where:
             where, what = f"the answer at {place.name}", mismatch.text(teller, normal)
             where, what = _unresolved(here) or (where, what)
+    if not where and (
+        odd := [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
+    ):
+        where, what = "the invariants", f"the registers of {', '.join(odd)} are not seen to hold what is defined"
     verdict = UNKNOWN if where else CERTIFIED
     assumed = [group.name for group in program.facts.groups]
     return {
@@ -135,6 +144,14 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         "task": due,
         "assumed_invariants": assumed,
     }
+
+
+def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
+    """Whether an invariant of counts is about registers that hold what the definition says it of, none of it assumed."""
+    normal = Normalizer(replace(program.facts, groups=(), known={}, parts={}))
+    number, order = ByCounts(subject.n, LAYOUTS[subject.layout]).counted
+    counts = denominator(normal.term(group.count), normal)
+    return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
 
 
 def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:

@@ -202,6 +202,11 @@ class ByCounts(_Search):
         return let("order", self.at_end * count + self.behind * back(count, 3))
 
     @property
+    def counted(self) -> tuple[Term, Term]:
+        """A record's vertex and order, which an invariant is about: verify/induction/counts.smt2 shows it."""
+        return let("own", self.own), self.order
+
+    @property
     def edge_walked(self) -> Term:
         """The order of the edge between `current` and `previous`."""
         return at(self.order, (let("own", self.own), self.current), (let("other", self.other), self.previous))

@@ -109,6 +109,7 @@ class Run:
             "visit": lambda v: self.visits.get(v, 0),
             "rec": lambda v, u: self.records.get((v, u), 0),
             "next": self.next,
+            "prev": self.prev,
             "depth": self.depth,
             "rank": lambda v: ranks.get(v, 0),
             "ranked": networkx.is_forest(self.around),
@@ -143,6 +144,9 @@ class Run:
 
     def next(self, i: int, v: int) -> int:
         return min((h for h in self.owned.get(v, ()) if h > i), default=0)
+
+    def prev(self, j: int) -> int:
+        return max((h for owned in self.owned.values() if j in owned for h in owned if 1 <= h < j), default=0)
 
     def term(self, atom: Atom, *at: int) -> Any:
         """What a function of the step is; at positions that are none, as at 1, where nothing is to be read."""

@@ -72,6 +72,13 @@ ANY_NUMBER_OF_EDGES = [
 ]
 
 
+@pytest.mark.parametrize("tokens", LAYOUTS)
+def test_counts_are_shown_of_prompts_with_any_number_of_edges(tokens: str) -> None:
+    behind = lemmas("repaired", tokens).behind(["orders", "order-rises", "others-differ"])
+    assert "no-edge-twice" in behind
+    assert not {"prompt", "thoughts", "behind-prompt"} & set(behind)
+
+
 def stated(fact: Fact | None) -> object:
     return fact and (fact.formula, fact.uses)
 
@@ -194,7 +201,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == f"{len(made.lemmas)} lemmas, 1 not seen to follow"
     assert next(line for line in said if not line.startswith("follows: ")).startswith(
-        "unknown: step, from size, thoughts"
+        "unknown: step, from size, prompt, thoughts"
     )
     scripts = sorted((tmp_path / "smt2").iterdir())
     assert [path.read_text(encoding="utf-8") for path in scripts] == list(map(made.question, made.lemmas))

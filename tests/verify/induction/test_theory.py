@@ -46,6 +46,8 @@ def test_a_small_induction() -> None:
     assert made.lemmas == ["small/on", "above", "nothing"]
     assert [made.doubt(name) for name in made.lemmas] == ["", "z3 says sat", "z3 says sat"]
     assert made.facts["small/on"].supposes == {"small"} == made.facts["above"].supposes
+    assert made.behind(["above"]) == ["start", "small", "above"]
+    assert made.behind(["small/on", "nothing"]) == ["small", "small/on", "nothing"]
 
 
 def test_from_facts_that_contradict_each_other_nothing_follows() -> None:

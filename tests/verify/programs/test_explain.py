@@ -28,10 +28,10 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.explain import main
 from verify.inputs.strategies import every_input
 from verify.programs.decisions import first_mismatch
-from verify.programs.document import compared, explained, explanation
+from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.programs.tasks import definition
+from verify.programs.tasks import definition, inputs
 from verify.programs.terms import Answer, If, Say, SayNumber
 from verify.programs.texts import MORE, searched
 from verify.programs.witness import questions
@@ -135,6 +135,16 @@ def test_every_prompt_is_among_the_inputs() -> None:
                 }
             ends = {language.places[i].name for i in at}
             assert ends == {("second endpoint" + MORE * (edges >= n)) if edges else "<s>"}
+
+
+@pytest.mark.parametrize("changed", ["key", "count"])
+def test_an_invariant_is_to_be_about_what_is_defined(changed: str) -> None:
+    subject = Subject("istree", 4)
+    model, language = build(subject)
+    program = extract(model, inputs(subject, language), naming=True)
+    (group,) = program.facts.groups
+    assert _is_defined(group, subject, program)
+    assert not _is_defined(replace(group, **{changed: program.stages[0].registers[0]}), subject, program)
 
 
 def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:

@@ -1,33 +1,41 @@
-"""The ideal Linear RNN of Theorem 5.3 is Algorithm 2, step by step: its program, extracted and compared, for every input."""
+"""The ideal Linear RNN of Theorem 5.3 is Algorithm 2, step by step: its program, what its searches find, and where that leads."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from constructions.istree import rag
-from constructions.istree.graphs import PAPER, Graph
-from constructions.models.search import END_SEARCH
+from constructions.istree.graphs import EOS, PAPER, Edge, Graph
+from constructions.istree.rag import RECORD, RETURN
+from constructions.models.search import END_SEARCH, FAILED, retrieve
 from verify.certificates.building import LEAST, Subject, language_of
 from verify.certificates.language import Language, Place
 from verify.certificates.searches import PROMPT
 from verify.claims.certified import BEYOND, LAST
+from verify.claims.induction import ARGUED
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.induction.search import N, theory
+from verify.induction.turns import ByTurns
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
+from verify.programs import turns
+from verify.programs.found import Found
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.tasks import definition, inputs
-from verify.programs.terms import Answer
+from verify.programs.terms import Answer, Term
+from verify.programs.turns import Items, Vertex
 from verify.programs.witness import tokens_of
 
 STEP = (
     "In exact arithmetic, in a text of turns in which each word but the results of searches was due, what is said is the defined "
     "step of Algorithm 2, behind any edges and whatever the searches find."
 )
+NAMES, FOUND = (1, 11, 12), Found(LEAST, PAPER)  # vertices of which one is another's first or last digit
 
 
 @cache
@@ -71,23 +79,72 @@ def as_algorithm_2(graph: Graph) -> Counterexample | None:
     return None
 
 
-@claim(theorem="5.3", task="istree", aspect="program", source=rag.SOURCE, statement=f"IsTree, rag: {STEP}")
-def test_step(check: Check) -> None:
-    few, steps = (1, 2, 3), "the defined steps against Algorithm 2"
+def found_by(search: Items, term: Term, vertices: Mapping[Vertex, int], words: Sequence[str]) -> Counterexample | None:
+    """Where a search behind these words finds something else than the term says."""
+    text = [*words, *(item if isinstance(item, str) else str(vertices[item]) for item in search)]
+    right, said = retrieve(text), Input(tokens_of(text)).value(term, len(text))
+    return None if right == [str(said) if said else FAILED] else Counterexample(text=text, expected=right, found=said)
+
+
+def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
+    """Both searches for a neighbour, of each vertex and behind each other one, which need not be a neighbour."""
+    prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b))), "1", RECORD, "1"]
+    for v in NAMES:
+        given = {turns.V: v}
+        cases = [(turns.FIRST, FOUND.first, given)]
+        cases += [(turns.NEXT, FOUND.next, {**given, turns.U: u}) for u in NAMES if u != v]
+        if found := next(filter(None, (found_by(*case, prompt) for case in cases)), None):
+            return found
+    return None
+
+
+def records_as_found(heads: tuple[tuple[int, str, int], ...]) -> Counterexample | None:
+    """The search for a record, of each vertex, behind these heads of turns."""
+    words = ["<s>", "11", "~", "1", *(str(word) for head in heads for word in head)]
+    found = (found_by(turns.FATHER, FOUND.recorded, {turns.V: v}, words) for v in NAMES)
+    return next(filter(None, found), None)
+
+
+def as_a_walk(graph: Graph) -> Counterexample | None:
+    """Where the turns of Algorithm 2's text are not the walk that is defined."""
+    words, walk = rag.expected_sequence(graph), ByTurns(graph.n, EOS)
+    marks = [m for m, word in enumerate(words) if word in (RECORD, RETURN)]
+    if words[-3:-1] == [RETURN, "1"] and words[-4] == "1":  # the root's way back to itself
+        marks.pop()
+    vertices = [words[m + 1] for m in marks]
+    prompt = [EOS.vocabulary(graph.n)[token] for token in EOS.prompt(graph)]
+    read, end = Input(tokens_of([*prompt, *vertices])), EOS.yes if words[-1] == PAPER.yes else EOS.no
+    for k, (m, following) in enumerate(zip(marks, [*vertices[1:], end], strict=True), start=len(prompt) + 1):
+        came, father = read.value(walk.previous, k), read.value(walk.father, k)
+        said = [str(came), RECORD if came == father else RETURN, str(father), read.said(walk.step, k)]
+        right = [words[m - 1], words[m], words[m + 7], following]
+        if said != right:
+            return Counterexample(turn=k - len(prompt), expected=right, found=said)
+    return None
+
+
+def on_small_graphs(check: Check, right: Callable[[Graph], Counterexample | None], what: str) -> None:
+    """On every one, in every order."""
+    few = (1, 2, 3)
     check.exhaustive(
         itertools.chain.from_iterable(map(every_input, few)),
-        as_algorithm_2,
+        right,
         count=sum(map(ordered_graphs, few)),
-        range=f"{steps}: every graph on 1 to 3 vertices, every order and orientation of its edges",
+        range=f"{what}: every graph on 1 to 3 vertices, every order and orientation of its edges",
         size=lambda graph: graph.n,
     )
     check.exhaustive(
         (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
-        as_algorithm_2,
+        right,
         count=math.perm(6, 3),
-        range=f"{steps}: every graph with 3 edges on 4 vertices, every order of its edges",
+        range=f"{what}: every graph with 3 edges on 4 vertices, every order of its edges",
         size=4,
     )
+
+
+@claim(theorem="5.3", task="istree", aspect="program", source=rag.SOURCE, statement=f"IsTree, rag: {STEP}")
+def test_step(check: Check) -> None:
+    on_small_graphs(check, as_algorithm_2, "the defined steps against Algorithm 2")
     check.sizes(LEAST)
     subject = Subject("istree", LEAST, model="rag")
     subjects, sizes = [subject, replace(subject, n=BEYOND)], f"n = {LEAST} and {BEYOND:,}"
@@ -95,3 +152,46 @@ def test_step(check: Check) -> None:
         subjects, sizes = [replace(subject, last=LAST)], f"every n from {LEAST} to 2^64 by intervals"
     text = "the program against the defined step: any edges, any turns behind them, any results of searches"
     check.explained(subjects, range=f"{text}; {sizes}")
+
+
+FINDS = (
+    "Behind the edges of a small simple graph, or behind few turns, Python's `re` finds what the terms say: for a first neighbour "
+    "the other end of the first edge, for a next one that of the one behind, for a record the father in the first one."
+)
+
+
+@claim(theorem="5.3", task="istree", aspect="found", source=rag.SOURCE, statement=f"IsTree, rag: {FINDS}")
+def test_found(check: Check) -> None:
+    pairs = list(itertools.permutations(NAMES, 2))
+    check.exhaustive(
+        (edges for m in range(4) for edges in itertools.permutations(pairs, m) if len({*map(frozenset, edges)}) == m),
+        edges_as_found,
+        count=ordered_graphs(3) * 9,
+        inputs=lambda _: 9,
+        range="every simple graph on 1, 11 and 12, every order and orientation of its edges; every vertex, every other one",
+    )
+    heads = list(itertools.product(NAMES, (RECORD, RETURN), NAMES))
+    check.exhaustive(
+        (some for m in range(3) for some in itertools.product(heads, repeat=m)),
+        records_as_found,
+        count=(1 + 18 + 18**2) * 3,
+        inputs=lambda _: 3,
+        range="up to two heads of turns, any three words in each; every vertex",
+    )
+
+
+RIGHT = (
+    "Behind the edges of a simple graph, turns that take the defined steps of Algorithm 2 and find what is defined end after 2n of "
+    "them at most, with YES if and only if the graph is a tree, for every n."
+)
+
+
+@claim(theorem="5.3", task="istree", aspect="search", source=rag.SOURCE, statement=f"IsTree, rag: {RIGHT}")
+def test_walk(check: Check) -> None:
+    on_small_graphs(check, as_a_walk, "the walk that is defined against the turns of Algorithm 2's text")
+    text = (
+        "what the searches find, invariants at the start and behind each turn, and what they say of the answer; every n"
+    )
+    check.follows(theory(ByTurns(N, EOS)), range=text)
+    turn_by_turn = "The turns of a text are the walk that is defined, one by one, and as many have the mark - as vertices are seen."
+    check.argued(f"{ARGUED} {turn_by_turn}")

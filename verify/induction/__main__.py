@@ -11,13 +11,12 @@ from constructions.show import cli
 from verify.induction.search import MODELS, N, theory
 
 PROG = "python -m verify.induction"
-DESCRIPTION = (
-    "Asks z3 whether each lemma on Algorithm 1's search follows from what it uses, for every n and every graph."
-)
+DESCRIPTION = "Asks z3 whether each lemma on the search follows from what it uses, for every n and every graph."
 EPILOG = f"""examples:
   {PROG}                     each lemma on the step that lean says, and what it rests on
   {PROG} --variant repaired  on the repaired model's step
   {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
+  {PROG} --model rag         on the turns of Algorithm 2, of any number of edges
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -31,11 +30,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("--variant", choices=tuple(MODELS), default="lean", help="whose step (default: lean)")
-    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (default: paper)")
+    add("--variant", choices=("lean", "repaired"), help="whose step (default: lean)")
+    add("--model", choices=("transformer", "rag"), default="transformer", help="rag: turns in place of steps")
+    add("--tokens", choices=tuple(LAYOUTS), help="layout of a graph's tokens (default: paper)")
     add("--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
-    made = theory(MODELS[args.variant](N, LAYOUTS[args.tokens]))
+    if args.model == "rag" and (args.variant or args.tokens):
+        raise cli.CommandError("--variant and --tokens are the Transformer's: the turns of rag are of one kind")
+    name, tokens = ("rag", "eos") if args.model == "rag" else (args.variant or "lean", args.tokens or "paper")
+    made = theory(MODELS[name](N, LAYOUTS[tokens]))
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
     left = 0

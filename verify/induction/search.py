@@ -2,7 +2,8 @@
 
 The text is a prompt, the edges of a simple graph, and behind it what the defined step of `verify.programs.searches` says, word by
 word. In the paper's layout (paper.smt2) there are n − 1 edges, and the last vertex says the answer. In the layout eos (eos.smt2)
-the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that.
+the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that. The turns of
+Algorithm 2 are told in it as well (turns.py), where the last vertex says the answer.
 
 E is the last endpoint's position, P that of the prompt's last token, k one behind it, c the vertex there, `back` the one before, −1
 at the first. An edge a ~ b has a record at b and one at the token behind: `own` is b, then a, and `other` the other end.
@@ -33,22 +34,25 @@ from typing import TypeAlias
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
+from verify.induction.turns import ByTurns
 from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term
 
 Search: TypeAlias = ByNeighbours | ByCounts
-MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}
+MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts, "rag": ByTurns}
 N = symbol(1, 2**64)
 
 
 def theory(search: Search) -> Theory:
-    """All lemmas on this search, of size N: the step that `lean` or the repaired model says, in either layout."""
-    words, heads = translation(search), "counts" if isinstance(search, ByCounts) else "neighbours"
+    """All lemmas on this search, of size N: the steps of `lean` or the repaired model in either layout, or Algorithm 2's turns."""
+    words, heads = translation(search), ["counts"]
+    if isinstance(search, ByNeighbours):
+        heads = ["edges", "turns" if isinstance(search, ByTurns) else "neighbours"]
     macros = [_macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
     macros += _said(words, search)
     terms = "\n".join([*words.lines, *macros])
-    made = Theory({"defined-terms": terms, "layout": _text(search.layout.name), "heads": _text(heads)})
+    made = Theory({"defined-terms": terms, "layout": _text(search.layout.name), "heads": "".join(map(_text, heads))})
     made.add(_text("search"))
     return made
 
@@ -64,6 +68,9 @@ def translation(search: Search) -> Translation:
     words.named("own", search.own)
     words.named("other", search.other)
     words.picked(_head(search.father), "father-at")
+    if isinstance(search, ByTurns):
+        words.value(search.previous, "k")
+        words.counted(search.records, "records-to")
     if isinstance(search, ByCounts):
         _counts(words, search)
     else:
@@ -87,7 +94,7 @@ def _neighbours(words: Translation, search: ByNeighbours) -> None:
     words.picked(_head(before), "record-before-at")
     for found, name, mark in ((edge, "edge-at", "mark-at"), (edge2, "edge2-at", "mark2-at")):
         words.picked(_head(found), name)
-        words.picked(Pick(Matching(((search.current, found),)), last=True), mark)
+        words.picked(Pick(Matching(((search.current, found),)), last=not isinstance(search, ByTurns)), mark)
 
 
 def _terms(search: Search) -> dict[str, Term]:
@@ -117,7 +124,7 @@ def _said(words: Translation, search: Search) -> list[str]:
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
     first = definition(search.n, layout, f"{end} of the prompt" if end else "second endpoint")
     assert first is not None
-    verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")
+    verdict, there = (search.verdict, "(+ k 1)") if end and not isinstance(search, ByTurns) else (search.step, "k")
     number = partial(words.said, at="k", number=str, word=lambda _: "0")
     is_number = partial(words.said, at="k", number=lambda _: "true", word=lambda _: "false")
 
@@ -129,7 +136,7 @@ def _said(words: Translation, search: Search) -> list[str]:
         _macro("begins-number ((k Int)) Bool", is_number(first)),
         _macro("says () Int", number(search.step)),
         _macro("says-number () Bool", is_number(search.step)),
-        _macro("says-end () Bool", is_word(search.step, "k", *([end] if end else answers))),
+        _macro("says-end () Bool", is_word(search.step, "k", *(answers if there == "k" else [str(end)]))),
         _macro("answers-yes () Bool", is_word(verdict, there, layout.yes)),
         _macro("answers-no () Bool", is_word(verdict, there, layout.no)),
     ]

@@ -25,6 +25,7 @@ tasks        the definitions of the tasks, in the same language
 shorthand    short forms in which definitions are written
 searches     a step of Algorithm 1, in the same language
 turns        a step of Algorithm 2, in the same language
+found        what the searches of Algorithm 2 find, in the same language
 machines     a step of a Turing machine, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task

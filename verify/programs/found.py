@@ -1,0 +1,35 @@
+"""What the searches of Algorithm 2 find, as terms over the text, in place of Python's `re`.
+
+The edges are of a simple graph, and behind them stand turns. So `~` is in edges alone, and `-` in records.
+"""
+
+from __future__ import annotations
+
+from constructions.istree.rag import RECORD
+from verify.programs.searches import NUMBER, ByNeighbours
+from verify.programs.shorthand import at, back, word
+from verify.programs.terms import ZERO, Term
+
+
+class Found(ByNeighbours):
+    """At the token that ends a search; 0 where nothing is found."""
+
+    @property
+    def current(self) -> Term:
+        """The vertex that the search is about: all of them name it last but for a word."""
+        return back(NUMBER, 2)
+
+    @property
+    def recorded(self) -> Term:
+        """The father in its first record."""
+        return at(back(NUMBER, 2), (word(RECORD, 1) * NUMBER, self.current))
+
+    @property
+    def first(self) -> Term:
+        """The other end of its first edge."""
+        return self.edge_behind(ZERO)
+
+    @property
+    def next(self) -> Term:
+        """That of the one behind its edge to the vertex u, which the search names six tokens before its end for the last time."""
+        return self.edge_behind(back(NUMBER, 6))

@@ -40,6 +40,7 @@ CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEP = "each word is the defined step of Algorithm 1"
 TURNS = "in any turns as they are defined, whatever a search finds, each word is the defined step of Algorithm 2"
+FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
 MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
 MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
@@ -55,7 +56,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --model rag             which search it writes, and what it says of the result
   {PROG} istree --model rag --all-n     each word of its turns and searches is a step of Algorithm 2
   {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
-  {PROG} istree --model hybrid --n 8    explained, with nothing to compare it with
+  {PROG} istree --model hybrid --n 8    each word is a step of the search in frames
   {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also rag, --machine bb5, --tape 1221
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
@@ -189,7 +190,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if document["construction"] == "istree":
         longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
         steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
-        holds = TURNS if model == "rag" else steps
+        holds = {"rag": TURNS, "hybrid": FRAMES}.get(model, steps)
     holds = MACHINE.get(model, holds) if document["construction"] == "turing" else holds
     print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):

@@ -26,6 +26,7 @@ shorthand    short forms in which definitions are written
 searches     a step of Algorithm 1, in the same language
 turns        a step of Algorithm 2, in the same language
 found        what the searches of Algorithm 2 find, in the same language
+frames       a step of the search in frames, in the same language
 machines     a step of a Turing machine, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task

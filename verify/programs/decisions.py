@@ -104,7 +104,7 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         slope = next((c for monomial, c in a.of.items if monomial == (x,)), Fraction(0))
         rest = a.of - value * slope
         alone = rest.is_constant
-        if not (slope if alone else abs(slope) == 1 and x not in rest.atoms) or not facts.is_integer(value):
+        if not (slope if alone else abs(slope) == 1) or not facts.is_integer(value):
             continue  # a quotient that is rounded is another one at each n
         low, high = facts.bounds(value)
         if isinstance(a, Above):

@@ -20,13 +20,13 @@ from verify.certificates.model import Model
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Group
-from verify.programs.forms import unresolved
+from verify.programs.forms import read_alone, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.searches import ByCounts
 from verify.programs.shares import denominator
 from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
-from verify.programs.terms import Term
+from verify.programs.terms import Matched, Term
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.witness import first_wrong
 
@@ -121,7 +121,9 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         if defined is None:
             continue
         normal = Normalizer(program.facts.ending(i))
-        teller = told.teller if told.normal and normal.facts == told.normal.facts else Teller(told.names)
+        teller = told.teller
+        if told.normal is None or normal.facts != told.normal.facts:
+            teller = Teller(told.names, here=_found(program, normal))
         due[place.name] = teller.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)
@@ -152,6 +154,13 @@ def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
     number, order = ByCounts(subject.n, LAYOUTS[subject.layout]).counted
     counts = denominator(normal.term(group.count), normal)
     return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
+
+
+def _found(program: Program, normal: Normalizer) -> dict[Term, str]:
+    """What heads find at this place, and the registers that hold it."""
+    last = {program.names[i]: normal.term(value) for i, value in program.stages[-1].registers.items()}
+    alone = ((name, value, read_alone(value)) for name, value in last.items())
+    return {value: name for name, value, a in alone if a is not None and isinstance(a.where, Matched)}
 
 
 def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.building import Subject
 from verify.certificates.language import Language
 from verify.certificates.searches import PROMPT
-from verify.programs import machines, searches, turns
+from verify.programs import frames, machines, searches, turns
 from verify.programs.pieces import as_due, by_way
 from verify.programs.terms import (
     ONE,
@@ -86,7 +86,8 @@ def inputs(subject: Subject, language: Language) -> Language:
 
 def is_stepwise(subject: Subject) -> bool:
     """Whether a step is defined: what is said behind any text of the form of a run."""
-    return is_search(subject) or (subject.construction == "turing" and subject.model != "cot")
+    hybrid = (subject.construction, subject.model) == ("istree", "hybrid")
+    return is_search(subject) or hybrid or (subject.construction == "turing" and subject.model != "cot")
 
 
 def definition(subject: Subject, place: str) -> Answer | None:
@@ -95,6 +96,8 @@ def definition(subject: Subject, place: str) -> Answer | None:
         task = subject.task
         assert isinstance(task, TaskOfAnySize)
         return machines.definition(task, subject.model, place)
+    if (subject.construction, subject.model) == ("istree", "hybrid"):
+        return frames.definition(subject.n, place)
     if subject.construction == "istree":
         if not is_search(subject):
             return None

@@ -216,7 +216,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
             0,
             "at a step, 4, state, k: → if read[k] = 0, else ←",
         ),
-        (["istree", "--model", "hybrid", "--n", "8"], 3, "no definition of istree"),
+        (["istree", "--model", "hybrid", "--n", "8"], 0, "each word that is due is the defined step of the search"),
         (
             ["istree", "--variant", "lean", "--tokens", "eos", "--n", "8"],
             0,

@@ -262,6 +262,8 @@ def test_nothing_matches(key: Term) -> None:
         assert implied.none_of(other) is None
     ways = [Pick(matching), Pick(matching, last=True), Next(matching, key, ZERO), Pick(Matching(((key, ZERO),)))]
     ways.append(Closest(matching, K - Fraction(1, 4)))
+    told = [implied.without(as_term(Read(K, way)), matching, START) == ONE for way in ways]
+    assert told == [True, True, True, False, True]
     terms = [as_term(Read(of, way)) for of in (K + 2, as_term(IsWord(START)), as_term(NumberOf())) for way in ways]
     terms += [as_term(Above(a * b - 2)) * b * K + a for a, b in itertools.permutations(terms, 2) if a.atoms != b.atoms][
         ::12

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from constructions.retrieval.task import ASK, START
@@ -188,6 +188,7 @@ def test_a_comparison_bounds_what_has_it_as_a_part(holds: bool, scale: int, time
     assert (low == least + scale * holds) if (scale > 0) == holds else (high == most + scale * holds)
 
 
+@example(Fraction(1), {1: Fraction(3), 6: Fraction(-3)}, 1, 6)
 @given(
     WEIGHTS, st.dictionaries(st.integers(-1, MOST + 2), WEIGHTS, max_size=4), st.integers(1, MOST), st.integers(1, MOST)
 )
@@ -225,6 +226,14 @@ def test_the_nearest_match_is_told_where_no_two_are_as_near(offset: Fraction) ->
             assert all(text.chosen(told, k) == text.chosen(Best(rows), k) for k in range(1, len(text.tokens) + 1))
     else:
         assert halves
+
+
+def test_what_is_nearest_may_be_halfway_at_some_numbers_alone() -> None:
+    """(x + 1)/4 is halfway between two integers where x is 1, and nowhere else up to 4."""
+    target = NUMBER * Fraction(1, 4) + Fraction(1, 4)
+    first = as_term(Equal(K, Fraction(1))), BEFORE * BEFORE * 400 - 200
+    rows = ((NUMBER * NUMBER, as_term(-400)), (NUMBER, BEFORE * 800), (K * K, as_term(-1)), (K, target * 2), first)
+    assert winners(by_key(rows), NORMAL) is None
 
 
 @pytest.mark.parametrize(("default", "is_told"), [(-60, False), (-100, True), (-300, True), (-500, False)])

@@ -1,0 +1,171 @@
+"""The program of IsTree's hybrid, and the search in frames that is defined."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+
+from constructions.istree import hybrid
+from constructions.istree.graphs import PAPER, Graph
+from constructions.istree.hybrid import PLACE, VERTEX
+from verify.certificates import mutants
+from verify.certificates.building import Subject, build, families_of, language_of
+from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.certificates.hard_inputs import walk, wired_of
+from verify.certificates.ideal import IdealModel
+from verify.certificates.model import described
+from verify.certificates.mutants import CHANGES, mutant
+from verify.claims.hybrid_program import FAMILIES, as_defined, places, tokens_of
+from verify.inputs.strategies import graphs
+from verify.programs.decisions import first_mismatch
+from verify.programs.document import explained, explanation
+from verify.programs.extraction import Program, extract
+from verify.programs.frames import definition
+from verify.programs.interpreter import ANYTHING, Input, Spoken
+from verify.programs.intervals import intervals
+from verify.programs.normal import Normalizer
+from verify.programs.terms import ZERO, Answer, If, Say, SayNumber
+
+SMALL = Subject("istree", 4, model="hybrid")
+GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]
+
+
+@pytest.mark.parametrize("n", [4, 10**12])
+def test_the_program_is_the_search(n: int) -> None:
+    document = explanation(replace(SMALL, n=n))
+    assert (document["verdict"], document["what"], document["assumed_invariants"]) == (CERTIFIED, "", [])
+    assert document["answers"] == document["task"]
+
+
+def test_every_n() -> None:
+    found = list(intervals(replace(SMALL, n=50, last=52)))
+    assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(50, 53))
+    assert all(interval.document["verdict"] == CERTIFIED for interval in found)
+    assert any(i.high - i.low >= 1 for i in found)
+
+
+@pytest.mark.parametrize("finding", hybrid.FINDING_IDS)
+def test_a_print_is_not_the_search(finding: str) -> None:
+    document = explanation(replace(SMALL, printed=(finding,)))
+    assert document["verdict"] == UNKNOWN
+    where = {"nearest-tie": "block 1, head 0", "search-range": "the answer at the first frame, 3"}
+    assert document["where"] == where.get(finding, "the answer at a frame -, 5")
+
+
+# Runs
+
+
+@cache
+def program() -> Program:
+    return extract(*build(SMALL), naming=True)
+
+
+def texts() -> Iterator[list[int]]:
+    """Searches, and texts with any numbers."""
+    wired, rng = wired_of(SMALL), random.Random(0)
+    for graph in GRAPHS:
+        prompt, right = tokens_around(graph)
+        yield [*prompt, *right[:-1]]
+    for _ in range(7):
+        yield walk(language_of(SMALL), wired, SMALL, rng)[:70]
+
+
+def tokens_around(graph: Graph) -> tuple[list[int], list[int]]:
+    """A prompt, and what a search says behind it."""
+    wired, spelled = wired_of(SMALL), PAPER.vocabulary(SMALL.n)
+    return wired.tokens(spelled[token] for token in PAPER.prompt(graph)), wired.tokens(hybrid.expected_sequence(graph))
+
+
+def places_of(tokens: Sequence[Spoken]) -> list[str]:
+    """The names of the places where they stand: those of the search are behind the vertex before the first position."""
+    search = next((i for i, (family, _) in enumerate(tokens) if family == PLACE), len(tokens) + 1) - 1
+    edges = itertools.cycle(("first endpoint", "~", "second endpoint"))
+    said = [f"@{number}" if family == PLACE else family for family, number in tokens[search:]]
+    return [PAPER.start, *itertools.islice(edges, min(search, len(tokens)) - 1), *places(said)]
+
+
+@cache
+def due_at(place: str) -> Answer | None:
+    return definition(SMALL.n, place)
+
+
+def test_terms_and_words_of_an_exact_run() -> None:
+    """At each position: the terms, as they are and as told at its place, are the registers; the defined word is what is said."""
+    wired, found, language = wired_of(SMALL), program(), language_of(SMALL)
+    names = [wired.registers.index(name) for name in found.names]
+    number = {place.name: i for i, place in enumerate(language.places)}
+    normals = [Normalizer(found.facts.ending(i)) for i in range(len(language.places))]
+    due_words = left_open = 0
+    for tokens in texts():
+        history, following = IdealModel(wired.model).run(tokens)
+        words = tokens_of([wired.vocabulary[token] for token in tokens])
+        read = Input(words, FAMILIES)
+        for k, name in enumerate(places_of(words), start=1):
+            here, due = normals[number[name]], due_at(name)
+            if due is not None and read.said(due, k) != ANYTHING:
+                due_words += 1
+                assert [read.spoken(due, k)] == tokens_of([wired.vocabulary[following[k - 1]]])
+            left_open += due is not None and read.said(due, k) == ANYTHING
+            for layer, stage in enumerate(found.stages):
+                for i in range(len(names)):
+                    term, value = stage.registers.get(i, ZERO), history[k - 1][layer][names[i]]
+                    assert read.value(term, k) == value
+                    assert read.value(here.term(term), k) == value
+    assert due_words > 300
+    assert left_open > 30
+
+
+@settings(max_examples=20)
+@given(graphs(range(5, 12)))
+def test_the_defined_words_are_those_of_larger_searches(graph: Graph) -> None:
+    assert as_defined(graph) is None
+
+
+def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> None:
+    wired, language, rng = wired_of(SMALL), language_of(SMALL), random.Random("frames")
+    every = [(place, change) for place in mutants.places(wired.model) for change in CHANGES]
+    kept = 0
+    for place, change in rng.sample(every, 3):
+        changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SMALL, SMALL.n))
+        if explained(SMALL, weights, language)["verdict"] == CERTIFIED:
+            kept += 1
+            ideal = IdealModel(changed)
+            for graph in GRAPHS:
+                prompt, right = tokens_around(graph)
+                assert ideal.run([*prompt, *right[:-1]])[1][len(prompt) - 1 :] == right, (place, change)
+    assert kept < 3
+
+
+def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
+    """Each with another word in one case in which one is due."""
+    match answer:
+        case If(bit, then, otherwise):
+            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
+            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
+        case SayNumber(number, family):
+            yield SayNumber(number + 1, family)
+            yield SayNumber(number, PLACE if family == VERTEX else VERTEX)
+        case Say(word):
+            yield Say(">" if word == "-" else "-")
+
+
+def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
+    """But where no text leads: no prompt ends at its start, and no vertex has a father, or is the last one, before all frames."""
+    (model, language), found = build(SMALL), program()
+    same = dict[str, int]()
+    for i, place in enumerate(language.places):
+        due, normal = due_at(place.name), Normalizer(found.facts.ending(i))
+        if due is not None:
+            here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
+            assert first_mismatch(model, here, due, normal) is None
+            told = [first_mismatch(model, here, wrong, normal) is None for wrong in with_one_wrong_word(due)]
+            if any(told):
+                same[place.name] = sum(told)
+    assert same == {"<s>": 2, "the first frame, 3": 2}

@@ -1,0 +1,161 @@
+"""One step of IsTree's search in frames as a program: what should be said behind a text of the hybrid. Written by a person, as the
+tasks are.
+
+A frame tells where the search is, at a vertex v with a base and a target, two positions. It is about to go on behind the base, and
+looks for the record of v that is nearest to the target (of two as near, the later one).
+
+  v @1 @2                  at the start, and  - u v @1 @2  behind a step from u down to v
+  ^ u v @r @r+1            behind a step from u up to its father v; r is the record of v that leads to u
+  / v @r @r+1              behind the record r of v, which leads to its father
+  > v @base @target        behind none: as before, with a target that is twice as far from the base
+
+Where nothing is found behind the base, the search looks further, up to the last record, and then goes up. What is due is left open
+behind frames that no search writes, and at a vertex of which they say what is not so: that it has a record, or a father.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, START, UP, VERTEX, YES
+from verify.programs.shorthand import K, at, back, equal, let, word
+from verify.programs.terms import (
+    ONE,
+    ZERO,
+    Above,
+    Answer,
+    Anything,
+    Closest,
+    Count,
+    If,
+    Matching,
+    NumberOf,
+    Read,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
+
+HERE, THERE = as_term(NumberOf(VERTEX)), as_term(NumberOf(PLACE))
+AT_END, BEHIND = word(JOINT, 1), word(JOINT, 2)
+OWN = let("own", AT_END * HERE + BEHIND * back(HERE, 3))
+OTHER = let("other", AT_END * back(HERE, 2) + BEHIND * back(HERE, 1))
+"""A record of the edge a ~ b stands at b, and one at the token behind: its own vertex is b, then a."""
+
+
+def definition(n: int, place: str) -> Answer | None:
+    """What should be said at this place of a text; None if nothing is due."""
+    return Frames(n).due.get(place)
+
+
+def nearest_record(vertex: Term, target: Term) -> Closest:
+    """The record of the vertex that is nearest to the target, of two as near the later one."""
+    return Closest(Matching(((OWN, vertex),)), target + Fraction(1, 4))
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What is due at each place, and the terms that tell it."""
+
+    n: int
+
+    @cached_property
+    def due(self) -> dict[str, Answer]:
+        """By place of a text."""
+        root = If(equal(K, as_term(3 * self.n - 2)), SayNumber(ONE, VERTEX), Say(NO))
+        again = SayNumber(back(HERE, 3), VERTEX)
+        found: dict[str, Answer] = {START: root, "second endpoint": root}
+        frames: dict[str, tuple[Answer, ...]] = {
+            "the first frame": (SayNumber(ONE, PLACE), *self.new_base),
+            f"a frame {DOWN}": (again, self.next_vertex, self.unless_visited, *self.new_base),
+            f"a frame {UP}": (again, self.up, self.edge_gone_up, *self.new_base),
+            f"a frame {PASS}": (again, self.edge_passed, *self.new_base),
+            f"a frame {FURTHER}": (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
+        }
+        for frame, answers in frames.items():
+            found |= {f"{frame}, {i}": answer for i, answer in enumerate(answers, start=1)}
+        return found
+
+    # Behind the mark, v, a base, a target
+
+    @property
+    def next_vertex(self) -> Answer:
+        """Behind `- v`: where the record leads that is found from the frame before."""
+        other = self.nearest(OTHER, HERE, back(THERE, 2))
+        return If(equal(other, ZERO), Anything(), SayNumber(other, VERTEX))
+
+    @property
+    def unless_visited(self) -> Answer:
+        """Behind `- u v`: a base before all records, unless the search was at v before."""
+        first = at(K, (self.came_to, HERE))
+        return If(as_term(Above(K - first)), Say(NO), SayNumber(ONE, PLACE))
+
+    @property
+    def up(self) -> Answer:
+        """Behind `^ v`."""
+        father = self.father(HERE)
+        return If(equal(father, ZERO), Anything(), SayNumber(father, VERTEX))
+
+    @property
+    def edge_gone_up(self) -> Answer:
+        """Behind `^ u v`: where the record of v stands that leads to u."""
+        return SayNumber(at(K, (OWN, HERE), (OTHER, back(HERE, 1))), PLACE)
+
+    @property
+    def edge_passed(self) -> Answer:
+        """Behind `/ v`: where the record stands that is found from the frame before."""
+        return SayNumber(self.nearest(K, HERE, back(THERE, 2)), PLACE)
+
+    @property
+    def new_base(self) -> tuple[Answer, Answer]:
+        """Behind a base, and behind the target."""
+        return self.place(THERE + 1), self.decision
+
+    @property
+    def twice_as_far(self) -> Answer:
+        """Behind `> v @base`: as far behind the last target as that is behind the base."""
+        return self.place(back(THERE, 3) * 2 - THERE)
+
+    def place(self, position: Term) -> Answer:
+        """The position, if there is a word for it."""
+        above = If(as_term(Above(position - (6 * self.n - 4))), Anything(), SayNumber(position, PLACE))
+        return If(as_term(Above(position)), above, Anything())
+
+    @property
+    def decision(self) -> Answer:
+        """Behind `v @base @target`."""
+        vertex, base = back(HERE, 2), back(THERE, 1)
+        found, other = self.nearest(K, vertex, THERE), self.nearest(OTHER, vertex, THERE)
+        father = self.father(vertex)
+        ended = If(equal(self.downs, as_term(self.n - 1)), Say(YES), Say(NO))
+        over = If(equal(father, ZERO), ended, Say(UP))
+        follow = If(equal(other, father), Say(PASS), Say(DOWN))
+        # What a target finds before it, one that was less far has found.
+        follow = If(as_term(Above(THERE - found)), Anything(), follow)
+        further = If(as_term(Above(THERE - (3 * self.n - 2))), over, Say(FURTHER))
+        step = If(as_term(Above(found - base)), follow, further)
+        # No search goes down to more vertices than there are.
+        return If(as_term(Above(self.downs - (self.n - 1))), Anything(), step)
+
+    @property
+    def downs(self) -> Term:
+        """How often the search went down."""
+        return as_term(Count(Matching(((word(DOWN), ONE),))))
+
+    # What is known of a vertex
+
+    def nearest(self, value: Term, vertex: Term, target: Term) -> Term:
+        """At the record of the vertex that is nearest to the target."""
+        return as_term(Read(value, nearest_record(vertex, target)))
+
+    @property
+    def came_to(self) -> Term:
+        """The vertex that the search has just come to from its father: the root where the search begins."""
+        return let("came_to", equal(K, as_term(3 * self.n - 1)) + word(DOWN, 2) * HERE)
+
+    def father(self, vertex: Term) -> Term:
+        """Where the search first came to the vertex from; 0 for the root."""
+        return at(word(DOWN, 2) * back(HERE, 1), (self.came_to, vertex))

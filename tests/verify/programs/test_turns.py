@@ -20,9 +20,9 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language, Place
 from verify.certificates.model import Model, described
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.claims.program_turns import behind
+from verify.claims.program_turns import as_a_walk, behind
 from verify.explain import main
-from verify.inputs.strategies import every_input
+from verify.inputs.strategies import every_input, graphs
 from verify.programs import turns
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
@@ -126,6 +126,11 @@ def test_a_term_at_its_place_is_what_it_is_everywhere(data: st.DataObject) -> No
             assert given_text.value(normal_at(at[-1]).term(value), k) == given_text.value(value, k)
 
 
+@given(graphs(range(5, 9)))
+def test_turns_of_larger_graphs_are_a_walk(graph: Graph) -> None:
+    assert as_a_walk(graph) is None
+
+
 def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
     """Each with another word in one case, or with both cases changed over."""
     match answer:
@@ -160,7 +165,7 @@ def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
     wired, language = wired_of(subject), language_of(subject)
     graphs = [Graph(4, ((1, 2), (2, 3), (3, 1))), *(graph for graph in every_input(n, (3,)) if draw.random() < 0.002)]
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
-    kept, drawn = 0, draw.sample(every, 3)
+    kept, drawn = 0, draw.sample(every, 2)
     for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
         weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))

@@ -13,7 +13,8 @@ from verify.claims.certified import BEYOND, LAST
 from verify.claims.certified_recurrent import LAST_INTERVAL
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
 from verify.programs.interpreter import Input
 from verify.programs.tasks import definition
@@ -94,3 +95,17 @@ def test_program(check: Check, theorem: str) -> None:
         subjects,
         range=f"the program against the definition: any text of up to so many steps, whatever they say: {text}",
     )
+
+
+RUN = (
+    "The defined words, each behind the ones before, are the machine's run: behind each step the head is where the directions "
+    "have led, the state is the last one said, and in each cell is what was last left there; for every word and any number of steps."
+)
+
+
+@claim("5.8/run", task="turing", source=hybrid.SOURCE, statement=f"Turing machines, hybrid: {RUN}")
+def test_run(check: Check) -> None:
+    for name in ("bb2", "bb5", "palindrome"):
+        text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
+        check.follows(theory(find(name).machine), range=text)
+    check.argued("Induction over the steps.")

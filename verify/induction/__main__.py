@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.induction.search import MODELS, N, theory
+from constructions.turing.machine import parse_standard
+from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
+from verify.induction import machine, search
+from verify.induction.search import MODELS, N
+from verify.induction.theory import Theory
 
 PROG = "python -m verify.induction"
-DESCRIPTION = "Asks z3 whether each lemma on the search follows from what it uses, for every n and every graph."
+DESCRIPTION = (
+    "Asks z3 whether each lemma on a search, or on a machine's run, follows from what it uses, for every n and input."
+)
 EPILOG = f"""examples:
   {PROG}                     each lemma on the step that lean says, and what it rests on
   {PROG} --variant repaired  on the repaired model's step
   {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
   {PROG} --model rag         on the turns of Algorithm 2, of any number of edges
+  {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -30,15 +38,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("--variant", choices=("lean", "repaired"), help="whose step (default: lean)")
-    add("--model", choices=("transformer", "rag"), default="transformer", help="rag: turns in place of steps")
-    add("--tokens", choices=tuple(LAYOUTS), help="layout of a graph's tokens (default: paper)")
+    add("what", nargs="?", choices=("istree", "turing"), default="istree", help="whose steps (default: istree)")
+    add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
+    add(
+        "--model",
+        choices=("transformer", "rag", "hybrid"),
+        help="istree: transformer, or rag: turns in place of steps; turing: hybrid",
+    )
+    add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
+    add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
     add("--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
-    if args.model == "rag" and (args.variant or args.tokens):
-        raise cli.CommandError("--variant and --tokens are the Transformer's: the turns of rag are of one kind")
-    name, tokens = ("rag", "eos") if args.model == "rag" else (args.variant or "lean", args.tokens or "paper")
-    made = theory(MODELS[name](N, LAYOUTS[tokens]))
+    made = _of_machine(args) if args.what == "turing" else _of_graphs(args)
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
     left = 0
@@ -51,6 +62,25 @@ def _command(argv: Sequence[str]) -> int:
         print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
     print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else 'all follow'}")
     return cli.UNKNOWN if left else cli.HOLDS
+
+
+def _of_graphs(args: Namespace) -> Theory:
+    if args.machine is not None or args.model == "hybrid":
+        raise cli.CommandError("--machine and --model hybrid are for turing")
+    if args.model == "rag" and (args.variant or args.tokens):
+        raise cli.CommandError("--variant and --tokens are the Transformer's: the turns of rag are of one kind")
+    name, tokens = ("rag", "eos") if args.model == "rag" else (args.variant or "lean", args.tokens or "paper")
+    return search.theory(MODELS[name](N, LAYOUTS[tokens]))
+
+
+def _of_machine(args: Namespace) -> Theory:
+    if args.variant or args.tokens or args.model not in (None, "hybrid"):
+        raise cli.CommandError(
+            "of a Turing machine the hybrid's text is covered; --variant and --tokens are for istree"
+        )
+    with cli.usage_errors():
+        subject = of_machine(Subject("turing", 1, model="hybrid"), args.machine or DEFAULT_MACHINE, None)
+    return machine.theory(parse_standard(subject.machine))
 
 
 if __name__ == "__main__":

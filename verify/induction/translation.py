@@ -23,6 +23,7 @@ from verify.programs.terms import (
     Count,
     Equal,
     If,
+    IsNumber,
     IsWord,
     Matching,
     Named,
@@ -160,7 +161,7 @@ class Translation:
 
     def _product(self, monomial: tuple[Atom, ...], c: Number, at: str) -> str:
         bits = [self._bit(atom, at) for atom in monomial]
-        factors = [] if c == 1 else [_number(c)]
+        factors = [number] if (number := _number(c)) != "1" else []  # whether c is 1 may be another answer at each n
         factors += [self._atom(atom, at) for atom, bit in zip(monomial, bits, strict=True) if bit is None]
         conditions = [bit for bit in bits if bit is not None]
         product = apply("*", *factors)
@@ -170,14 +171,16 @@ class Translation:
         match atom:
             case IsWord():
                 return f"({self._word(atom)} {at})"
+            case IsNumber(family):
+                return f"(|is a {family}| {at})"
             case Equal(of, value):
                 return f"(= {self.value(of, at)} {_number(value)})"
             case Above(of):
                 return f"(> {self.value(of, at)} 0)"
-            case Read(Term((((inner,), c),)), Back(steps)) if c == 1:
+            case Read(Term((((inner,), c),)), Back(steps)) if _number(c) == "1":
                 there = self._bit(inner, f"(- {at} {steps})")
                 return there and f"(and (> {at} {steps}) {there})"
-            case Read(Term((((inner,), c),)), Pick() as pick) if c == 1:
+            case Read(Term((((inner,), c),)), Pick() as pick) if _number(c) == "1":
                 return self._bit(inner, f"({self.picked(pick)} {at})")
         return None
 
@@ -185,8 +188,8 @@ class Translation:
         match atom:
             case Position():
                 return at
-            case NumberOf(""):
-                return f"(number {at})"
+            case NumberOf(family):
+                return f"({f'|number {family}|' if family else 'number'} {at})"
             case Named(name, of):
                 return f"({self.named(name, of)} {at})"
             case Read(value, Back(steps)):

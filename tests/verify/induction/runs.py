@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import cvc5
 import networkx
 
 from constructions.istree.graphs import Graph, TokenLayout
 from verify.induction.search import MODELS, translation
-from verify.induction.theory import Expression, Fact, Theory
+from verify.induction.theory import Expression, Fact, Theory, written
 from verify.programs.interpreter import Input
 from verify.programs.terms import Atom, Count, IsWord, Matching, Named, Next, Pick
 from verify.programs.witness import tokens_of
@@ -114,7 +115,7 @@ class Run:
             "rank": lambda v: ranks.get(v, 0),
             "ranked": networkx.is_forest(self.around),
         }
-        fixed |= {name: partial(self.term, atom) for atom, name in self.functions.items()}
+        fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items()}
         path, taken = list[int](), dict[int, int]()
         reached = networkx.node_connected_component(self.around, 1)
         for k, v in enumerate(self.tour, start=self.end + 1):
@@ -148,16 +149,34 @@ class Run:
     def prev(self, j: int) -> int:
         return max((h for owned in self.owned.values() if j in owned for h in owned if 1 <= h < j), default=0)
 
-    def term(self, atom: Atom, *at: int) -> Any:
-        """What a function of the step is; at positions that are none, as at 1, where nothing is to be read."""
-        k = max(at[-1], 1)
-        match atom:
-            case Pick() | Next():
-                return self.text.chosen(atom, k)[0]
-            case Named(_, of):
-                return self.text.value(of, k)
-            case IsWord(word):
-                return self.text.tokens[k - 1] == (word, 0)
-            case Count(Matching(((key, _),))):
-                return sum(self.text.value(key, j) == at[0] for j in range(2, k + 1))
-        raise TypeError(atom)
+
+def value(text: Input, atom: Atom, *at: int) -> Any:
+    """What a function of a definition is; at positions that are none, as at 1, where nothing is to be read."""
+    k = max(at[-1], 1)
+    match atom:
+        case Pick() | Next():
+            return text.chosen(atom, k)[0]
+        case Named(_, of):
+            return text.value(of, k)
+        case IsWord(word):
+            return text.tokens[k - 1] == (word, 0)
+        case Count(Matching(((key, _),))):
+            return sum(text.value(key, j) == at[0] for j in range(2, k + 1))
+    raise TypeError(atom)
+
+
+def answers_of_another_solver(made: Theory) -> dict[str, str]:
+    """What cvc5 says to the question of each lemma."""
+    script = ["(set-logic ALL)", *map(written, made.declarations)]
+    for name in made.lemmas:
+        fact = made.facts[name]
+        used = [f"(assert {written(made.facts[other].formula)})" for other in fact.uses or ()]
+        script += ["(push)", *used, f"(assert (not {written(fact.formula)}))", "(check-sat)", "(pop)"]
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("incremental", "true")
+    solver.setOption("rlimit-per", "2000000")  # the same on every machine
+    parser, said = cvc5.InputParser(solver), ""
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "\n".join(script), "lemmas")
+    while not (command := parser.nextCommand()).isNull():
+        said += command.invoke(solver, parser.getSymbolManager())
+    return dict(zip(made.lemmas, said.splitlines(), strict=True))

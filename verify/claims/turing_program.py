@@ -99,7 +99,7 @@ def test_program(check: Check, theorem: str) -> None:
 
 RUN = (
     "The defined words, each behind the ones before, are the machine's run: behind each step the head is where the directions "
-    "have led, the state is the last one said, and in each cell is what was last left there; for every word and any number of steps."
+    "have led, the state is the last one said, in each cell is what was last left there; for every word and any number of steps."
 )
 
 

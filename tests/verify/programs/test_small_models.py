@@ -22,7 +22,7 @@ from verify.programs.terms import ZERO
 OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
 SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}
 WORDS: dict[str, Weights] = {
-    **{str(v): {"v": v, "v²": v * v, "n": 1} for v in (1, 2)},
+    **{str(v): {"v": v, "v²": v * v, "n": 1} for v in (1, 2, 3)},
     **{word: {word: 1} for word in ("<s>", "x", "?")},
 }
 ARITHMETIC = Arithmetic(fixed_point(41))
@@ -35,12 +35,12 @@ def languages() -> st.SearchStrategy[Language]:
 
     def language(begin: tuple[int, ...], longest: int, repeated: bool, asked: bool) -> Language:
         start = Place("<s>", 1, 1, (), "<s>")
-        number = Place("number", 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 2))
+        number = Place("number", 2, longest, (0, 1, 2) if repeated else (0, 2), numbers=(1, 3))
         mark = Place("x", 2 + (0 not in begin), longest, begin, "x")
         places = (start, number, mark, *([Place("?", 3, longest + 1, (1, 2), "?")] if asked else []))
         return Language(places, frozenset(place.name for place in places), (4, 4))
 
-    return st.builds(language, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(4, 5), st.booleans(), st.booleans())
+    return st.builds(language, st.sampled_from([(0, 1), (1,), (1, 2)]), st.integers(3, 4), st.booleans(), st.booleans())
 
 
 def _form(draw: st.DrawFn, names: tuple[str, ...], most: int = 2) -> Weights:
@@ -55,21 +55,19 @@ def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHea
     if kind == "position":
         c, offset = draw(st.sampled_from([1, 2])), draw(st.integers(-3, 1))
         asked = draw(st.sampled_from(["k", "v", "a", "b"]))
-        target = {asked: 2.0 * c, "one": 2.0 * c * offset}
-        return OF.head([(target, {"k": 1.0}), ({"one": -float(c)}, {"k²": 1.0})], value, into)
+        return OF.head(
+            [({asked: 2.0 * c, "one": 2.0 * c * offset}, {"k": 1.0}), ({"one": -float(c)}, {"k²": 1.0})], value, into
+        )
     if kind == "key":
         scores: list[tuple[Weights, Weights]] = []
-        weight = float(draw(st.sampled_from([2, 64, 64, 64])))
-        for x, y in draw(st.lists(st.tuples(st.sampled_from("vab"), st.sampled_from("vabk")), min_size=1, max_size=2)):
-            scores += [({y: 2 * weight}, {x: 1.0}), ({"one": -weight}, {SQUARES[x]: 1.0})]
-            if draw(st.booleans()):  # what position 1 would score with an equal key, and a little less or more
-                scores.append(({SQUARES[y]: weight}, {"first": 1.0}))
-        wish = draw(st.sampled_from([0, 1, 8, -1]))
-        if wish:
-            scores += [({"one": 2.0 * draw(st.sampled_from([0, wish * 8]))}, {"k": 1.0}), ({"one": -1.0}, {"k²": 1.0})]
-        scores.append(
-            ({"one": float(draw(st.sampled_from([0, 1, -1, -4, -9, -16, -25, -32, -49, -64, 32])))}, {"first": 1.0})
-        )
+        usual = draw(st.sampled_from([True, True, True, False]))  # else a default that depends on what is asked for
+        for x, y in draw(st.lists(st.tuples(st.sampled_from("vvab"), st.sampled_from("vabk")), min_size=1, max_size=2)):
+            scores += [({y: 128.0}, {x: 1.0}), ({"one": -64.0}, {SQUARES[x]: 1.0})]
+            scores += [({SQUARES[y]: 64.0}, {"first": 1.0})] * usual
+        target = {"one": 2.0 * draw(st.sampled_from([0, 0, 8, 8, -8, 0.25, -0.25, 0.5]))}  # a position, or behind one
+        target |= draw(st.sampled_from([{}, {}, {}, {"v": 2.0}, {"a": 2.0}, {"k": 2.0}]))
+        default = draw(st.sampled_from([-49, -40, -37, -36, -35, -15, -3, 0, 1, -64, 32, 33, 40]))
+        scores += [(target, {"k": 1.0}), ({"one": -1.0}, {"k²": 1.0}), ({"one": float(default)}, {"first": 1.0})]
         return OF.head(scores, value, into)
     if kind == "bit":
         bit, first = draw(st.sampled_from(BITS)), draw(st.sampled_from([0, 1, -1, 2]))
@@ -84,14 +82,13 @@ def blocks(draw: st.DrawFn, readable: tuple[str, ...], free: tuple[str, ...]) ->
     written, names = list(free[:2]), tuple(dict.fromkeys((*readable, "one")))
     found = [draw(heads(names, into)) for into in written[: draw(st.integers(1, 2))]]
     units: list[Unit] = []
+    changed = [name for name in (*written, "f") if name not in SQUARES]  # the others' squares are theirs
     for _ in range(draw(st.integers(0, 2))):
         gate, up = _form(draw, (*names, *written)), _form(draw, (*names, *written))
         bias = float(draw(st.integers(-3, 2)))
-        units.append((gate, bias, up, float(draw(st.integers(-1, 1))), {draw(st.sampled_from(written)): 1.0}))
-    for name in written:
-        if name in SQUARES and draw(st.booleans()):
-            units += [({name: 1.0}, 0.0, {name: 1.0}, 0.0, {SQUARES[name]: 1.0})]
-            units += [({name: -1.0}, 0.0, {name: -1.0}, 0.0, {SQUARES[name]: 1.0})]
+        units.append((gate, bias, up, float(draw(st.integers(-1, 1))), {draw(st.sampled_from(changed)): 1.0}))
+    for name in SQUARES.keys() & set(written):
+        units += [({name: sign}, 0.0, {name: sign}, 0.0, {SQUARES[name]: 1.0}) for sign in (1.0, -1.0)]
     return OF.block(*units, heads=found), (*names, *written, *(SQUARES[n] for n in written if n in SQUARES))
 
 
@@ -114,7 +111,7 @@ def models(draw: st.DrawFn) -> Wired:
 @given(models(), languages(), st.booleans())
 @settings(max_examples=25)
 def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, naming: bool) -> None:
-    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 2, 2)])
+    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 3, 3)])
     try:
         program = extract(weights, language, naming=naming)
     except Undecided:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -12,11 +10,11 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
 from verify.certificates.building import LEAST, Subject
 from verify.claims.certified import BEYOND, LAST
+from verify.claims.program_turns import on_small_graphs
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.strategies import all_edges, every_input
-from verify.oracles.counts import ordered_graphs
-from verify.programs.frames import definition
+from verify.induction.next_record import N, theory
+from verify.programs.frames import Frames, definition
 from verify.programs.interpreter import Input, Spoken
 
 FAMILIES = frozenset([VERTEX, PLACE])
@@ -59,21 +57,7 @@ def as_defined(graph: Graph) -> Counterexample | None:
 
 @claim(theorem="5.7", task="istree", aspect="program", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {FRAME}")
 def test_program(check: Check) -> None:
-    few, steps = (1, 2, 3), "the defined words against the runs that are expected"
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_input, few)),
-        as_defined,
-        count=sum(map(ordered_graphs, few)),
-        range=f"{steps}: every graph on 1 to 3 vertices, every order and orientation of its edges",
-        size=lambda graph: graph.n,
-    )
-    check.exhaustive(
-        (Graph(4, edges) for edges in itertools.permutations(all_edges(4), 3)),
-        as_defined,
-        count=math.perm(6, 3),
-        range=f"{steps}: every graph with 3 edges on 4 vertices, every order of its edges",
-        size=4,
-    )
+    on_small_graphs(check, as_defined, "the defined words against the runs that are expected")
     check.sizes(LEAST)
     model = "hybrid"
     subjects, sizes = [Subject("istree", n, model=model) for n in (LEAST, 8)], f"n = {LEAST}, 8"
@@ -86,4 +70,20 @@ def test_program(check: Check) -> None:
     check.explained(
         subjects,
         range=f"the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames; {sizes}",
+    )
+
+
+NEXT = (
+    "At a base of a vertex, which is 1 or a record of it, the defined frames find its next record behind the base, or that there "
+    "is none; at the end of each of them a word is due, unless the search went down more than n − 1 times. For every n from 2 on."
+)
+
+
+@claim(theorem="5.7", task="istree", aspect="next-record", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {NEXT}")
+def test_next_record(check: Check) -> None:
+    text = "what the head finds, invariants at a base and behind each frame that looks further; every n from 2 on"
+    check.follows(theory(Frames(N)), range=text)
+    check.argued(
+        "Induction over the frames. A base is followed by such frames alone until something is found or it is over, at most "
+        "log2 3n + 1 of them: the target is twice as far each time, and at the last record's position it is over."
     )

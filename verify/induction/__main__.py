@@ -11,9 +11,10 @@ from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from constructions.turing.machine import parse_standard
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
-from verify.induction import machine, search
+from verify.induction import machine, next_record, search
 from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
+from verify.programs.frames import Frames
 
 PROG = "python -m verify.induction"
 DESCRIPTION = (
@@ -24,6 +25,7 @@ EPILOG = f"""examples:
   {PROG} --variant repaired  on the repaired model's step
   {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
   {PROG} --model rag         on the turns of Algorithm 2, of any number of edges
+  {PROG} --model hybrid      on the frames of one base, which find the next record of a vertex
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
@@ -43,7 +45,7 @@ def _command(argv: Sequence[str]) -> int:
     add(
         "--model",
         choices=("transformer", "rag", "hybrid"),
-        help="istree: transformer, or rag: turns in place of steps; turing: hybrid",
+        help="istree: transformer, rag: turns in place of steps, or hybrid: frames of one base; turing: hybrid",
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
@@ -65,10 +67,12 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def _of_graphs(args: Namespace) -> Theory:
-    if args.machine is not None or args.model == "hybrid":
-        raise cli.CommandError("--machine and --model hybrid are for turing")
-    if args.model == "rag" and (args.variant or args.tokens):
-        raise cli.CommandError("--variant and --tokens are the Transformer's: the turns of rag are of one kind")
+    if args.machine is not None:
+        raise cli.CommandError("--machine is for turing")
+    if args.model in ("rag", "hybrid") and (args.variant or args.tokens):
+        raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
+    if args.model == "hybrid":
+        return next_record.theory(Frames(next_record.N))
     name, tokens = ("rag", "eos") if args.model == "rag" else (args.variant or "lean", args.tokens or "paper")
     return search.theory(MODELS[name](N, LAYOUTS[tokens]))
 

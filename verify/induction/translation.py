@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from verify.certificates.polynomial import Number
+from verify.programs.interpreter import ANYTHING
 from verify.programs.sizes import parts
 from verify.programs.terms import (
     ZERO,
@@ -20,6 +21,7 @@ from verify.programs.terms import (
     Anything,
     Atom,
     Back,
+    Closest,
     Count,
     Equal,
     If,
@@ -83,7 +85,7 @@ class Translation:
             case Say(said):
                 return word(said)
             case Anything():
-                raise TypeError("no SMT-LIB for what is left open")
+                return word(ANYTHING)
 
     def picked(self, pick: Pick, name: str = "") -> str:
         """The function that gives the position which is picked, of the one that reads. name: of a new one."""
@@ -124,6 +126,23 @@ class Translation:
             largest = f"(or (< {other} {key}) (and (= {other} {key}) (<= {here} j)))"
             none = f"(=> (and {candidate} (not (= {key} (+ {query} 1)))) {largest})"
             self.lines.append(f"(axiom {name}-largest {each('k j', none)})")
+        return self.functions[head]
+
+    def closest(self, head: Closest, name: str = "") -> str:
+        """As `picked`, of the head that looks for the match that is nearest to a number."""
+        if head not in self.functions:
+            pick = Pick(head.matching)
+            name = self._declared(head, name)
+            here, scale = f"({name} k)", math.lcm(*(c.denominator for _, c in head.target.items))
+            target = self.value(head.target * scale, "k")  # so many times as far, which is whole
+            there = apply("and", f"(<= 2 {here} k)", self._matches(pick, here))
+            self.lines.append(f"(axiom {name} {each('k', f'(or (= {here} 1) {there})', here)})")
+            candidate = apply("and", "(<= 2 j k)", self._matches(pick, "j"))
+            far, other = (f"(abs (- (* {scale} {i}) {target}))" for i in (here, "j"))
+            nearer = f"(or (< {far} {other}) (and (= {far} {other}) (<= {here} j)))"
+            self.lines.append(
+                f"(axiom {name}-all {each('k j', f'(=> {candidate} (and (not (= {here} 1)) {nearer}))')})"
+            )
         return self.functions[head]
 
     def counted(self, count: Count, name: str = "") -> str:
@@ -198,6 +217,8 @@ class Translation:
                 return self.value(value, f"({self.picked(pick)} {at})")
             case Read(value, Next() as head):
                 return self.value(value, f"({self.following(head)} {at})")
+            case Read(value, Closest() as head):
+                return self.value(value, f"({self.closest(head)} {at})")
             case Count(Matching(((_, query),))):
                 return f"({self.counted(atom)} {self.value(query, at)} {at})"
         raise TypeError(f"no SMT-LIB for {type(atom).__name__}")

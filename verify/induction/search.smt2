@@ -6,6 +6,7 @@
 ;   (invariant NAME formula)      holds at every vertex of a run: may be supposed, and is shown by the next three
 ;   (starts CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)  each invariant with new symbols in place, at the start
 ;   (kept CASE ((symbol new) …) (FACT …) (INVARIANT FACT …) …)    the same behind a step, from the invariants before it
+;   (also CASE INVARIANT FACT …)                                  what shows an invariant of a part of the text, beside what all use
 ;   (cases NAME GOES-ON (CASE …) (FACT …))                        one of the cases is met, by these facts
 
 ; ---- the step's terms, of any text and at any position: own, other, father-at … are functions with axioms of the same names

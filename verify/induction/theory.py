@@ -79,6 +79,7 @@ class Theory:
     facts: dict[str, Fact] = field(default_factory=dict)
     invariants: dict[str, Expression] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
+    more: dict[tuple[str, str], list[Expression]] = field(default_factory=dict)
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -99,6 +100,10 @@ class Theory:
                     self._lemma(name, formula, uses)
                 case ["induction", str(name), [str(variable), start], [*others], formula, [*pattern], [*uses]]:
                     self._induction(name, variable, start, others, formula, pattern, uses)
+                case ["also", str(case), str(invariant), *facts]:
+                    if invariant not in self.invariants or case in self.kept:
+                        raise ValueError(f"{invariant} is no invariant that {case} has yet to show")
+                    self.more[case, invariant] = facts
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
                     self._kept(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
@@ -192,7 +197,8 @@ class Theory:
             if hidden := others.keys() & self._below(symbols(formula)):
                 raise ValueError(f"{invariant} has a macro that hides {', '.join(sorted(hidden))}")
             name = f"{invariant}/{case}"
-            self._lemma(name, replaced(formula, others, patterns=False), [*always, *uses.get(invariant, [])])
+            used = [*always, *uses.get(invariant, []), *self.more.get((case, invariant), [])]
+            self._lemma(name, replaced(formula, others, patterns=False), used)
             self._restrict(name, {case, *(self.invariants if after else ())})
 
     def _cases(self, name: str, goes_on: str, cases: list[Expression], uses: list[Expression]) -> None:

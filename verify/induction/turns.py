@@ -3,8 +3,7 @@
 The walk is a text in the layout eos: the edges, the token behind them, and of each turn its second vertex v. The first vertex u of
 a turn is the vertex before, 1 at the first turn; the father of v is the u of the first turn at v; a turn has the mark `-` if u is
 the father of v, else `^`. That turns make this walk is argued, one by one: what `v - w` begins is the first turn at w (lemma
-new-visit), and in `v ^ f` v is not the father of f (father-of-here). So the mark `-` stands as often as vertices are seen, which is
-the axiom as-many-records.
+new-visit), and in `v ^ f` v is not the father of f (father-of-here).
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A step is five words, `@0 1 @0 B →`: in cell 0 the machine writes 1, goes on in state B, to the right. The head is in the cell where
 the directions so far have led it from cell 0. What it reads is the symbol of the last step there, else that of the word, else the
 blank, 0. A state is a number from 0 on, and halts if the machine has no row for it.
+
+Of a model that searches, a step begins with the search for the head's cell, and what it reads is what was found, whatever that is.
 """
 
 from __future__ import annotations

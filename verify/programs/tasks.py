@@ -85,9 +85,10 @@ def inputs(subject: Subject, language: Language) -> Language:
 
 
 def is_stepwise(subject: Subject) -> bool:
-    """Whether a step is defined: what is said behind any text of the form of a run."""
-    hybrid = (subject.construction, subject.model) == ("istree", "hybrid")
-    return is_search(subject) or hybrid or (subject.construction == "turing" and subject.model != "cot")
+    """Whether a step is defined: what is said behind any text of the form of a run. Print spells words of a tape's search anew."""
+    key = subject.construction, subject.model
+    as_repaired = key == ("turing", "rag") and not subject.printed
+    return is_search(subject) or as_repaired or key in (("istree", "hybrid"), ("turing", "hybrid"))
 
 
 def definition(subject: Subject, place: str) -> Answer | None:

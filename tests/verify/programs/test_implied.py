@@ -32,6 +32,7 @@ from verify.programs.terms import (
     Next,
     NumberOf,
     Pick,
+    Position,
     Read,
     Reciprocal,
     Term,
@@ -129,6 +130,28 @@ def test_where_factors_stand(places: Sequence[int], most: int) -> None:
 def is_at(run: Input, place: int) -> bool:
     here, (name, _) = LANGUAGE.places[place], run.tokens[-1]
     return name == (here.word or here.family)
+
+
+SUMMED: list[Atom] = [
+    *(read(bit, 1) for bit in (BITS[0], BITS[1], BITS[4], NumberOf())),
+    *(read(bit, 2) for bit in (BITS[0], BITS[1], BITS[2], BITS[4])),
+    *(Equal(as_term(NumberOf("asked")), Fraction(v)) for v in (0, 1)),
+    NumberOf("asked"),
+    Position(),
+]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_bounds_of_sums_hold_in_every_text(place: int) -> None:
+    """What atoms say of one token they say together, where it stands; and an integer that is 0 or 1 with its comparisons."""
+    facts = FACTS.at(frozenset([place]))
+    here = [i for i, run in enumerate(runs()) if is_at(run, place)]
+    for atoms in itertools.chain.from_iterable(itertools.combinations(SUMMED, count) for count in (2, 3)):
+        for sign in (1, -1):
+            first, *others = atoms
+            low, high = facts.bounds(sum((as_term(a) for a in others), as_term(first) * sign))
+            for i in here:
+                assert low <= sign * values(first)[i] + sum(values(a)[i] for a in others) <= high, (atoms, sign)
 
 
 # What matches. A key, what is asked for, and what is read there.

@@ -128,11 +128,12 @@ def _command(argv: Sequence[str]) -> int:
     printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
     if unknown := set(printed) - set(known):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
-    if args.tokens != "paper" and args.what != "istree":
-        raise cli.CommandError("--tokens is for istree; a sequence has one layout")
+    is_transformer = (args.what, args.model) == ("istree", "transformer")
+    if args.tokens != "paper" and not is_transformer:
+        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
     lean = args.variant == "lean"
-    if lean and (args.what != "istree" or printed):
-        raise cli.CommandError("the variant lean is istree's, and has nothing as printed")
+    if lean and (not is_transformer or printed):
+        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
     subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
     if args.what == "turing":
         with cli.usage_errors():

@@ -251,6 +251,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["nothing"], "'nothing' as transformer is not covered"),
         (["index", "--printed", "x"], "unknown finding 'x'"),
         (["index", "--variant", "lean"], "the variant lean is istree's"),
+        (["istree", "--model", "hybrid", "--variant", "lean"], "the variant lean is istree's as a Transformer"),
+        (["istree", "--model", "rag", "--tokens", "eos"], "everything else has one layout"),
         (["index", "--tokens", "eos"], "--tokens is for istree"),
         (["index", "--machine", "bb2"], "--machine and --tape are for turing"),
         (["turing", "--model", "cot"], "'turing' as cot is not covered"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Protocol
 
+from verify.certificates.language import Language
 from verify.programs.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 
 Interval = tuple[Fraction, Fraction]
@@ -13,7 +14,10 @@ BIT = Fraction(0), Fraction(1)
 
 
 class Known(Protocol):
-    """What is asked of `Facts` here."""
+    """What is asked of `Facts` below it."""
+
+    @property
+    def language(self) -> Language: ...
 
     @property
     def places(self) -> frozenset[int]: ...
@@ -48,7 +52,11 @@ def settled(value: Term, facts: Known) -> Term:
         if low == high:
             here[a] = as_term(low)
         elif (
-            isinstance(a, Equal) and a.of.atoms <= value.atoms and facts.is_integer(a.of) and facts.bounds(a.of) == BIT
+            isinstance(a, Equal)
+            and a.value in BIT
+            and a.of.atoms <= value.atoms
+            and facts.is_integer(a.of)
+            and facts.bounds(a.of) == BIT
         ):
             here[a] = a.of if a.value else a.of * -1 + 1
     total = ZERO if here else value

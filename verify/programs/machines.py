@@ -18,6 +18,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from verify.programs.shorthand import let
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -31,7 +32,6 @@ from verify.programs.terms import (
     IsNumber,
     IsWord,
     Matching,
-    Named,
     NumberOf,
     Pick,
     Read,
@@ -75,7 +75,7 @@ class Step:
     def head(self) -> Term:
         """The cell where the head is."""
         moves = (as_term(Count(Matching(((as_term(arrow), ONE),)))) for arrow in (RIGHTWARD, LEFTWARD))
-        return _let("pointer", next(moves) - next(moves))
+        return let("pointer", next(moves) - next(moves))
 
     @property
     def from_one(self) -> int:
@@ -87,14 +87,14 @@ class Step:
         """The number of a record's cell, from 1 on; 0 at what is no record."""
         in_word = as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1))
         step = (as_term(RIGHTWARD) + as_term(LEFTWARD)) * (_back(NumberOf(CELL), 2) + self.from_one)
-        return _let("place", in_word * (as_term(POSITION) - 2 + self.from_one) + step)
+        return let("place", in_word * (as_term(POSITION) - 2 + self.from_one) + step)
 
     @property
     def left(self) -> Term:
         """The symbol that a record leaves in its cell."""
         in_word = as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1))
         arrows = as_term(RIGHTWARD) + as_term(LEFTWARD)
-        return _let("left", in_word * as_term(NumberOf(SYMBOL)) + arrows * _back(NumberOf(SYMBOL), 3))
+        return let("left", in_word * as_term(NumberOf(SYMBOL)) + arrows * _back(NumberOf(SYMBOL), 3))
 
     def read(self, written: int) -> Term:
         """The symbol under the head, before the step of which so many words are written."""
@@ -181,10 +181,6 @@ class SearchedStep(Step):
         found = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
         symbol = SayNumber(_back(NumberOf(SYMBOL), 1), SYMBOL)
         return (self.to_place, Say(END_SEARCH), None, found, symbol, self.again, Say(START_SEARCH))[written - 1]
-
-
-def _let(name: str, value: Term) -> Term:
-    return as_term(Named(name, value))
 
 
 def _by_cases(value: Term, answers: list[Answer]) -> Answer:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
-from typing import Protocol
+from collections.abc import Iterable
 
 from verify.certificates.domains import Integer
-from verify.certificates.language import Language
 from verify.programs import ways
+from verify.programs.cases import Known
 from verify.programs.sizes import whole
 from verify.programs.terms import Matching, Pick, Term
-
-
-class Known(Protocol):
-    """What is asked of `Facts` here."""
-
-    @property
-    def language(self) -> Language: ...
-
-    @property
-    def places(self) -> frozenset[int]: ...
-
-    @property
-    def positions(self) -> tuple[int, int]: ...
-
-    @property
-    def each(self) -> Mapping[int, Known]:
-        """Of positions at one of the places, by place."""
-
-    def bounds(self, value: Term) -> tuple[Fraction, Fraction]:
-        """Two numbers that it lies between."""
 
 
 def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
 from constructions.wiring.wired import Wired
+from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of, model_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.hard_inputs import wired_of
@@ -32,7 +32,6 @@ from verify.programs.document import _is_defined, compared, explained, explanati
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
 from verify.programs.tasks import definition, inputs
-from verify.programs.terms import Answer, If, Say, SayNumber
 from verify.programs.texts import MORE, searched
 from verify.programs.witness import questions
 
@@ -155,18 +154,6 @@ def test_behind_n_edges_or_more_the_print_does_not_say_no() -> None:
     assert set(found["task"]) - set(found["answers"]) == {"second endpoint", f"second endpoint{MORE}"}
 
 
-def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
-    """Each with another word in one case."""
-    match answer:
-        case If(bit, then, otherwise):
-            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
-            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
-        case SayNumber(number):
-            yield SayNumber(number + 1)
-        case Say(word):
-            yield Say("FALSE" if word == "TRUE" else "TRUE")
-
-
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no edge leads to −1, the root's father, and the first thought is the root."""
     subject = Subject("istree", 4, lean=True, layout="eos")
@@ -179,7 +166,10 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
             normal = Normalizer(program.facts.ending(i))
             here = {r: normal.term(value) for r, value in program.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
-            found = [first_mismatch(model, here, wrong, normal) is None for wrong in with_one_wrong_word(due)]
+            found = [
+                first_mismatch(model, here, wrong, normal) is None
+                for wrong in with_one_wrong_word(due, ("TRUE", "FALSE"))
+            ]
             same[place.name] = sum(found)
     assert same == {"[EOS] of the prompt": 0, "thought 1": 5, "thought": 1, "[EOS] of the thought": 0}
 

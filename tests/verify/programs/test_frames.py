@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
+from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates import mutants
 from verify.certificates.building import Subject, build, families_of, language_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
@@ -30,7 +31,7 @@ from verify.programs.frames import definition
 from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
-from verify.programs.terms import ZERO, Answer, If, Say, SayNumber
+from verify.programs.terms import ZERO, Answer
 
 SMALL = Subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]
@@ -143,19 +144,6 @@ def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> 
     assert kept < 3
 
 
-def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
-    """Each with another word in one case in which one is due."""
-    match answer:
-        case If(bit, then, otherwise):
-            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
-            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
-        case SayNumber(number, family):
-            yield SayNumber(number + 1, family)
-            yield SayNumber(number, PLACE if family == VERTEX else VERTEX)
-        case Say(word):
-            yield Say(">" if word == "-" else "-")
-
-
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     """But where no text leads: no prompt ends at its start, and no vertex has a father, or is the last one, before all frames."""
     (model, language), found = build(SMALL), program()
@@ -165,7 +153,10 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
-            told = [first_mismatch(model, here, wrong, normal) is None for wrong in with_one_wrong_word(due)]
+            told = [
+                first_mismatch(model, here, wrong, normal) is None
+                for wrong in with_one_wrong_word(due, ("-", ">"), (VERTEX, PLACE))
+            ]
             if any(told):
                 same[place.name] = sum(told)
     assert same == {"<s>": 2, "the first frame, 3": 2}

@@ -135,7 +135,7 @@ def is_at(run: Input, place: int) -> bool:
 SUMMED: list[Atom] = [
     *(read(bit, 1) for bit in (BITS[0], BITS[1], BITS[4], NumberOf())),
     *(read(bit, 2) for bit in (BITS[0], BITS[1], BITS[2], BITS[4])),
-    *(Equal(as_term(NumberOf("asked")), Fraction(v)) for v in (0, 1)),
+    *(Equal(as_term(NumberOf("asked")), v) for v in (Fraction(0), Fraction(1, 2), Fraction(1))),
     NumberOf("asked"),
     Position(),
 ]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.hard_inputs import walk, wired_of
@@ -30,7 +31,7 @@ from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.tasks import definition
-from verify.programs.terms import ONE, Answer, Count, If, IsNumber, IsWord, Matching, Say, SayNumber, Term, as_term
+from verify.programs.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from verify.programs.texts import copied
 from verify.runs.turing_runs import places_of, tokens_of
 
@@ -142,19 +143,6 @@ def test_a_print_is_not_the_machine(finding: str) -> None:
     assert (document["verdict"], document["where"]) == (UNKNOWN, "the answer at a step, 3, cell")
 
 
-def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
-    """Each with another word in one case."""
-    match answer:
-        case If(bit, then, otherwise):
-            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
-            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
-        case SayNumber(number, family):
-            yield SayNumber(number + 1, family)
-            yield SayNumber(number, "state" if family == "symbol" else "symbol")
-        case Say(word):
-            yield Say("←" if word == "→" else "→")
-
-
 @pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.machine}")
 def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -> None:
     """But in a case that is met nowhere."""
@@ -164,7 +152,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program(subject: Subject) -
         if due is not None:
             here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
             assert first_mismatch(model, here, due, normal) is None
-            for wrong in with_one_wrong_word(normal_answer(due, normal)):
+            for wrong in with_one_wrong_word(normal_answer(due, normal), ("→", "←"), ("symbol", "state")):
                 assert first_mismatch(model, here, wrong, normal) is not None, (place.name, wrong)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH
+from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.hard_inputs import wired_of
@@ -36,7 +36,6 @@ from verify.programs.terms import (
     Answer,
     Back,
     Count,
-    If,
     Matching,
     NumberOf,
     Read,
@@ -131,19 +130,6 @@ def test_turns_of_larger_graphs_are_a_walk(graph: Graph) -> None:
     assert as_a_walk(graph) is None
 
 
-def with_one_wrong_word(answer: Answer) -> Iterator[Answer]:
-    """Each with another word in one case, or with both cases changed over."""
-    match answer:
-        case If(bit, then, otherwise):
-            yield from (If(bit, wrong, otherwise) for wrong in with_one_wrong_word(then))
-            yield from (If(bit, then, wrong) for wrong in with_one_wrong_word(otherwise))
-            yield If(bit, otherwise, then)
-        case SayNumber(number, family):
-            yield SayNumber(number + 1, family)
-        case Say(word):
-            yield Say(PAPER.no if word != PAPER.no else PAPER.yes)
-
-
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
     model, texts, found = program()
     refused = 0
@@ -153,7 +139,7 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
         normal = normal_at(i)
         here = {r: normal.term(value) for r, value in found.stages[-1].registers.items()}
         assert first_mismatch(model, here, right, normal) is None
-        for wrong in with_one_wrong_word(right):
+        for wrong in with_one_wrong_word(right, (PAPER.no, PAPER.yes), exchanged=True):
             assert first_mismatch(model, here, wrong, normal) is not None, place.name
             refused += 1
     assert refused > len(texts.places)

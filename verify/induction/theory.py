@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a hundredth of it
+DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
 Expression: TypeAlias = "str | list[Expression]"
@@ -108,8 +109,10 @@ class Theory:
                     self._kept(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
                     self._cases(name, goes_on, cases, uses)
-                case _:
+                case [str(keyword), *_] if keyword in DECLARING:
                     self.declarations.append(command)
+                case _:
+                    raise ValueError(f"no part of a theory: {written(command)}")
 
     @property
     def lemmas(self) -> list[str]:

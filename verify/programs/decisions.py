@@ -12,7 +12,7 @@ from verify.programs.forms import expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.sizes import ceiling, floor, fraction
+from verify.programs.sizes import ceiling, floor, fraction, is_whole
 from verify.programs.terms import Above, Answer, Anything, Atom, Count, Equal, If, Next, Read, SayNumber, Term, as_term
 from verify.programs.text import Teller
 
@@ -115,7 +115,8 @@ def _bounded(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
                 high = fraction(ceiling(at) - 1 if holds else floor(at))
         elif alone:
             at = (a.value - rest.constant) / slope
-            low, high = (at, at) if holds else (low + (low == at), high - (high == at))
+            step = int(is_whole(at))  # x is no other number anyway
+            low, high = (at, at) if holds else (low + step * (low == at), high - step * (high == at))
         normal = normal.knowing(x, low, high)
     return normal
 
@@ -139,7 +140,8 @@ def _implied(normal: Normalizer, a: Atom, holds: bool) -> Normalizer:
         if isinstance(a, Above) and not holds and x.value == x.where.key and a.of == as_term(x) - x.where.query:
             # Nothing has the key that is asked for, so x is the largest one, and what is behind x is that again.
             normal = normal.equating(Read(x.value, replace(x.where, query=as_term(x))), as_term(x))
-    if isinstance(a, Equal) and holds and not a.value and len(a.of.items) == 2 and len(a.of.atoms) == 2:
-        (x, c), (y, d) = sorted(((m[0], c) for m, c in a.of.items), key=lambda item: len(item[0].order))
+    alone = [(m[0], c) for m, c in a.of.items if len(m) == 1]
+    if isinstance(a, Equal) and holds and not a.value and len(a.of.items) == len(alone) == 2:
+        (x, c), (y, d) = sorted(alone, key=lambda item: len(item[0].order))
         return normal.equating(y, as_term(x)) if c == -d else normal  # the simpler one stays
     return normal

@@ -315,12 +315,14 @@ class Facts:
         """A token's number as it stands where all texts have it first; any other atom as it is."""
         number, where = (a.value, a.where) if isinstance(a, Read) else (as_term(a), None)
         steps = where.steps if isinstance(where, Back) else 0
-        if not self.copies or (where and not steps) or number not in {as_term(NumberOf(f)) for f in self.copies}:
+        family = next((f for f in self.copies if number == as_term(NumberOf(f))), None)
+        if family is None or (where and not steps):
             return a
         places = self.language.places
-        while len(same := {places[i].same for i in (self.behind(Back(steps)) if steps else self).places}) == 1:
-            (more,) = same
-            if not more:
+        while True:
+            there = self.behind(Back(steps)) if steps else self
+            more, *others = {places[i].same * (places[i].family == family) for i in there.places}
+            if others or not more:
                 break
             steps += more
         return Read(number, Back(steps)) if steps else a

@@ -174,7 +174,7 @@ def follows(a: Atom, b: Atom) -> bool:
             return (more := a.of - b.of).is_constant and more.constant > 0
         case IsNumber(), NumberOf():
             return a.family == b.family
-        case Read(Term((((one,), _),)), Back(steps)), Read(Term((((other,), _),)), Back(others)):
+        case Read(Term((((one,), 1),)), Back(steps)), Read(Term((((other,), _),)), Back(others)):
             return steps == others and follows(one, other)
     return False
 

@@ -48,7 +48,8 @@ def _reached(language: Language) -> Language:
         def bounded(place: Place, others: tuple[Place, ...] = before) -> Place:
             low, high = ([getattr(others[j], end) for j in place.after] for end in ("low", "high"))
             if low and all(isinstance(end, int) for end in (place.low, *low)):
-                place = replace(place, low=max(place.low, min(low) + 1))
+                more = max(0, min(low) + 1 - place.low)
+                place = replace(place, low=place.low + -(-more // place.every) * place.every)
             if high and all(isinstance(end, int) for end in (place.high, *high)):
                 place = replace(place, high=min(place.high, max(high) + 1))
             return place

@@ -32,6 +32,7 @@ INDUCTION = """
         ("(also on small other) (kept on ((k next)) ())", "small/on supposes more than it may: other"),
         ("(cases all on (on) ())", "the invariants are not kept in the case on"),
         ("(kept on ((k next)) (small)) (cases all on (on) (other))", "all supposes more than it may: other"),
+        ("(assert (> k 0))", "no part of a theory: (assert (> k 0))"),
         ("(axiom (a)", "1 brackets are not closed"),
         (")", "a bracket is closed that was not opened"),
     ],

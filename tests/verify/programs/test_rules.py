@@ -19,6 +19,7 @@ from verify.programs.facts import Facts
 from verify.programs.heads import by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
+from verify.programs.products import simplified
 from verify.programs.terms import (
     POSITION,
     ZERO,
@@ -27,12 +28,14 @@ from verify.programs.terms import (
     Best,
     Closest,
     Equal,
+    IsNumber,
     NumberOf,
     Positive,
     Read,
     Reciprocal,
     Term,
     as_term,
+    term,
 )
 
 MOST = 6
@@ -186,6 +189,38 @@ def test_a_comparison_bounds_what_has_it_as_a_part(holds: bool, scale: int, time
     assert low <= min(there) <= max(there) <= high
     least, most = NORMAL.facts.bounds(more)
     assert (low == least + scale * holds) if (scale > 0) == holds else (high == most + scale * holds)
+
+
+@pytest.mark.parametrize(
+    ("of", "told"),
+    [(NUMBER - BEFORE, True), (NUMBER * NUMBER - BEFORE, False), (NUMBER * BEFORE - BEFORE, False)],
+)
+def test_numbers_are_one_where_they_are_equal_and_not_where_products_are(of: Term, told: bool) -> None:
+    normal = _with(NORMAL, as_term(Equal(of, Fraction(0))), True)
+    assert (normal.term(NUMBER) == normal.term(BEFORE)) == told
+    for value in (NUMBER, BEFORE):
+        every = zip(values(of), values(value), values(normal.term(value)), strict=True)
+        assert all(x == y for off, x, y in every if not off)
+
+
+def test_an_integer_is_not_bounded_by_what_it_is_not_between_two_integers() -> None:
+    half = as_term(Equal(NUMBER, Fraction(1, 2)))
+    low, high = NORMAL.facts.knowing(*NUMBER.atoms, Fraction(0), Fraction(1)).bounds(half - NUMBER)
+    assert low <= -1 < 0 <= high
+    facts = NORMAL.facts.knowing(*NUMBER.atoms, Fraction(1, 2), Fraction(7, 2))
+    assert facts.bounds(NUMBER) == (Fraction(1, 2), Fraction(7, 2))
+    for end in facts.bounds(NUMBER):
+        low, high = _with(Normalizer(facts), as_term(Equal(NUMBER, end)), False).facts.bounds(NUMBER)
+        assert low <= 1 < 3 <= high
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_factor_is_left_out_only_if_it_is_1(times: int) -> None:
+    (is_number,) = as_term(Read(as_term(IsNumber()) * times, Back(1))).atoms
+    (number,) = BEFORE.atoms
+    product = term(simplified((is_number, number), Fraction(1), NORMAL))
+    assert values(product) == values(BEFORE * times)
+    assert (product == BEFORE) == (times == 1)
 
 
 @example(Fraction(1), {1: Fraction(3), 6: Fraction(-3)}, 1, 6)

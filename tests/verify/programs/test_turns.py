@@ -15,6 +15,7 @@ from constructions.models.search import END_SEARCH
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of
 from verify.certificates.document import CERTIFIED
+from verify.certificates.domains import Integer
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language, Place
@@ -27,6 +28,7 @@ from verify.programs import turns
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
 from verify.programs.extraction import Program, extract
+from verify.programs.facts import Facts
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
@@ -204,3 +206,28 @@ def test_nothing_is_counted_where_nothing_can_be() -> None:
     never, always = (as_term(Count(Matching(((as_term(c), ONE),)))) for c in (0, 1))
     assert normal.term(never).is_constant
     assert Input([("<s>", 0), ("~", 0)]).value(normal.term(always), 2) == 1
+
+
+def test_a_number_is_a_copy_of_its_own_family_alone() -> None:
+    """Where a number of another family stands, this one has none."""
+    places = (
+        Place("s", 1, 1, (), "s"),
+        Place("first", 2, 2, (0,), numbers=(1, 2), family="w"),
+        Place("of none", 3, 3, (1,), numbers=(0, 2), family="v", same=1),
+        Place("of the first", 4, 4, (2,), numbers=(1, 2), family="w", same=2),
+    )
+    facts = Facts.everywhere(Language(places, frozenset(), (4, 4)))
+    text, number = Input([("s", 0), ("w", 2), ("v", 0), ("w", 2)], frozenset("vw")), as_term(NumberOf("w"))
+    told = [Normalizer(facts.at(frozenset([i]))).term(number) for i in range(4)]
+    assert [text.value(term, k) for k, term in enumerate(told, start=1)] == [0, 2, 0, 2]
+    assert told[3] == as_term(Read(number, Back(2)))
+
+
+def test_the_positions_of_a_way_are_among_those_of_its_place() -> None:
+    places = (
+        Place("s", 1, 1, (), "s"),
+        Place("x", 2, 4, (0, 1), "x"),
+        Place("each third", 2, 8, (1,), "y", every=3),
+    )
+    found = by_way(Language(places, frozenset(), (4, 4)))
+    assert found.positions(found.places[2]) == Integer(5, 5, 3)

@@ -136,7 +136,7 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         odd := [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
     ):
         where, what = "the invariants", f"the registers of {', '.join(odd)} are not seen to hold what is defined"
-    verdict = UNKNOWN if where else CERTIFIED
+    verdict = CERTIFIED if due and not where else UNKNOWN
     assumed = [group.name for group in program.facts.groups]
     return {
         "verdict": verdict,

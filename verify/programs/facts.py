@@ -210,7 +210,10 @@ class Facts:
         """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""
         low, high = self._atom(x)
         ends = (end + step * i for i in range(len(more) + 1) for end, step in ((low, 1), (high, -1)))
-        points = [i for i in (*ends, *(a.value for a, _ in more)) if low <= i <= high]
+        points = [i for i in (*ends, *(a.value for a, _ in more)) if low <= i <= high] or [
+            low,
+            high,
+        ]  # nothing is like this
         found = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
         return min(found), max(found)
 

@@ -67,7 +67,12 @@ def as_due(language: Language, prompt: int, due: Callable[[str], Answer | None])
 
     def copied(place: Place) -> Place:
         said = {due(language.places[j].name) for j in place.after}
-        if place.word or len(said) != 1 or not isinstance(answer := said.pop(), SayNumber):
+        if (
+            place.word
+            or len(said) != 1
+            or not isinstance(answer := said.pop(), SayNumber)
+            or answer.family != place.family
+        ):
             return place
         if answer.number.is_constant:
             return replace(place, numbers=(int(answer.number.constant),) * 2)

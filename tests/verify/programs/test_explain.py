@@ -115,6 +115,11 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     assert kept < len(drawn)
 
 
+def test_where_nothing_is_due_nothing_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verify.programs.document.definition", lambda subject, place: None)
+    assert explanation(Subject("istree", 4, lean=True))["verdict"] == UNKNOWN
+
+
 def test_every_prompt_is_among_the_inputs() -> None:
     """And n edges or more end at a place of their own."""
     n, word = 4, {"~": "~", "<s>": "<s>"}

@@ -154,6 +154,12 @@ def test_bounds_of_sums_hold_in_every_text(place: int) -> None:
                 assert low <= sign * values(first)[i] + sum(values(a)[i] for a in others) <= high, (atoms, sign)
 
 
+def test_where_nothing_can_be_there_are_bounds() -> None:
+    asked = NumberOf("asked")
+    facts = FACTS.at(frozenset([4])).knowing(asked, Fraction(50), Fraction(60))
+    assert len(facts.bounds(as_term(asked) * 3 + as_term(Equal(as_term(asked), Fraction(1))))) == 2
+
+
 # What matches. A key, what is asked for, and what is read there.
 
 X, NUMBER, QUESTION = (as_term(bit) for bit in (IsWord("x"), IsNumber(), IsWord("?")))

@@ -196,7 +196,8 @@ def test_a_number_is_a_copy_only_if_all_texts_have_it_so() -> None:
     assert same(again, again).same == 1
     back = SayNumber(as_term(Read(number, Back(1))), "v")
     assert same(back, back).same == 2
-    for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy)):
+    other = SayNumber(ONE, "w")
+    for at_one, at_other in ((again, back), (again, None), (again, Say("s")), (no_copy, no_copy), (other, other)):
         assert same(at_one, at_other) == texts.places[3]
     assert same(SayNumber(ONE, "v"), SayNumber(ONE, "v")).numbers == (1, 1)
 

@@ -144,7 +144,7 @@ def _command(argv: Sequence[str]) -> int:
             raise cli.CommandError("--cells is for cot; a text of the other models may visit as many as it has steps")
         with cli.usage_errors():
             subject = replace(of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape), cells=args.cells)
-    elif args.machine or args.tape or args.cells:
+    elif (args.machine, args.tape, args.cells) != (None, None, None):
         raise cli.CommandError("--machine, --tape and --cells are for turing")
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)

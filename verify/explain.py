@@ -1,7 +1,7 @@
 """`python -m verify.explain`: the program that a model's weights are, and whether it is the task.
 
-Exit status: 0 if the program is the task, for every input of each n that is asked for; 1 with an input on which it is not; 2 usage;
-3 cannot tell, or there is nothing to compare it with.
+Exit status: 0 if the program is the task, for every input of each n that is asked for; 1 with an input on which it is not, or
+if a replayed document differs from what the weights say; 2 usage; 3 cannot tell, or there is nothing to compare it with.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from verify.certificates.building import (
     least,
     of_machine,
 )
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
-from verify.programs.document import differences, explained
-from verify.programs.intervals import Interval, explanations
+from verify.programs.document import explained
+from verify.programs.intervals import Interval, differences, explanations
 from verify.programs.texts import MORE
 
 PROG = "python -m verify.explain"
@@ -62,7 +62,8 @@ EXAMPLES = f"""examples:
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
 
-exit status: 0 the program is the task, 1 it is not, on an input that is shown, 2 usage, 3 cannot tell"""
+exit status: 0 the program is the task, 1 it is not, on an input that is shown, or a replayed document
+differs from what the weights say, 2 usage, 3 cannot tell"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -138,7 +139,7 @@ def _command(argv: Sequence[str]) -> int:
     if args.what == "turing":
         with cli.usage_errors():
             subject = of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape)
-    elif args.machine or args.tape:
+    elif args.machine is not None or args.tape is not None:
         raise cli.CommandError("--machine and --tape are for turing")
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
@@ -161,11 +162,16 @@ def _replay(path: Path, as_json: bool) -> int:
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise ValueError("this is no explanation")
-        changed = differences(document)
+        changed = differences(document, _tell)
     if not changed:
         return _show(document, as_json)
-    found = {**document, "verdict": REFUSED, "where": str(path)}
-    return _show({**found, "what": f"differs from what the weights say: {', '.join(changed)}"}, as_json)
+    found = {key: document[key] for key in ("construction", "model", "n")}  # the rest is not what it should be
+    what = f"differs from what the weights say: {', '.join(changed)}"
+    if as_json:
+        cli.write_json({"schema": SCHEMA, **found, "verdict": REFUSED, "where": str(path), "what": what})
+    else:
+        print(f"{path}: {what}")
+    return cli.REFUTED
 
 
 def _show(document: dict[str, Any], as_json: bool) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from precision.format import Discipline
-from verify.certificates.building import Subject, build, findings_of, is_covered, model_of, precision_of
+from verify.certificates.building import RETRIEVERS, Subject, build, findings_of, is_covered, model_of, precision_of
 from verify.certificates.checker import Report, check
 from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
@@ -167,7 +167,7 @@ def _short(error: Fraction) -> str:
 def subject_of(document: Mapping[str, Any]) -> Subject:
     """What a document speaks of. Raises ValueError for one that is none."""
     try:
-        name, printed = document["construction"], tuple(document["printed"])
+        name, printed = str(document["construction"]), tuple(map(str, document["printed"]))
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
         numbers.append(document.get("cells"))
         discipline, layout = Discipline(document["discipline"]), document["layout"]
@@ -176,13 +176,13 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no certificate: {error}") from error
     if not is_covered(name, model) or not set(printed) <= {finding.id for finding in findings_of(name, model)}:
-        which = f"{name!r} as {model} with {', '.join(map(str, printed)) or 'nothing'} as printed"
+        which = f"{name!r} as {model} with {', '.join(printed) or 'nothing'} as printed"
         raise ValueError(f"this is no certificate: no construction {which}")
     if lean and ((name, model) != ("istree", "transformer") or printed):
         raise ValueError(
             "this is no certificate: the variant lean is istree's as a Transformer, and has nothing as printed"
         )
-    if layout not in LAYOUTS or (layout != "paper" and (name, model) != ("istree", "transformer")):
+    if str(layout) not in LAYOUTS or (layout != "paper" and (name, model) != ("istree", "transformer")):
         raise ValueError(f"this is no certificate: no layout of {name} as {model} is called {layout!r}")
     n, *others = numbers
     if (
@@ -194,10 +194,17 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
             f"this is no certificate: n, length, p, query length and cells are whole numbers, not {numbers}"
         )
     length, p, asked, cells = others
+    if ((length or asked) and name not in RETRIEVERS) or (cells and model != "cot"):
+        raise ValueError("this is no certificate: a length is of the retrieval tasks, and cells are of cot")
     return Subject(name, n, length, p, discipline, printed, asked, layout, lean, model, machine, tape, cells)
 
 
 def differences(document: Mapping[str, Any]) -> list[str]:
     """The fields in which a stored document is not what the check says now."""
-    made = json.loads(json.dumps(certificate(subject_of(document))))
-    return [key for key in sorted({*made, *document}) if made.get(key) != document.get(key)]
+    return changed(document, certificate(subject_of(document)))
+
+
+def changed(document: Mapping[str, Any], made: Json) -> list[str]:
+    """The fields in which a stored document differs, but for the name of a file, whose weights are named by their hash."""
+    now, stored = json.loads(json.dumps(made)), {key: value for key, value in document.items() if key != "file"}
+    return [key for key in sorted({*now, *stored}) if key not in now or now[key] != stored.get(key)]

@@ -6,14 +6,13 @@ It is replayed by making it again from the construction and comparing every fiel
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from verify.certificates.building import Subject, build
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of, subject_of
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
@@ -167,9 +166,3 @@ def _unresolved(registers: Mapping[int, Term]) -> tuple[str, str] | None:
     """The first head whose winners no rule tells, and its scores."""
     head = next((h for value in registers.values() if (h := unresolved(value)) is not None), None)
     return (head.where, f"cannot say who wins: {Teller().chosen(head)}") if head is not None else None
-
-
-def differences(document: Mapping[str, Any]) -> list[str]:
-    """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
-    made = json.loads(json.dumps(explanation(subject_of(document))))
-    return [key for key in sorted({*made, *document}) if made.get(key) != document.get(key)]

@@ -9,12 +9,12 @@ is equal for every n.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.certificates.building import FEW, RETRIEVERS, Subject, families_of, language_of, least, sized, texts
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
+from verify.certificates.document import CERTIFIED, MOST, REFUSED, UNKNOWN, changed, subject_of
 from verify.certificates.domains import SIZE
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
@@ -60,6 +60,24 @@ def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda i
             found["where"] = f"{interval.text}, {document['where']}"
     digests = " ".join(interval["weights_sha256"] for interval in found["intervals"])
     return {**found, "weights_sha256": hashlib.sha256(digests.encode()).hexdigest()}
+
+
+def differences(document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda interval: None) -> list[str]:
+    """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
+    return changed(document, explanations(_subject_of(document), tell))
+
+
+def _subject_of(document: Mapping[str, Any]) -> Subject:
+    """What a document speaks of; one of many n has the first and the last, in digits."""
+    if document.get("model") == "cot":
+        raise ValueError("this is no explanation: nothing as cot is covered")
+    match document.get("n"):
+        case [str(first), str(last)] if first.isdecimal() and last.isdecimal() and not document.get("printed"):
+            low, high = int(first), int(last)
+            if not low <= high < MOST:
+                raise ValueError(f"this is no explanation: there is no n from {first} to {last}")
+            return replace(subject_of({**document, "n": low}), last=high)
+    return subject_of(document)
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:

@@ -250,6 +250,7 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["istree", "--model", "rag", "--tokens", "eos"], "everything else has one layout"),
         (["index", "--tokens", "eos"], "--tokens is for istree"),
         (["index", "--machine", "bb2"], "--machine and --tape are for turing"),
+        (["istree", "--tape", ""], "--machine and --tape are for turing"),
         (["turing", "--model", "cot"], "'turing' as cot is not covered"),
         (["turing", "--model", "hybrid", "--tape", "2"], "'2'"),
         (["turing", "--model", "hybrid", "--machine", "zz"], "'zz' is no file and no machine"),
@@ -274,12 +275,51 @@ def test_a_replayed_document(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "differs from what the weights say: program" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("sizes", ["2", "2-3"])
+def test_a_document_that_was_tampered_with(sizes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["turing", "--model", "hybrid", "--n", sizes, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    path = tmp_path / "tampered.json"
+    path.write_text(json.dumps(document))
+    assert main(["--replay", str(path)]) == 0
+    for key, value in (("task", None), ("more", None)):
+        path.write_text(json.dumps({**document, key: value}))
+        capsys.readouterr()
+        assert main(["--replay", str(path)]) == 1
+        assert f"differs from what the weights say: {key}\n" in capsys.readouterr().out
+    for key, value in (
+        ("n", ["9", "5"]),
+        ("n", ["4"]),
+        ("n", ["2", "x"]),
+        ("model", "cot"),
+        ("construction", ["istree"]),
+        ("printed", [["x"]]),
+        ("layout", ["paper"]),
+        ("length", 5),
+        ("cells", 3),
+    ):
+        path.write_text(json.dumps({**document, key: value}))
+        assert main(["--replay", str(path)]) == 2
+        assert "tampered.json: this is no" in capsys.readouterr().err
+
+
+def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tampered.json"
+    path.write_text(json.dumps({**explanation(Subject("istree", 4, model="hybrid")), "program": None}))
+    assert main(["--replay", str(path)]) == 1
+    assert capsys.readouterr().out == f"{path}: differs from what the weights say: program\n"
+
+
 def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     construction = next(item for item in find_constructions() if (item.name, item.model) == ("index", "transformer"))
     wired, path = construction.build(N, ()), tmp_path / "index.safetensors"
     save(wired.model, dump_document(construction, wired, (), {}), path)
     assert main([str(path)]) == 0
     assert "the program is the task" in capsys.readouterr().out
+    assert main([str(path), "--json"]) == 0
+    document = tmp_path / "document.json"
+    document.write_text(capsys.readouterr().out)
+    assert main(["--replay", str(document)]) == 0
     stored = load_file(path)
     stored["blocks.1.attn.0.W_Q"] = stored["blocks.1.attn.0.W_Q"] * 2  # the same positions win
     save_file(stored, path)

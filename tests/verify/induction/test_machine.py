@@ -24,7 +24,7 @@ from verify.induction.theory import Theory
 from verify.induction.translation import Translation
 from verify.programs.interpreter import Input
 from verify.programs.machines import WORDS, Step
-from verify.programs.terms import POSITION, Above, Answer, Back, If, NumberOf, Read, SayNumber, Term, as_term
+from verify.programs.terms import POSITION, Above, Answer, Back, If, NumberOf, Pick, Read, SayNumber, Term, as_term
 from verify.runs.turing_runs import tokens_of
 
 BB2 = find("bb2").machine
@@ -134,7 +134,8 @@ class Wrong(Step):
         if self.what == "the first record":
             (atom,) = found.atoms
             assert isinstance(atom, Read)
-            found = as_term(Read(atom.value, type(atom.where)(atom.where.matching, False)))  # type: ignore[union-attr,arg-type]
+            assert isinstance(atom.where, Pick)
+            found = as_term(Read(atom.value, Pick(atom.where.matching)))
         return found
 
     def says(self, written: int) -> Answer | None:

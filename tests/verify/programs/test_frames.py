@@ -20,6 +20,7 @@ from verify.certificates.building import Subject, build, families_of, language_o
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.hard_inputs import walk, wired_of
 from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Apart
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import FAMILIES, as_defined, places, tokens_of
@@ -27,7 +28,8 @@ from verify.inputs.strategies import graphs
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
 from verify.programs.extraction import Program, extract
-from verify.programs.frames import definition
+from verify.programs.forms import expanded
+from verify.programs.frames import OWN, definition
 from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
@@ -65,6 +67,15 @@ def test_a_print_is_not_the_search(finding: str) -> None:
 @cache
 def program() -> Program:
     return extract(*build(SMALL), naming=True)
+
+
+def test_what_is_apart_is_the_vertex_of_a_record() -> None:
+    """The register that an invariant of certificates is about, which lemmas show of records."""
+    (invariant,) = build(SMALL)[1].invariants
+    assert isinstance(invariant, Apart)
+    found, normal = program(), Normalizer(program().facts)
+    behind_first_block = found.stages[2].registers[found.names.index(invariant.group)]
+    assert normal.term(expanded(behind_first_block)) == normal.term(expanded(OWN))
 
 
 def texts() -> Iterator[list[int]]:

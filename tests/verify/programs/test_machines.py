@@ -38,8 +38,8 @@ from verify.runs.turing_runs import places_of, tokens_of
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
 
 
-def subject_of(machine: str, n: int, tape: str = "", model: str = "hybrid", **more: object) -> Subject:
-    return of_machine(Subject("turing", n, model=model, **more), machine, tape)  # type: ignore[arg-type]
+def subject_of(machine: str, n: int, tape: str = "", model: str = "hybrid", printed: tuple[str, ...] = ()) -> Subject:
+    return of_machine(Subject("turing", n, model=model, printed=printed), machine, tape)
 
 
 SMALL = [subject_of("bb2", 5), subject_of("bb2x3", 3, "12"), subject_of("bb2x3", 2, "1", "rag")]
@@ -61,7 +61,7 @@ def test_the_program_of_any_machine(machine: str, n: int, length: int) -> None:
 
 
 def test_every_n() -> None:
-    found = list(intervals(subject_of("bb2", 8, "10", last=12)))
+    found = list(intervals(replace(subject_of("bb2", 8, "10"), last=12)))
     assert [n for i in found for n in range(i.low, i.high + 1)] == list(range(8, 13))
     assert all(interval.document["verdict"] == CERTIFIED for interval in found)
     assert any(i.high - i.low >= 2 for i in found)

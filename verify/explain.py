@@ -191,6 +191,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"{'the task':>{len(place) + 6}}: {text}")
     model = document.get("model", "transformer")
     name = document["construction"] + (f", {model}" if model != "transformer" else "")
+    name += ", lean" * (document.get("variant") == "lean") + ", layout eos" * (document.get("layout") == "eos")
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
     holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]

@@ -72,7 +72,7 @@ def _drawn(subject: Subject, wired: Wired, count: int, rng: random.Random) -> It
         yield from texts(subject, wired, count * TRIES, rng)
         return
     solver = solver_of(subject)
-    for given in _candidates(subject, rng, count * TRIES):
+    for given in candidates(subject, rng, count * TRIES):
         if subject.printed and isinstance(given, Graph) and not is_tree(given):
             continue  # the theorem allows more than one chain of thought
         request = solver.request(wired, given)
@@ -133,7 +133,8 @@ def pieces(wired: Wired, request: Request) -> Iterator[tuple[tuple[int, ...], tu
         yield tuple(tokens[:first]), tuple(tokens[first:last])
 
 
-def _candidates(subject: Subject, rng: random.Random, count: int) -> Iterator[Graph | Question]:
+def candidates(subject: Subject, rng: random.Random, count: int) -> Iterator[Graph | Question]:
+    """The extreme inputs of a task where n has them, then so many that are drawn."""
     from verify.inputs import hard_graphs, hard_questions, strategies
 
     n, name = subject.n, subject.construction

@@ -1,17 +1,19 @@
 """The ideal model, as an engine of its own: exact rationals, and attention that averages the keys of largest score.
 
-It shares nothing with the checker or with the engines but the matrices.
+It shares nothing with the checker or with the engines but the matrices, and what decoding is told and returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
+from constructions.engines import Decoded, Respond, Tick, no_response
 from constructions.layers import Block, FeedForward, Matrix, Transformer
+from precision.format import Arithmetic
 
 Number = int | Fraction  # an int where it is one: those calculate ten times as fast
 Vector = Sequence[Number]
@@ -71,69 +73,96 @@ class _FeedForward:
         return [value + old for value, old in zip(self.down.at(hidden), x, strict=True)]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Head:
     query: Rows
     key: Rows
     value: Rows
     out: Rows
+    keys: list[Vector] = field(default_factory=list)
+    values: list[Vector] = field(default_factory=list)
 
-    def reads(self, stream: Sequence[Vector]) -> Iterator[Vector]:
-        """What each position reads, as W_O writes it."""
-        queries, keys, values = ([_times(rows, x) for x in stream] for rows in (self.query, self.key, self.value))
-        for k, query in enumerate(queries):
-            scores = [_dot(query, key) for key in keys[: k + 1]]
-            best = max(scores)
-            winners = [value for value, score in zip(values, scores, strict=False) if score == best]
-            yield _times(self.out, [_mean(column) for column in zip(*winners, strict=True)])
+    def read(self, x: Vector) -> Vector:
+        """What the next position reads, as W_O writes it."""
+        self.keys.append(_times(self.key, x))
+        self.values.append(_times(self.value, x))
+        query = _times(self.query, x)
+        scores = [_dot(query, key) for key in self.keys]
+        best = max(scores)
+        winners = [value for value, score in zip(self.values, scores, strict=True) if score == best]
+        return _times(self.out, [_mean(column) for column in zip(*winners, strict=True)])
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Recurrence:
     carry: Rows
     feed: Rows
+    state: Vector = ()
 
-    def reads(self, stream: Sequence[Vector]) -> Iterator[Vector]:
-        """The state behind each position."""
-        state: Vector = [0] * len(self.carry)
-        for x in stream:
-            state = [a + b for a, b in zip(_times(self.carry, state), _times(self.feed, x), strict=True)]
-            yield state
+    def read(self, x: Vector) -> Vector:
+        """The state behind the next position."""
+        state = self.state or [0] * len(self.carry)
+        self.state = [a + b for a, b in zip(_times(self.carry, state), _times(self.feed, x), strict=True)]
+        return self.state
 
 
 def _mixers(block: Block) -> list[_Head | _Recurrence]:
     if block.recurrence is not None:
         return [_Recurrence(_rows(block.recurrence.carry), _rows(block.recurrence.feed))]
-    return [_Head(*map(_rows, (head.query, head.key, head.value, head.out))) for head in block.heads]
+    return [_Head(_rows(head.query), _rows(head.key), _rows(head.value), _rows(head.out)) for head in block.heads]
 
 
 class IdealModel:
-    """A model's matrices as exact rows."""
+    """A model's matrices as exact rows, and what it has read."""
 
     def __init__(self, model: Transformer) -> None:
         self._model = model
         self._mixers = [_mixers(block) for block in model.blocks]
         self._feed_forwards = [_FeedForward.of(block.feed_forward) for block in model.blocks]
         self._words = _rows(model.unembed)
+        self._position = 0
+
+    def append(self, token: int) -> tuple[list[Vector], int]:
+        """At the next position the registers behind the embedding and each sublayer, as a Step has them; and the argmax there."""
+        self._position += 1
+        embedded = zip(self._model.words[token], self._model.position, strict=True)
+        x: Vector = [_number(float(w)) + self._position * _number(float(p)) for w, p in embedded]
+        history = [x]
+        for mixers, feed_forward in zip(self._mixers, self._feed_forwards, strict=True):
+            x = [sum(column) for column in zip(x, *(mixer.read(x) for mixer in mixers), strict=True)]
+            history.append(x)
+            x = feed_forward.at(x)
+            history.append(x)
+        logits = _times(self._words, x)
+        return history, logits.index(max(logits))
 
     def run(self, tokens: Sequence[int]) -> tuple[list[list[Vector]], list[int]]:
-        """At each position the registers behind the embedding and each sublayer, as a Step has them; and the argmax there."""
-        model = self._model
-        stream: list[Vector] = [
-            [
-                _number(float(w)) + position * _number(float(p))
-                for w, p in zip(model.words[token], model.position, strict=True)
-            ]
-            for position, token in enumerate(tokens, start=1)
-        ]
-        history: list[list[Vector]] = [[x] for x in stream]
-        for mixers, feed_forward in zip(self._mixers, self._feed_forwards, strict=True):
-            found = [mixer.reads(stream) for mixer in mixers]
-            stream = [[sum(column) for column in zip(x, *map(next, found), strict=True)] for x in stream]
-            for past, x in zip(history, stream, strict=True):
-                past.append(x)
-            stream = [feed_forward.at(x) for x in stream]
-            for past, x in zip(history, stream, strict=True):
-                past.append(x)
-        logits = [_times(self._words, x) for x in stream]
-        return history, [row.index(max(row)) for row in logits]
+        """A text from its beginning: what `append` says of each position."""
+        afresh = IdealModel(self._model)
+        found = [afresh.append(token) for token in tokens]
+        return [history for history, _ in found], [following for _, following in found]
+
+
+def decode(
+    model: Transformer,
+    arithmetic: Arithmetic,
+    prompt: Sequence[int],
+    stop: set[int],
+    limit: int,
+    *,
+    guess: Sequence[int] = (),
+    respond: Respond = no_response,
+    tick: Tick = lambda length: None,
+    beyond: bool = False,
+) -> Decoded:
+    """Token by token, as by any engine. Nothing is rounded, so that neither the format matters nor how long the text is."""
+    ideal, sequence, read = IdealModel(model), list(prompt), 0
+    while len(sequence) < len(prompt) + limit:
+        following = [ideal.append(token)[1] for token in sequence[read:]][-1]
+        read = len(sequence)
+        sequence.append(following)
+        if following in stop:
+            break
+        sequence.extend(respond(sequence))
+        tick(len(sequence))
+    return Decoded(sequence[len(prompt) :], None, "ideal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def _command(argv: Sequence[str]) -> int:
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
-    add("--scripts", metavar="FOLDER", type=Path, help="also write the questions, into a folder made if need be")
+    add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
     made = _of_machine(args) if args.what == "turing" else _of_graphs(args)
     if args.scripts is not None:
@@ -64,6 +65,13 @@ def _command(argv: Sequence[str]) -> int:
         print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
     print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else 'all follow'}")
     return cli.UNKNOWN if left else cli.HOLDS
+
+
+def _folder(text: str) -> Path:
+    """A parser's type."""
+    if not text:
+        raise argparse.ArgumentTypeError("name a folder")
+    return Path(text)
 
 
 def _of_graphs(args: Namespace) -> Theory:

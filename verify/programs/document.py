@@ -27,7 +27,7 @@ from verify.programs.shares import denominator
 from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
 from verify.programs.terms import Matched, Term
 from verify.programs.text import Teller, Told, told_answer
-from verify.programs.witness import first_wrong
+from verify.programs.witness import first_wrong, first_wrong_run
 
 Json = dict[str, Any]
 
@@ -35,9 +35,12 @@ Json = dict[str, Any]
 def explanation(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
     try:
-        return explained(subject, *build(subject))
+        found = explained(subject, *build(subject))
     except Undecided as undecided:
         return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    if found["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
+        found |= {"verdict": REFUSED, "what": wrong}
+    return found
 
 
 def asked(subject: Subject) -> Json:

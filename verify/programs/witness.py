@@ -1,14 +1,21 @@
-"""A small input on which a program does not say what is right: the task's own oracle is asked, not the definition."""
+"""A small input on which a program does not say what is right: the task's own oracle is asked, not the definition.
+
+Retrieval tasks are asked of the terms, whatever n is. Where a search is written or a chain of thought, the ideal model decodes it.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import Question
 from verify.certificates.building import Subject
+from verify.certificates.hard_inputs import candidates, solver_of, text_of, wired_of
+from verify.certificates.ideal import decode
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial, constant
 from verify.certificates.rows import as_polynomial
@@ -16,6 +23,10 @@ from verify.programs.extraction import Program
 from verify.programs.interpreter import Input, Spoken
 
 TOKENS, LONGEST = 3, 3  # of the sequences that are tried
+GRAPHS = 200  # that are tried at most
+LARGEST_RUN = 64  # n
+MOST_SCORES = 1_200_000  # of a head, in all runs: half a minute
+SHOWN = 160  # characters of what is wrong with a run
 
 
 def questions(subject: Subject) -> Iterator[Question]:
@@ -68,3 +79,35 @@ def first_wrong(subject: Subject, model: Model, program: Program) -> str | None:
         if found != right:
             return f"on {' '.join(words)!r} it says {found}; the right answer is {right}"
     return None
+
+
+def first_wrong_run(subject: Subject) -> str | None:
+    """The same of a construction's model that may write more than its answer, as far as it is run."""
+    if subject.n > LARGEST_RUN:
+        return None
+    wired, solver, scores = wired_of(subject), solver_of(subject), 0
+    for given in _tried(subject):
+        on = f"on {_text(subject, given)}"
+        try:
+            run = solver.request(wired, given).run(decode)
+            answer = solver.read(run)
+        except ValueError as error:  # what it wrote is no search, or no run of a machine
+            return f"{on}: {error}"
+        if wrong := solver.judge(given, run, answer):
+            if isinstance(given, Graph) and answer[1] != (right := "YES" if is_tree(given) else "NO"):
+                wrong = f"it says {answer[1] or f'neither within {len(run.tokens)} words'}; the right answer is {right}"
+            return f"{on}: {wrong if len(wrong) <= SHOWN else wrong[:SHOWN] + ' …'}"
+        scores += (len(run.request.prompt) + len(run.tokens)) ** 2
+        if scores > MOST_SCORES:
+            return None
+    return None
+
+
+def _tried(subject: Subject) -> Iterable[Graph | Question | int]:
+    if subject.construction == "istree":
+        return itertools.islice(candidates(subject, random.Random(0), GRAPHS), GRAPHS)
+    return [subject.n] if subject.construction == "turing" else questions(subject)
+
+
+def _text(subject: Subject, given: Graph | Question | int) -> str:
+    return f"the word {subject.tape or 'that is empty'}" if isinstance(given, int) else text_of(given)

@@ -231,7 +231,23 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         ),
         (["index", "--model", "rag"], 0, "at search 3, k: the repetition token number token[k − 3] − 1"),
         (["recall", "--model", "rag"], 0, "writes the search that is defined, and says what it finds, for every input"),
-        (["recall", "--model", "rag", "--printed", "regex-boundaries"], 3, "the answer at search 1"),
+        (
+            ["recall", "--model", "rag", "--printed", "regex-boundaries"],
+            1,
+            "the answer at search 1: on 1 1 ? 1: the model answers FAILED; the right answer is 1",
+        ),
+        (
+            ["index", "--model", "rag", "--printed", "regex-characters"],
+            1,
+            "a search returned '<', which is not a token",
+        ),
+        (
+            ["istree", "--n", "6", "--printed", "layer-7"],
+            1,
+            "on edges 2-1, 4-2, 2-5, 2-6, 3-2: it says NO; the right answer is YES",
+        ),
+        (["istree", "--n", "6", "--printed", "edge-count"], 1, "Algorithm 1 says NO at once"),
+        (["recall", "--printed", "score-range", "--n", "8"], 3, "cannot say who wins"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

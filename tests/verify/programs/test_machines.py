@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine
-from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.hard_inputs import walk, wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import Numbers, described
@@ -140,7 +140,8 @@ def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
 @pytest.mark.parametrize("finding", ["own-record", "cell-zero"])
 def test_a_print_is_not_the_machine(finding: str) -> None:
     document = explanation(subject_of("bb2", 5, printed=(finding,)))
-    assert (document["verdict"], document["where"]) == (UNKNOWN, "the answer at a step, 3, cell")
+    assert (document["verdict"], document["where"]) == (REFUSED, "the answer at a step, 3, cell")
+    assert document["what"].startswith("on the word that is empty: the words say: halted in state Z after ")
 
 
 @pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.model} {s.machine}")

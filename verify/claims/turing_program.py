@@ -8,15 +8,17 @@ from constructions.models.search import retrieve
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
+from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.building import Subject, language_of
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.certified_recurrent import LAST_INTERVAL
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
 from verify.programs.interpreter import Input
+from verify.programs.machines import found
 from verify.programs.tasks import definition
 from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
 
@@ -39,12 +41,13 @@ def as_the_machine(theorem: str, case: Case) -> Counterexample | None:
     prompt = module.prompt(machine, **case.task)
     words = [*prompt, *module.expected_sequence(machine, **case.task)]
     subject = Subject("turing", case.steps, model=model, machine=case.machine, tape=case.tape)
-    read = Input(tokens_of(words), FAMILIES)
+    read, task = Input(tokens_of(words), FAMILIES), TaskOfAnySize(machine, case.steps, case.tape)
     places = places_of(language_of(subject), read.tokens[:-1])
     for k in range(len(prompt), len(words)):
-        answer = due(subject, places[k - 1].name)
-        said = tokens_of(retrieve(words[:k]))[0] if answer is None else read.spoken(answer, k)
-        if said != read.tokens[k]:
+        answer, right = due(subject, places[k - 1].name), read.tokens[k]
+        if answer is None:
+            answer, right = found(task, places[k - 1].name), tokens_of(retrieve(words[:k]))[0]
+        if not right == (said := read.spoken(answer, k)) == read.tokens[k]:
             return Counterexample(position=k + 1, expected=words[k], due=str(said))
     return None
 
@@ -98,14 +101,21 @@ def test_program(check: Check, theorem: str) -> None:
 
 
 RUN = (
-    "The defined words, each behind the ones before, are the machine's run: behind each step the head is where the directions "
-    "have led, the state is the last one said, in each cell is what was last left there; for every word and any number of steps."
+    "The defined words, each behind the ones before{found}, are the machine's run: behind each step the head is where the "
+    "directions have led, the state is the last one said, in each cell is what was last left there; for every word and any number "
+    "of steps."
 )
 
 
-@claim("5.8/run", task="turing", source=hybrid.SOURCE, statement=f"Turing machines, hybrid: {RUN}")
-def test_run(check: Check) -> None:
+@claims(
+    "theorem",
+    [
+        (Claim.about(id, "turing", "run", module.SOURCE, f"Turing machines, {model}: {RUN.format(found=found)}"), id)
+        for (id, (model, module)), found in zip(MODELS.items(), (", if searches find what is defined", ""), strict=True)
+    ],
+)
+def test_run(check: Check, theorem: str) -> None:
     for name in ("bb2", "bb5", "palindrome"):
         text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
-        check.follows(theory(find(name).machine), range=text)
+        check.follows(theory(find(name).machine, MODELS[theorem][0]), range=text)
     check.argued("Induction over the steps.")

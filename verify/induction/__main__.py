@@ -28,6 +28,7 @@ EPILOG = f"""examples:
   {PROG} --model rag         on the turns of Algorithm 2, of any number of edges
   {PROG} --model hybrid      on the frames of one base, which find the next record of a vertex
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
+  {PROG} turing --model rag  on the text with searches, if they find what is defined
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -46,7 +47,7 @@ def _command(argv: Sequence[str]) -> int:
     add(
         "--model",
         choices=("transformer", "rag", "hybrid"),
-        help="istree: transformer, rag: turns in place of steps, or hybrid: frames of one base; turing: hybrid",
+        help="istree: transformer, rag: turns in place of steps, or hybrid: frames of one base; turing: hybrid (default), rag",
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
@@ -86,13 +87,13 @@ def _of_graphs(args: Namespace) -> Theory:
 
 
 def _of_machine(args: Namespace) -> Theory:
-    if args.variant or args.tokens or args.model not in (None, "hybrid"):
+    if args.variant or args.tokens or args.model not in (None, *machine.STEPS):
         raise cli.CommandError(
-            "of a Turing machine the hybrid's text is covered; --variant and --tokens are for istree"
+            "of a Turing machine the texts of hybrid and rag are covered; --variant and --tokens are for istree"
         )
     with cli.usage_errors():
         subject = of_machine(Subject("turing", 1, model="hybrid"), args.machine or DEFAULT_MACHINE, None)
-    return machine.theory(parse_standard(subject.machine))
+    return machine.theory(parse_standard(subject.machine), args.model or "hybrid")
 
 
 if __name__ == "__main__":

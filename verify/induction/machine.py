@@ -1,9 +1,11 @@
 """A Turing machine's text, word by word as `verify.programs.machines` defines it, is the machine's run, for every word on its tape.
 
-The text is <s>, the word, and behind it what is said behind the words before, five words a step. P is the prompt's last position,
-and k that of the last word of t steps. Behind these, the machine is where the directions have led (`head-there`), in the state
-that was written last (`state-there`), and in each cell is what its last record has left, or the blank (`records`). What comes next
-is a step from there by the machine's rules, or HALT where the state has none (`halts-rightly`). Cells are −n … n, for n > t.
+The text is <s>, the word, and behind it what is said behind the words before, five words a step (by_head.smt2). Of a model that
+searches (by_search.smt2) it is the word once more, cell by cell, and in front of the five words a search for the head's cell and
+what it finds, as that is defined. P is the position of the last word before the steps, and k that of the last word of t steps.
+Behind these, the machine is where the directions have led (`head-there`), in the state that was written last (`state-there`), and
+in each cell is what its last record has left, or the blank (`records`). What comes next is a step from there by the machine's
+rules, or HALT where the state has none (`halts-rightly`). Cells are −n … n, for n > t.
 
 What is tracked from step to step, `head`, `state` and `tape`, starts as the machine does and changes by its rules: so a machine is
 defined. `last` exists, as one of some positions is the last. Argued, and checked by no solver, is the induction over steps itself.
@@ -11,58 +13,132 @@ defined. `last` exists, as one of some positions is the last. Argued, and checke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import resources
 
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
-from constructions.turing.tape_models import HALT, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.rag import COPY, PLACE, tape_search
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory
-from verify.induction.translation import Translation
+from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone
-from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, Step
-from verify.programs.terms import ONE, Count, Matching, Pick, as_term
+from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
+from verify.programs.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
 
-KINDS = {TO_RIGHT: "4", TO_LEFT: "5"}
+NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
+TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED)  # that terms tell apart, kinds 1 to 7
+KINDS = {
+    name: i for i, name in enumerate((*TOLD, START_SEARCH, END_SEARCH, ASKS.before, ASKS.between, ASKS.behind), start=1)
+}
+STEPS: dict[str, type[Step]] = {"hybrid": Step, "rag": SearchedStep}
 
 
-def theory(machine: Machine, step: Step | None = None) -> Theory:
+def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) -> Theory:
     """All lemmas on this machine. step: another definition, of which they need not follow."""
-    step = step or Step(TaskOfAnySize(machine, symbol(2, 2**64), ""))
+    step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
     words = translation(step)
 
     def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
-        """What is said behind so many words of a step; behind none, the first word of one."""
-        answer = step.says(written) if written else step.begins
+        """What is said behind so many of the five words of a step; behind none, the first one."""
+        answer = step.says(written) if written else step.to_head
         assert answer is not None
-        at = "k" if written in (0, WORDS) else f"(+ k {written})"
-        return words.said(answer, at, number, word)
+        return words.said(answer, "k" if written == WORDS else f"(+ k S {written})", number, word)
 
     terms = {
         f"says-{name} () Int": said(written, lambda value: value, lambda word: "0")
         for written, name in enumerate(("cell", "symbol", "again", "state"))
     }
-    terms["says-arrow () Int"] = said(4, lambda value: "0", KINDS.__getitem__)
+    terms["says-arrow () Int"] = said(4, lambda value: "0", lambda word: str(KINDS[word]))
     terms["halts () Bool"] = said(WORDS, lambda value: "false", lambda word: str(word == HALT).lower())
-    macros = [f"(define-fun {name} {body})" for name, body in terms.items()]
-    made = Theory({"machine": _table(machine), "defined-terms": "\n".join([*words.lines, *macros])})
-    made.add(resources.files(__package__).joinpath("turing.smt2").read_text(encoding="utf-8"))
+    terms = _searches(words, step) | terms
+    made = Theory(
+        {
+            "kinds": "\n".join(
+                [f"(define-fun {_is(name)} ((j Int)) Bool (= (kind j) {KINDS[name]}))" for name in TOLD]
+                + [f"(declare-fun |number {family}| (Int) Int)" for family in NUMBERS]
+            ),
+            "machine": _table(machine),
+            "defined-terms": "\n".join(
+                [*words.lines, *(f"(define-fun {name} {body})" for name, body in terms.items())]
+            ),
+            "reads": _text("by_search" if isinstance(step, SearchedStep) else "by_head"),
+        }
+    )
+    made.add(_text("turing"))
     return made
 
 
 def translation(step: Step) -> Translation:
     """The terms of the definition, with the names by which the text calls their functions."""
-    words = Translation(functions={arrow: f"|is {arrow.word}|" for arrow in (RIGHTWARD, LEFTWARD)})
+    words = Translation(functions={IsWord(word): _is(word) for word in TOLD if word not in NUMBERS})
     for arrow, name in ((RIGHTWARD, "rights"), (LEFTWARD, "lefts")):
         words.counted(Count(Matching(((as_term(arrow), ONE),))), name)
     words.value(step.head, "k")
-    words.value(step.place, "k")
-    words.value(step.left, "k")
-    found = read_alone(step.read(1))
+    if isinstance(step, SearchedStep):
+        words.value(step.record, "k")
+        words.picked(_head(step.in_word), "in-word-at")
+        words.picked(_head(step.in_cell), "read-at")
+    else:
+        words.value(step.place, "k")
+        words.value(step.left, "k")
+        words.picked(_head(step.read(1)), "read-at")
+    return words
+
+
+def _searches(words: Translation, step: Step) -> dict[str, str]:
+    """Macros: how many words there are before the first step, and in one; and what a search is, and a copy of one cell of the word,
+    up to what is found and behind it, as formulas of the position before.
+    """
+    if not isinstance(step, SearchedStep):
+        return {"P () Int": "(+ L 1)", "S () Int": "0", "W () Int": str(WORDS), "searched ((k Int)) Bool": "true"}
+    search = [step.begins, *map(step.says, range(1 - step.searched, -1)), step.finds(step.in_cell)]
+    copy = [step.begins, *map(step.copies, range(1, 3)), step.finds(step.in_word), *map(step.copies, range(4, COPY))]
+    return {
+        "P () Int": f"(+ (* {1 + COPY} L) 5)",
+        "S () Int": str(step.searched),
+        "W () Int": str(step.searched + WORDS),
+        "searched ((k Int)) Bool": _stand(words, search),
+        "copy-sought ((k Int)) Bool": _stand(words, copy[:4]),
+        "copy-written ((k Int)) Bool": _stand(words, copy[4:], 4),
+    }
+
+
+def _stand(words: Translation, answers: Sequence[Answer | None], behind: int = 0) -> str:
+    """That these stand one behind the other, from so many words behind k on, each as it is due behind those before."""
+    due = [(answer, f"(+ k {i})", f"(+ k {i + 1})") for i, answer in enumerate(answers, start=behind) if answer]
+    return apply("and", *(_stands(words, *where) for where in due))
+
+
+def _stands(words: Translation, answer: Answer, at: str, there: str) -> str:
+    """That this stands there, as it is due behind another position."""
+    match answer:
+        case If(bit, then, otherwise):
+            cases = (_stands(words, case, at, there) for case in (then, otherwise))
+            return apply("ite", words.holds(bit, at), *cases)
+        case SayNumber(value, family):
+            return f"(and ({_is(family)} {there}) (= (|number {family}| {there}) {words.value(value, at)}))"
+        case Say(word):
+            return f"(= (kind {there}) {KINDS[word]})"
+    raise TypeError(answer)
+
+
+def _is(name: str) -> str:
+    """The predicate that tells where this word stands, or a number of this family."""
+    return f"|is {'a ' * (name in NUMBERS)}{name}|"
+
+
+def _head(read: Term) -> Pick:
+    """The head by which it is read."""
+    found = read_alone(read)
     assert found is not None
     assert isinstance(found.where, Pick)
-    words.picked(found.where, "read-at")
-    return words
+    return found.where
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def _table(machine: Machine) -> str:

@@ -177,7 +177,8 @@ class Theory:
 
         def of_all(variables: list[Expression], at: Expression, said: Expression) -> Expression:
             shown: Expression = ["!", said, ":pattern", pattern]
-            return replaced(["forall", [[each, "Int"] for each in variables], shown], {variable: at})
+            every: Expression = ["forall", [[each, "Int"] for each in variables], shown] if variables else said
+            return replaced(every, {variable: at})
 
         later: Expression = [">=", variable, start]
         following: Expression = ["+", variable, "1"]

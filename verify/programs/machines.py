@@ -18,10 +18,11 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, RIGHT, Rule
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
-from verify.programs.shorthand import let
+from verify.programs.shorthand import at, equal, let
 from verify.programs.terms import (
     ONE,
     POSITION,
+    ZERO,
     Above,
     Answer,
     Atom,
@@ -58,6 +59,12 @@ def definition(task: TaskOfAnySize, model: str, place: str) -> Answer | None:
         return step.says(int(which[0]) - step.searched)
     in_last = {f"the last {word}": said for word, said in ((STATE, WORDS - 1), (TO_LEFT, WORDS), (TO_RIGHT, WORDS))}
     return step.says(in_last[name]) if name in in_last else step.begins
+
+
+def found(task: TaskOfAnySize, place: str) -> Answer:
+    """What the search finds that ends at this place."""
+    step = SearchedStep(task)
+    return step.finds(step.in_cell if place.startswith("a step") else step.in_word)
 
 
 def _back(a: Atom, steps: int) -> Term:
@@ -156,6 +163,31 @@ class SearchedStep(Step):
     @property
     def again(self) -> Answer:
         return SayNumber(_back(NumberOf(CELL), 1), CELL)
+
+    @property
+    def record(self) -> Term:
+        """Whether a cell, a symbol and a cell end here."""
+        cell, symbol = IsNumber(CELL), IsNumber(SYMBOL)
+        return let("record", as_term(cell) * _back(symbol, 1) * _back(cell, 2))
+
+    @property
+    def in_cell(self) -> Term:
+        """At the end of the search for a cell: 1 more than the symbol of its last record, 0 if there is none."""
+        asked, left = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
+        of_cell = ((as_term(NumberOf(CELL)), asked), (_back(NumberOf(CELL), 2), asked))
+        return at(left, (self.record, ONE), *of_cell, last=True)
+
+    @property
+    def in_word(self) -> Term:
+        """At the end of the search for a place of the word: 1 more than the symbol there, 0 if the word ends before."""
+        symbol = as_term(IsNumber(SYMBOL))
+        return at(
+            symbol * (as_term(NumberOf(SYMBOL)) + 1), (symbol * (as_term(POSITION) - 1), _back(NumberOf(PLACE), 1) + 1)
+        )
+
+    def finds(self, found: Term) -> Answer:
+        """The result of a search. found: `in_cell` or `in_word`."""
+        return If(equal(found, ZERO), Say(FAILED), SayNumber(found - 1, SYMBOL))
 
     def says(self, written: int) -> Answer | None:
         if written > 0:

@@ -10,48 +10,72 @@ from typing import Any
 
 import pytest
 
-from constructions.turing import hybrid
+from constructions.models.search import FAILED
+from constructions.turing import hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS, Machine, parse_standard
+from constructions.turing.rag import PLACE
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TaskOfAnySize
 from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
 from verify import induction
 from verify.certificates.symbolic import symbol
 from verify.induction.__main__ import main
-from verify.induction.machine import theory, translation
+from verify.induction.machine import KINDS, NUMBERS, STEPS, theory, translation
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
 from verify.programs.interpreter import Input
-from verify.programs.machines import WORDS, Step
-from verify.programs.terms import POSITION, Above, Answer, Back, If, NumberOf, Pick, Read, SayNumber, Term, as_term
+from verify.programs.machines import WORDS, SearchedStep, Step
+from verify.programs.shorthand import let
+from verify.programs.terms import (
+    POSITION,
+    Above,
+    Answer,
+    Back,
+    If,
+    IsNumber,
+    NumberOf,
+    Pick,
+    Read,
+    SayNumber,
+    Term,
+    as_term,
+)
 from verify.runs.turing_runs import tokens_of
 
 BB2 = find("bb2").machine
-KINDS = {CELL: 1, SYMBOL: 2, STATE: 3, TO_RIGHT: 4, TO_LEFT: 5}
 
 
 @pytest.mark.parametrize("machine", [BB2, find("counter").machine], ids=str)
-def test_they_follow(machine: Machine) -> None:
-    made = theory(machine)
+@pytest.mark.parametrize("model", STEPS)
+def test_they_follow(model: str, machine: Machine) -> None:
+    made = theory(machine, model)
     assert {name: doubt for name in made.lemmas if (doubt := made.doubt(name))} == {}
 
 
-def test_another_solver_finds_that_all_follow() -> None:
-    assert {name: said for name, said in answers_of_another_solver(theory(BB2)).items() if said != "unsat"} == {}
+@pytest.mark.parametrize("model", STEPS)
+def test_another_solver_finds_that_all_follow(model: str) -> None:
+    made = theory(BB2, model)
+    assert {name: said for name, said in answers_of_another_solver(made).items() if said != "unsat"} == {}
 
 
 class Run:
     """What each declared symbol is behind each step of a run, by the simulator and the terms' plain meaning."""
 
-    def __init__(self, machine: Machine, tape: str, steps: int) -> None:
-        self.machine, self.tape, self.steps = machine, tape, list(simulated(machine, tape, steps))
-        prompt = hybrid.prompt(machine, steps=steps, tape=tape)
-        words = [*prompt, *hybrid.expected_sequence(machine, steps=steps, tape=tape)]
-        self.n, self.end = max(steps, len(tape) - 1, 1), len(prompt)
-        padded = [*tokens_of(words), *[("", 0)] * WORDS]  # of a step that is not made nothing is asked
-        self.text = Input(padded, frozenset([CELL, SYMBOL, STATE]))
-        self.functions = translation(Step(TaskOfAnySize(machine, steps, tape))).functions
+    def __init__(self, model: str, machine: Machine, tape: str, steps: int) -> None:
+        self.model, self.machine, self.tape, self.steps = model, machine, tape, list(simulated(machine, tape, steps))
+        module = {"hybrid": hybrid, "rag": rag}[model]
+        words = [
+            *module.prompt(machine, steps=steps, tape=tape),
+            *module.expected_sequence(machine, steps=steps, tape=tape),
+        ]
+        self.step = STEPS[model](TaskOfAnySize(machine, steps, tape))
+        self.n = max(steps, len(tape) - 1, 1)
+        self.end = len(tape) + 1 if model == "hybrid" else words.index(FAILED) + 1
+        self.words = self.step.searched + WORDS
+        padded = [*tokens_of(words), *[("", 0)] * self.words]  # of a step that is not made nothing is asked
+        self.text = Input(padded, frozenset(NUMBERS))
+        self.functions = translation(self.step).functions
         self.window = range(-1, len(padded))
 
     def rule(self, part: str, s: int, x: int) -> int:
@@ -68,29 +92,48 @@ class Run:
             return self.token(j)[1] if self.token(j)[0] == family else 0
 
         fixed: dict[str, Any] = {"n": self.n, "L": len(self.tape), "kind": lambda j: KINDS.get(self.token(j)[0], 0)}
-        fixed |= {f"|number {family}|": partial(number, family) for family in (CELL, SYMBOL, STATE)}
+        fixed |= {f"|number {family}|": partial(number, family) for family in NUMBERS}
         fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
         fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items() if "|" not in name}
-        cells, last = dict(enumerate(map(int, self.tape))), {c: c + 2 for c in range(len(self.tape))}
+        copy, record = 0, self.words  # from the end of the prompt, and in a step: where a record stands
+        if self.model == "rag":
+            copy, record = rag.COPY, self.words - 2
+            fixed |= {"place": self.place, "left": lambda j: number(SYMBOL, j - 1)}
+            fixed |= {"copy": lambda i: len(self.tape) + 1 + rag.COPY * i, "stands": lambda i: i <= len(self.tape)}
+        cells = dict(enumerate(map(int, self.tape)))
+        last = {c: len(self.tape) + 1 + copy * (c + 1) if copy else c + 2 for c in cells}
         head, state = 0, 0
         for t in range(len(self.steps) + 1):
-            k = self.end + WORDS * t
+            k = self.end + self.words * t
             tracked = {"t": t, "k": k, "head": head, "state": state}
             at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells))}
             yield fixed | tracked | at | {"last": partial(lambda held, c: held.get(c, 1), dict(last))}
             if t < len(self.steps):
                 step = self.steps[t]
-                cells[step.head], last[step.head] = step.written, k + WORDS
+                cells[step.head], last[step.head] = step.written, k + record
                 head, state = step.head + step.move, LETTERS.index(step.next_state)
 
+    def place(self, j: int) -> int:
+        """The number of a cell that is said twice, before j and there, with a symbol between."""
+        (first, cell), (between, _), again = map(self.token, (j - 2, j - 1, j))
+        return cell + self.n + 1 if (first, between, again) == (CELL, SYMBOL, (CELL, cell)) else 0
 
-RUNS = [(BB2, "", 8), (BB2, "0110", 3), (parse_standard("1RA0LA"), "1", 4), (find("counter").machine, "31", 3)]
+
+RUNS = [
+    ("hybrid", BB2, "", 8),
+    ("hybrid", BB2, "0110", 3),
+    ("hybrid", parse_standard("1RA0LA"), "1", 4),
+    ("hybrid", find("counter").machine, "31", 3),
+    ("rag", BB2, "", 3),
+    ("rag", parse_standard("1RA0LA"), "01", 2),
+    ("rag", find("counter").machine, "3", 2),
+]
 
 
-@pytest.mark.parametrize(("machine", "tape", "steps"), RUNS, ids=lambda part: str(part))
-def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int) -> None:
+@pytest.mark.parametrize(("model", "machine", "tape", "steps"), RUNS, ids=lambda part: str(part))
+def test_they_are_true_of_runs(model: str, machine: Machine, tape: str, steps: int) -> None:
     """Axioms and invariants behind each step of a run, and lemmas where all that they suppose is true; which is so at some step."""
-    made, run, met = theory(machine), Run(machine, tape, steps), set[str]()
+    made, run, met = theory(machine, model), Run(model, machine, tape, steps), set[str]()
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("s/step")}
     compiled = Compiled(made, tried)
     for state in run.states():
@@ -109,6 +152,14 @@ def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int) -> None:
 
 def back(family: str, steps: int) -> Term:
     return as_term(Read(as_term(NumberOf(family)), Back(steps)))
+
+
+def first(read: Term) -> Term:
+    """What is read at the first position that matches."""
+    (atom,) = read.atoms
+    assert isinstance(atom, Read)
+    assert isinstance(atom.where, Pick)
+    return as_term(Read(atom.value, Pick(atom.where.matching)))
 
 
 @dataclass(frozen=True)
@@ -131,12 +182,7 @@ class Wrong(Step):
 
     def read(self, written: int) -> Term:
         found = super().read(written)
-        if self.what == "the first record":
-            (atom,) = found.atoms
-            assert isinstance(atom, Read)
-            assert isinstance(atom.where, Pick)
-            found = as_term(Read(atom.value, Pick(atom.where.matching)))
-        return found
+        return first(found) if self.what == "the first record" else found
 
     def says(self, written: int) -> Answer | None:
         said = super().says(written)
@@ -158,29 +204,86 @@ WRONG = {
 }
 
 
+@dataclass(frozen=True)
+class WrongSearch(SearchedStep):
+    """Other searches than they should be, or other copies of the word. what: where."""
+
+    what: str
+
+    @property
+    def in_cell(self) -> Term:
+        return first(super().in_cell) if self.what == "the first record" else super().in_cell
+
+    @property
+    def in_word(self) -> Term:
+        return super().in_word + (as_term(IsNumber(SYMBOL)) if self.what == "a symbol found twice" else 0)
+
+    @property
+    def record(self) -> Term:
+        return let("record", as_term(IsNumber(CELL))) if self.what == "a record at each cell" else super().record
+
+    def finds(self, found: Term) -> Answer:
+        return super().finds(found + 1 if self.what == "another symbol" else found)
+
+    @property
+    def to_head(self) -> Answer:
+        return SayNumber(self.head + 1, CELL) if self.what == "the cell beside it" else super().to_head
+
+    def copies(self, written: int) -> Answer | None:
+        if self.what == "the cell of the next place" and written == 4:
+            return SayNumber(back(PLACE, 2) + 1, CELL)
+        if self.what == "the same place again" and written == 1:
+            return SayNumber(back(CELL, 1), PLACE)
+        return super().copies(written)
+
+
+WRONG_SEARCH = {
+    "the first record": "found-last",
+    "a record at each cell": "records-found",
+    "another symbol": "finds-symbol",
+    "the cell beside it": "asked",
+    "the cell of the next place": "copied/step",
+    "the same place again": "copied/step",
+}
+
+
 @pytest.mark.parametrize(("what", "lemma"), WRONG.items(), ids=WRONG)
 def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
-    made = theory(BB2, Wrong(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
+    made = theory(BB2, step=Wrong(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
     assert made.doubt(lemma, effort=2_000_000)
 
 
-TEXT = resources.files(induction).joinpath("turing.smt2").read_text(encoding="utf-8")
-CHANGES = [  # of the text: what stands there, what shall, and a lemma that follows no longer
-    ("(ite (= c head) (writes state read) (tape c))", "(tape c)", "records/goes-on"),
-    ("(ite (= c head) (+ k 5) (last c))", "(last c)", "no-later-record/goes-on"),
-    ("(head (+ head (moves state read)))", "(head (+ head 1))", "head-there/goes-on"),
-    ("(state (enters state read))", "(state state)", "state-there/goes-on"),
-    ("(and (not halts) (< t n)", "(and (not halts)", "steps/goes-on"),
-    ("(= halts (>= state B))", "(= halts (> state B))", "halts-rightly"),
-    ("(+ c 2) 1))", "(+ c 1) 1))", "records/starts"),
+@pytest.mark.parametrize(("what", "lemma"), WRONG_SEARCH.items(), ids=WRONG_SEARCH)
+def test_of_wrong_searches_not_all_follow(what: str, lemma: str) -> None:
+    made = theory(BB2, step=WrongSearch(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
+    assert made.doubt(lemma, effort=2_000_000)
+
+
+CHANGES = [  # of a text: the model, what stands there, what shall, and a lemma that follows no longer
+    ("hybrid", "(ite (= c head) (writes state read) (tape c))", "(tape c)", "records/goes-on"),
+    ("hybrid", "(ite (= c head) record-there (last c))", "(last c)", "no-later-record/goes-on"),
+    ("hybrid", "(head (+ head (moves state read)))", "(head (+ head 1))", "head-there/goes-on"),
+    ("hybrid", "(state (enters state read))", "(state state)", "state-there/goes-on"),
+    ("hybrid", "(and (not halts) (< t n)", "(and (not halts)", "steps/goes-on"),
+    ("hybrid", "(= halts (>= state B))", "(= halts (> state B))", "halts-rightly"),
+    ("hybrid", "(+ c 2) 1))", "(+ c 1) 1))", "records/starts"),
+    ("rag", "(searched k)", "true", "step-kinds"),
+    ("rag", "(+ (copy c) 7) 1))", "(+ (copy c) 5) 1))", "records/starts"),
+    ("rag", "(and (<= 0 i) (< i L) (copy-sought", "(and (<= 0 i) (copy-sought", "finds-symbol"),
+    ("rag", "(=> (not (fails i)) (copy-written (copy i)))", "true", "copied/step"),
+    ("rag", "record-there () Int (+ k 11)", "record-there () Int (+ k 9)", "record-here"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
-def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
-    made = Theory(theory(BB2).parts)
-    assert TEXT.count(old) == 1
-    made.add(TEXT.replace(old, new))
+@pytest.mark.parametrize(
+    ("model", "old", "new", "lemma"), CHANGES, ids=[f"{change[0]}, {change[-1]}" for change in CHANGES]
+)
+def test_what_is_wrong_does_not_follow(model: str, old: str, new: str, lemma: str) -> None:
+    parts, text = dict(theory(BB2, model).parts), resources.files(induction).joinpath("turing.smt2").read_text("utf-8")
+    assert text.count(old) + parts["reads"].count(old) == 1
+    parts["reads"] = parts["reads"].replace(old, new)
+    made = Theory(parts)
+    made.add(text.replace(old, new))
     assert made.doubt(lemma, effort=2_000_000)
 
 
@@ -193,6 +296,9 @@ def test_a_coefficient_that_is_1_at_the_least_n_alone() -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["turing", "--machine", "1RZ0LA"]) == 0
     assert "lemmas, all follow" in capsys.readouterr().out
+    assert main(["turing", "--model", "rag", "--machine", "1RZ0LA"]) == 0
+    assert "follows: finds-symbol, from" in capsys.readouterr().out
+    assert main(["turing", "--model", "transformer"]) == 2
     assert main(["turing", "--machine", "zz"]) == 2
     assert main(["turing", "--tokens", "eos"]) == 2
     assert main(["--machine", "bb2"]) == 2

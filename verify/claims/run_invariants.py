@@ -12,7 +12,7 @@ from typing import Any
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
 from constructions.istree import hybrid, rag
-from constructions.istree.graphs import PAPER, Graph
+from constructions.istree.graphs import EOS, PAPER, Graph
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
@@ -23,6 +23,7 @@ from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.search import N, theory
+from verify.induction.turns import ByTurns
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.programs.searches import ByNeighbours
@@ -162,4 +163,15 @@ def test_records(check: Check) -> None:
         range="random graphs of all families, with their searches (indexed)",
         size=lambda graph: graph.n,
         max_examples=10,
+    )
+    made = theory(ByTurns(N, EOS))
+    check.follows(
+        made,
+        lemmas=[*(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept), "down-or-up"],
+        range="as many turns have the mark of a record as vertices are seen, if searches find what is defined: the invariants at "
+        "the start and behind each turn; every n",
+    )
+    check.argued(
+        "Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn, and what is seen are "
+        "vertices, so at most n."
     )

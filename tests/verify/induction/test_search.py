@@ -200,7 +200,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     )
     scripts = sorted((tmp_path / "smt2").iterdir())
     assert [path.read_text(encoding="utf-8") for path in scripts] == list(map(made.question, made.lemmas))
-    for folder, why in (("/dev/null/here", "/dev/null/here: Not a directory"), ("", "argument --scripts: name a folder")):
+    for folder, why in (
+        ("/dev/null/here", "/dev/null/here: Not a directory"),
+        ("", "argument --scripts: name a folder"),
+    ):
         assert main([f"--scripts={folder}"]) == 2
         assert capsys.readouterr().err == f"python -m verify.induction: error: {why}\n"
 

@@ -10,19 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.building import (
-    COVERED,
-    DEFAULT_MACHINE,
-    LEAST,
-    RETRIEVERS,
-    Subject,
-    findings_of,
-    is_covered,
-    of_machine,
-)
+from verify.certificates.arguments import DEFAULT_N, LARGEST_N, add_model, named, subject_of
+from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, is_covered
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -40,10 +31,6 @@ from verify.certificates.files import read
 from verify.certificates.ranges import intervals
 
 PROG = "python -m verify.certify"
-DEFAULT_N = 16
-ALL_BITS = 64
-LARGEST_N = 1 << ALL_BITS
-TRANSFORMER = "transformer"
 LARGEST_MUTANT = 64
 MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
 HARD_INPUTS = 1000
@@ -76,10 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
-    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
-    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
-    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    add_model(parser)
     add(
         "--n",
         type=cli.whole_number(1, LARGEST_N),
@@ -94,13 +78,9 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
-    add("--machine", metavar="MACHINE", help=machine)
-    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
-    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
-    add("--all-n", action="store_true", help=f"every n from N to 2^{ALL_BITS}, an interval at a time")
+    add("--all-n", action="store_true", help="every n from N to 2^64, an interval at a time")
     add(
         "--mutants",
         type=cli.whole_number(1, 10**6),
@@ -121,31 +101,20 @@ def _command(argv: Sequence[str]) -> int:
         if args.what not in _known():
             raise cli.CommandError(f"no construction is called {args.what!r}; known: {', '.join(sorted(_known()))}")
         return _show(_uncovered(args.what, args.model), args.json)
-    known = [finding.id for finding in findings_of(args.what, args.model)]
-    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
-    if unknown := set(printed) - set(known):
-        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
     if args.length is not None and args.what not in RETRIEVERS:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    is_transformer = args.what == "istree" and args.model == TRANSFORMER
-    if args.tokens != "paper" and not is_transformer:
-        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
-    lean = args.variant == "lean"
-    if lean and (not is_transformer or printed):
-        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
-    n, discipline = args.n or (1 if args.all_n else DEFAULT_N), Discipline(args.discipline)
-    subject = Subject(
-        args.what, n, args.length, args.precision, discipline, printed, layout=args.tokens, lean=lean, model=args.model
+    if args.cells is not None and args.model != "cot":
+        raise cli.CommandError("--cells is for turing as cot; other texts may visit as many cells as they have steps")
+    if args.all_n and args.model == "cot":
+        raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
+    subject = replace(
+        subject_of(args),
+        n=args.n or (1 if args.all_n else DEFAULT_N),
+        length=args.length,
+        precision_bits=args.precision,
+        discipline=Discipline(args.discipline),
+        cells=args.cells,
     )
-    if args.what == "turing":
-        if args.all_n and args.model == "cot":
-            raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
-        if args.cells is not None and args.model != "cot":
-            raise cli.CommandError("--cells is for cot; a text of the other models may visit as many as it has steps")
-        with cli.usage_errors():
-            subject = replace(of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape), cells=args.cells)
-    elif (args.machine, args.tape, args.cells) != (None, None, None):
-        raise cli.CommandError("--machine, --tape and --cells are for turing")
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:
@@ -173,9 +142,7 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: b
         cli.write_json({**about(subject), "seed": seed, **slack.document(survey)})
     else:
         bits = surveyor.wired.arithmetic.format.significand_bits + 1
-        lean = ", lean" if subject.lean else ""
-        model = f", {subject.model}" if subject.model != TRANSFORMER else ""
-        print(f"{subject.construction}{model}{lean}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
+        print(f"{named(about(subject))}, n = {subject.n}, p = {bits}: {slack.text(survey)}")
     return cli.REFUTED if any(item.wrong for item in survey.slack) else cli.HOLDS
 
 
@@ -217,7 +184,7 @@ def _every_n(subject: Subject) -> dict[str, Any]:
         "what": "",
         "intervals": [],
     }
-    for interval in intervals(replace(subject, length=None, last=1 << ALL_BITS)):
+    for interval in intervals(replace(subject, length=None, last=LARGEST_N)):
         found["intervals"].append(
             {
                 "n": [str(interval.low), str(interval.high)],
@@ -257,10 +224,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         return CODES[verdict]
     size = f", n = {document['n']}" if document.get("n") else ""
     bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
-    lean = ", lean" if document.get("variant") == "lean" else ""
-    model = document.get("model", TRANSFORMER)
-    name = document["construction"] + (f", {model}" if model != TRANSFORMER else "")
-    print(f"{name}{lean}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
+    print(f"{named(document)}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:

@@ -14,18 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.building import (
-    COVERED,
-    DEFAULT_MACHINE,
-    LEAST,
-    Subject,
-    findings_of,
-    is_covered,
-    least,
-    of_machine,
-)
+from verify.certificates.arguments import DEFAULT_N, LARGEST_N, TRANSFORMER, add_model, named, subject_of
+from verify.certificates.building import COVERED, LEAST, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
@@ -34,8 +25,6 @@ from verify.programs.intervals import Interval, differences, explanations
 from verify.programs.texts import MORE
 
 PROG = "python -m verify.explain"
-DEFAULT_N = 16
-LARGEST_N = 1 << 64
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 VERDICTS = {CERTIFIED: "the program is the task", REFUSED: "the program is not the task", UNKNOWN: "cannot tell"}
 STEP = "each word is the defined step of Algorithm 1"
@@ -74,10 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
-    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
-    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
-    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    add_model(parser)
     add(
         "--n",
         type=_sizes,
@@ -85,10 +71,6 @@ def _parser() -> argparse.ArgumentParser:
         help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
     )
     add("--all-n", action="store_true", help="every n up to 2^64, an interval at a time")
-    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
-    add("--machine", metavar="MACHINE", help=machine)
-    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
-    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
     return parser
@@ -125,27 +107,12 @@ def _command(argv: Sequence[str]) -> int:
     if not is_covered(args.what, args.model) or args.model == "cot":
         covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid or rag"
         raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {covered}")
-    known = [finding.id for finding in findings_of(args.what, args.model)]
-    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
-    if unknown := set(printed) - set(known):
-        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
-    is_transformer = (args.what, args.model) == ("istree", "transformer")
-    if args.tokens != "paper" and not is_transformer:
-        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
-    lean = args.variant == "lean"
-    if lean and (not is_transformer or printed):
-        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
-    subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
-    if args.what == "turing":
-        with cli.usage_errors():
-            subject = of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape)
-    elif args.machine is not None or args.tape is not None:
-        raise cli.CommandError("--machine and --tape are for turing")
+    subject = subject_of(args)
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n ends at 2^64; with it, --n is the first n alone")
     last = LARGEST_N if args.all_n else last
-    if last and printed:
+    if last and subject.printed:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
         )
@@ -189,9 +156,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     for place, text in due.items():
         print(f"at {place}, k: {document['answers'].get(place, '?')}")
         print(f"{'the task':>{len(place) + 6}}: {text}")
-    model = document.get("model", "transformer")
-    name = document["construction"] + (f", {model}" if model != "transformer" else "")
-    name += ", lean" * (document.get("variant") == "lean") + ", layout eos" * (document.get("layout") == "eos")
+    model = document.get("model", TRANSFORMER)
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
     holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
@@ -200,7 +165,7 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
         holds = {"rag": TURNS, "hybrid": FRAMES}.get(model, steps)
     holds = MACHINE.get(model, holds) if document["construction"] == "turing" else holds
-    print(f"{name}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
+    print(f"{named(document)}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if several:

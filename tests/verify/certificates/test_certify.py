@@ -90,8 +90,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["turing", "--model", "rag", "--machine", "zz"], "'zz' is no file and no machine"),
         (["turing", "--model", "rag", "--tape", "9"], "9"),
         (["turing", "--model", "cot", "--all-n"], "--all-n is not for cot"),
-        (["recall", "--machine", "bb2"], "--machine, --tape and --cells are for turing"),
-        (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for cot"),
+        (["recall", "--machine", "bb2"], "--machine and --tape are for turing"),
+        (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for turing as cot"),
         (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),
         (["recall", "--all-n", "--mutants", "3"], "one n"),
         (["recall", "--mutants", "0"], "0"),
@@ -211,7 +211,7 @@ def test_intervals_leave_no_gap(name: str) -> None:
 
 def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What is certified is said as it goes; at the end, what was compared."""
-    monkeypatch.setattr(certify, "ALL_BITS", 6)
+    monkeypatch.setattr(certify, "LARGEST_N", 64)
     assert main(["index", "--all-n", "--n", "61"]) == 0
     said = capsys.readouterr()
     assert said.err.splitlines() == ["n = 61 … 63: p = 37, certified", "n = 64 … 64: p = 37, certified"]

@@ -1,0 +1,56 @@
+"""How commands are told which model they are to speak of: options of a parser, and the subject that these name."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from constructions.istree.graphs import LAYOUTS
+from constructions.show import cli
+from verify.certificates.building import DEFAULT_MACHINE, Subject, findings_of, of_machine
+
+DEFAULT_N = 16
+LARGEST_N = 1 << 64
+TRANSFORMER = "transformer"
+
+
+def add_model(parser: ArgumentParser) -> None:
+    """The options that name a model but for its size."""
+    add = parser.add_argument
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
+    add("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
+    add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
+    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
+    add("--machine", metavar="MACHINE", help=machine)
+    add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
+    add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
+
+
+def subject_of(args: Namespace) -> Subject:
+    """What these options name, of the default n. It is covered. Raises CommandError for options that do not go together."""
+    known = [finding.id for finding in findings_of(args.what, args.model)]
+    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
+    if unknown := set(printed) - set(known):
+        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+    is_transformer = (args.what, args.model) == ("istree", TRANSFORMER)
+    if args.tokens != "paper" and not is_transformer:
+        raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
+    lean = args.variant == "lean"
+    if lean and (not is_transformer or printed):
+        raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
+    subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
+    if args.what != "turing":
+        if (args.machine, args.tape) != (None, None):
+            raise cli.CommandError("--machine and --tape are for turing")
+        return subject
+    with cli.usage_errors():
+        return of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape)
+
+
+def named(document: Mapping[str, Any]) -> str:
+    """The model that a document is about, but for its size, for people."""
+    model, layout = document.get("model", TRANSFORMER), document.get("layout", "paper")
+    parts = [document["construction"], model * (model != TRANSFORMER), "lean" * (document.get("variant") == "lean")]
+    return ", ".join(filter(None, [*parts, f"layout {layout}" * (layout != "paper")]))

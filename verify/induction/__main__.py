@@ -6,16 +6,14 @@ import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from constructions.turing.machine import parse_standard
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
-from verify.induction import machine, next_record, search
-from verify.induction.search import MODELS, N
-from verify.induction.theory import Theory
-from verify.programs.frames import Frames
+from verify.induction import machine
+from verify.induction.models import theory_of
 
 PROG = "python -m verify.induction"
 DESCRIPTION = (
@@ -53,7 +51,8 @@ def _command(argv: Sequence[str]) -> int:
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
-    made = _of_machine(args) if args.what == "turing" else _of_graphs(args)
+    made = theory_of(_subject(args))
+    assert made is not None
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
     left = 0
@@ -75,25 +74,21 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-def _of_graphs(args: Namespace) -> Theory:
+def _subject(args: Namespace) -> Subject:
+    """Whose lemmas are asked for. Raises CommandError for options that do not go together."""
+    if args.what == "turing":
+        if args.variant or args.tokens or args.model not in (None, *machine.STEPS):
+            raise cli.CommandError(
+                "of a Turing machine the texts of hybrid and rag are covered; --variant and --tokens are for istree"
+            )
+        with cli.usage_errors():
+            return of_machine(Subject("turing", 1, model=args.model or "hybrid"), args.machine or DEFAULT_MACHINE, None)
     if args.machine is not None:
         raise cli.CommandError("--machine is for turing")
     if args.model in ("rag", "hybrid") and (args.variant or args.tokens):
         raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
-    if args.model == "hybrid":
-        return next_record.theory(Frames(next_record.N))
-    name, tokens = ("rag", "eos") if args.model == "rag" else (args.variant or "lean", args.tokens or "paper")
-    return search.theory(MODELS[name](N, LAYOUTS[tokens]))
-
-
-def _of_machine(args: Namespace) -> Theory:
-    if args.variant or args.tokens or args.model not in (None, *machine.STEPS):
-        raise cli.CommandError(
-            "of a Turing machine the texts of hybrid and rag are covered; --variant and --tokens are for istree"
-        )
-    with cli.usage_errors():
-        subject = of_machine(Subject("turing", 1, model="hybrid"), args.machine or DEFAULT_MACHINE, None)
-    return machine.theory(parse_standard(subject.machine), args.model or "hybrid")
+    subject = Subject("istree", 1, model=args.model or "transformer", lean=args.variant != "repaired")
+    return replace(subject, layout=args.tokens) if args.tokens else subject
 
 
 if __name__ == "__main__":

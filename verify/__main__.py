@@ -24,7 +24,7 @@ EPILOG = f"""examples:
 
 All options of pytest can be given as well, -n for the number of processes among them.
 Other commands, each with --help: verify.replay, verify.diff, verify.table, verify.certify, verify.explain,
-verify.induction, verify.precision.
+verify.induction, verify.theorem, verify.precision.
 
 exit status: 0 each verdict is the one that is known, 1 one is not, 2 interrupted, 4 a mistake in the command line"""
 

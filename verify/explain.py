@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,18 @@ def _replay(path: Path, as_json: bool) -> int:
     return cli.REFUTED
 
 
+def sentence(document: Mapping[str, Any]) -> str:
+    """What is certified, where it is."""
+    model = document.get("model", TRANSFORMER)
+    if document["construction"] == "turing":
+        return MACHINE[model]
+    if document["construction"] != "istree":
+        return SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
+    longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in document.get("task", {}))
+    steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
+    return {"rag": TURNS, "hybrid": FRAMES}.get(model, steps)
+
+
 def _show(document: dict[str, Any], as_json: bool) -> int:
     verdict = str(document["verdict"])
     if as_json:
@@ -156,15 +168,9 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     for place, text in due.items():
         print(f"at {place}, k: {document['answers'].get(place, '?')}")
         print(f"{'the task':>{len(place) + 6}}: {text}")
-    model = document.get("model", TRANSFORMER)
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
-    holds = SEARCHES if model == "rag" else VERDICTS[CERTIFIED]
-    if document["construction"] == "istree":
-        longer = document["layout"] == "eos" or any(place.endswith(MORE) for place in due)
-        steps = f"behind {'every prompt' if longer else 'up to n − 1 edges'}, {STEP}"
-        holds = {"rag": TURNS, "hybrid": FRAMES}.get(model, steps)
-    holds = MACHINE.get(model, holds) if document["construction"] == "turing" else holds
+    holds = sentence(document)
     print(f"{named(document)}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")

@@ -12,21 +12,20 @@ from typing import Any
 from constructions.engines import indexed
 from constructions.engines.indexed.column import Column
 from constructions.istree import hybrid, rag
-from constructions.istree.graphs import EOS, PAPER, Graph
+from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
+from verify.certificates.building import LEAST, Subject
 from verify.certificates.configurations import queue
 from verify.certificates.searches import records_apart, records_limited
 from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.search import N, theory
-from verify.induction.turns import ByTurns
+from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.programs.searches import ByNeighbours
 from verify.runs.turing_runs import COT, SpaceCase, cases
 
 QUEUE, APART, RECORDS = "4.1/invariant-queue", "5.7/invariant-apart", "5.3/istree-invariant-records"
@@ -124,9 +123,10 @@ def test_apart(check: Check) -> None:
         range="every graph in every order and orientation of its edges, with its search (indexed)",
         size=lambda graph: graph.n,
     )
+    made, lemmas = SHOWN["records of one vertex"](Subject("istree", LEAST, model="hybrid"))
     check.follows(
-        theory(ByNeighbours(N, PAPER)),
-        lemmas=["apart"],
+        made,
+        lemmas=lemmas,
         range="a record at an edge's last token and one behind it, of prompts of any number of edges of a simple graph; every n",
     )
 
@@ -164,10 +164,10 @@ def test_records(check: Check) -> None:
         size=lambda graph: graph.n,
         max_examples=10,
     )
-    made = theory(ByTurns(N, EOS))
+    made, lemmas = SHOWN["records"](Subject("istree", LEAST, model="rag"))
     check.follows(
         made,
-        lemmas=[*(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept), "down-or-up"],
+        lemmas=lemmas,
         range="as many turns have the mark of a record as vertices are seen, if searches find what is defined: the invariants at "
         "the start and behind each turn; every n",
     )

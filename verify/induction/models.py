@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
 from constructions.istree.graphs import LAYOUTS
 from constructions.turing.machine import parse_standard
 from verify.certificates.building import Subject
@@ -9,6 +12,8 @@ from verify.induction import machine, next_record, search
 from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
 from verify.programs.frames import Frames
+
+Shown: TypeAlias = "tuple[Theory, list[str]]"
 
 
 def theory_of(subject: Subject) -> Theory | None:
@@ -22,3 +27,24 @@ def theory_of(subject: Subject) -> Theory | None:
     if subject.model == "rag":
         return search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
     return search.theory(MODELS["lean" if subject.lean else "repaired"](N, LAYOUTS[subject.layout]))
+
+
+def _counts(subject: Subject) -> Shown:
+    return search.theory(MODELS["repaired"](N, LAYOUTS[subject.layout])), ["orders", "order-rises", "others-differ"]
+
+
+def _apart(subject: Subject) -> Shown:
+    return search.theory(MODELS["lean"](N, LAYOUTS[subject.layout])), ["apart"]
+
+
+def _limited(subject: Subject) -> Shown:
+    made = search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
+    return made, [*(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept), "down-or-up"]
+
+
+SHOWN: Mapping[str, Callable[[Subject], Shown]] = {
+    "counts of one vertex": _counts,
+    "records of one vertex": _apart,
+    "records": _limited,
+}
+"""By which lemmas what certificates of a model assume of its runs holds, for every n."""

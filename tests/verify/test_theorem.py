@@ -1,0 +1,112 @@
+"""`python -m verify.theorem`: every link of a theorem, and that one which does not hold ends it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from verify import theorem
+from verify.certificates.building import Subject, of_machine
+from verify.induction.models import theory_of
+from verify.induction.theory import Theory
+from verify.theorem import main
+
+LINES = {
+    "istree --n 8": [
+        "istree, n = 8",
+        "  rounding: certified; in R_p, p = 45, every word is that of exact arithmetic",
+        "  program: certified; behind every prompt, each word is the defined step of Algorithm 1",
+        "  assumed: counts of one vertex: follows; of every run, for every n; 16 lemmas, by z3",
+        "  run: follows; for every n, steps, each behind those before, end with YES if and only if the graph is a tree; "
+        "120 lemmas, by z3",
+    ],
+    "recall --n 1000000000000": [
+        "recall, n = 1000000000000",
+        "  rounding: certified; in R_p, p = 251, every word is that of exact arithmetic",
+        "  program: certified; the program is the task",
+    ],
+}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemmas are asked for elsewhere."""
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("command", LINES)
+def test_links(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out.splitlines() == LINES[command]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("istree --variant lean --tokens eos --n 8", ["rounding", "program", "run"]),
+        ("istree --model rag --n 8 --discipline sequential", ["rounding", "program", "assumed: records", "run"]),
+        ("istree --model hybrid --n 8", ["rounding", "program", "assumed: records of one vertex", "run"]),
+        ("turing --model rag --n 3", ["rounding", "program", "run"]),
+        ("counting --model rag --n 4", ["rounding", "program"]),
+    ],
+)
+def test_documents(command: str, names: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command.split(), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [link["name"] for link in document["links"]] == names
+    assert {link["verdict"] for link in document["links"]} <= {"certified", "follows"}
+    assert document["verdict"] == "certified"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "last"),
+    [
+        ("counting --printed count-query --n 8", 1, "  rounding: refused; block 1, head 1: rounding is sound, but"),
+        ("counting --printed count-margin --n 8", 1, "  rounding: refused; the output head, YES against number v"),
+        ("istree --n 3 --variant lean", 3, "  program: unknown; the input: n and the length must be at least 4"),
+        ("turing --model cot --n 4 --machine 1RZ0LA", 3, "  program: unknown; block 2, recurrence: a state is kept"),
+    ],
+)
+def test_it_ends_where_a_link_does_not_hold(
+    command: str, code: int, last: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+def test_a_lemma_that_is_not_seen_to_follow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "unknown" if name == "step" else "")
+    assert main(["istree", "--variant", "lean", "--n", "8"]) == 3
+    assert capsys.readouterr().out.splitlines()[-1] == "  run: unknown; lemma step is not seen to follow: unknown"
+
+
+def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(theorem, "SHOWN", {})
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    assert main(["istree", "--n", "8"]) == 3
+    assert "  assumed: counts of one vertex: unknown; no lemma shows it of runs\n" in capsys.readouterr().out
+
+
+def test_both_certificates_are_of_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = theorem.explanation
+    monkeypatch.setattr(theorem, "explanation", lambda subject: own(Subject("recall", 9)))
+    assert main(["recall", "--n", "8"]) == 2
+    assert "of different weights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["index", "--model", "cot"], ["x.safetensors"]])
+def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert "name a construction (index, " in capsys.readouterr().err
+
+
+def test_what_answers_at_once_has_no_lemmas() -> None:
+    assert theory_of(Subject("index", 8)) is None
+    assert theory_of(of_machine(Subject("turing", 8, model="cot"), "bb2", None)) is None

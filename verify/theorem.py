@@ -56,7 +56,12 @@ class Link:
 
 def links(subject: Subject) -> Iterator[Link]:
     """Each link, as soon as it is asked for, up to one that does not hold. Raises ValueError for a subject that makes no sense."""
-    rounded, program = certificate(subject), explanation(subject)
+    rounded = certificate(subject)
+    if rounded["verdict"] == CERTIFIED and "inputs_run" in rounded:
+        text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"
+        yield Link("every input", CERTIFIED, f"the answer is right; {text}")
+        return
+    program = explanation(subject)
     if program.get("weights_sha256", rounded.get("weights_sha256")) != rounded.get("weights_sha256"):
         raise ValueError("the certificate and the explanation are of different weights")
     yield _told(

@@ -225,7 +225,7 @@ class Cell:
         return [kind + (f" to {_short(sizes[kind])}" if sizes[kind] else "") for kind in kinds if kind in sizes]
 
     def lines(self, *, every_claim: bool) -> list[str]:
-        """Below the verdict. every_claim: names each claim that the cell rests on, not only the first."""
+        """Below the verdict. every_claim: each claim that the cell rests on is named, to be unfolded, not only the first."""
         if self.outcome is Outcome.REFUTED:
             return self.of(Verdict.REFUTED)
         if self.outcome is Outcome.NOT_SETTLED:
@@ -235,7 +235,9 @@ class Cell:
             ]
         first, others = self.basis.required[0], len(self.claims) - 1
         short = first + (f" + {others} more" if others else "")
-        return [self.basis.how, ", ".join(self.claims) if every_claim else short, *self.evidence]
+        if every_claim and others:
+            short = f"<details><summary>{short}</summary>{', '.join(self.claims)}</details>"
+        return [self.basis.how, short, *self.evidence]
 
     def document(self) -> dict[str, Json]:
         """The table as JSON."""
@@ -346,7 +348,8 @@ def markdown(found: Sequence[Cell]) -> str:
             for cell in line
         ]
         lines.append(f"| {' | '.join([task, *(text.replace('|', chr(92) + '|') for text in texts)])} |")
-    return "\n".join(lines) + f"\n\n{totals(found)}\n"
+    text = "\n".join(lines).replace("<br><details>", "<details>").replace("</details><br>", "</details>")
+    return f"{text}\n\n{totals(found)}\n"
 
 
 def load(path: Path) -> tuple[list[Row], dict[str, Json]]:

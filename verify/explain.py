@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from constructions.show import cli
-from verify.certificates.arguments import DEFAULT_N, LARGEST_N, TRANSFORMER, add_model, named, subject_of
+from verify.certificates.arguments import DEFAULT_N, LARGEST_N, TRANSFORMER, add_model, named, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.domains import Undecided
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     add_model(parser)
     add(
         "--n",
-        type=_sizes,
+        type=sizes,
         metavar="N|A-B",
         help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
     )
@@ -74,18 +74,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
     return parser
-
-
-def _sizes(text: str) -> tuple[int, int]:
-    """A parser's type: one n, or the first and the last of many."""
-    number = cli.whole_number(1, LARGEST_N)
-    first, dash, last = text.partition("-")
-    if not first or not dash:
-        return number(text), 0
-    low, high = number(first), number(last)
-    if low > high:
-        raise argparse.ArgumentTypeError(f"{low} is above {high}: from A to B, A is the smaller one")
-    return low, high
 
 
 def _command(argv: Sequence[str]) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from verify import theorem
+from verify.certificates import ranges
 from verify.certificates.building import Subject, of_machine
+from verify.certificates.document import Judged
 from verify.induction.models import theory_of
 from verify.induction.theory import Theory
 from verify.theorem import main
@@ -25,6 +28,11 @@ LINES = {
         "recall, n = 1000000000000",
         "  rounding: certified; in R_p, p = 251, every word is that of exact arithmetic",
         "  program: certified; the program is the task",
+    ],
+    "recall --n 60-70": [
+        "recall, n = 60 … 70",
+        "  rounding: certified; in R_p, p = 45 … 51, every word is that of exact arithmetic; 4 intervals",
+        "  program: certified; the program is the task; 2 intervals",
     ],
     "istree --n 2 --variant lean": [
         "istree, lean, n = 2",
@@ -99,10 +107,36 @@ def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsy
 def test_both_certificates_are_of_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = theorem.explanation
-    monkeypatch.setattr(theorem, "explanation", lambda subject: own(Subject("recall", 9)))
-    assert main(["recall", "--n", "8"]) == 2
-    assert "of different weights" in capsys.readouterr().err
+    own = theorem.explanations
+    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: own(replace(subject, construction="ngram")))
+    for sizes in ("8", "6-9"):
+        assert main(["recall", "--n", sizes]) == 2
+        assert "of different weights" in capsys.readouterr().err
+
+
+def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the first one the verdict is said, and nothing behind it is asked."""
+    own = ranges.judge
+    refused = Judged("refused", "block 1, head 0", "its lead is too small")
+    monkeypatch.setattr(ranges, "judge", lambda model, inputs: refused if inputs.sizes[0] > 6 else own(model, inputs))
+    assert main(["recall", "--n", "5-20"]) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines()[1:] == ["  rounding: refused; n = 7 … 7, block 1, head 0: its lead is too small"]
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == ["certified", "certified", "refused"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["recall", "--n", "3-9"], "many n are from 4 on"),
+        (["recall", "--n", "5-9", "--printed", "C.3"], "of what is repaired or lean"),
+        (["recall", "--n", "5", "--all-n"], "--all-n is --n 4-18446744073709551616"),
+        (["recall", "--n", "9-5"], "9 is above 5"),
+    ],
+)
+def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert why in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["index", "--model", "cot"], ["x.safetensors"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +26,18 @@ def add_model(parser: ArgumentParser) -> None:
     add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
+
+
+def sizes(text: str) -> tuple[int, int]:
+    """A parser's type: one n, or the first and the last of many."""
+    number = cli.whole_number(1, LARGEST_N)
+    first, dash, last = text.partition("-")
+    if not first or not dash:
+        return number(text), 0
+    low, high = number(first), number(last)
+    if low > high:
+        raise ArgumentTypeError(f"{low} is above {high}: from A to B, A is the smaller one")
+    return low, high
 
 
 def subject_of(args: Namespace) -> Subject:

@@ -233,11 +233,11 @@ class Cell:
             return [
                 line for word, ids in (("missing:", missing), ("unknown:", unknown)) if ids for line in (word, *ids)
             ]
-        first, others = self.basis.required[0], len(self.claims) - 1
-        short = first + (f" + {others} more" if others else "")
+        others = len(self.claims) - 1
+        claims = self.basis.required[0] + (f" + {others} more" if others else "")
         if every_claim and others:
-            short = f"<details><summary>{short}</summary>{', '.join(self.claims)}</details>"
-        return [self.basis.how, short, *self.evidence]
+            claims = f"<details><summary>{claims}</summary>{', '.join(self.claims)}</details>"
+        return [self.basis.how, claims, *self.evidence]
 
     def document(self) -> dict[str, Json]:
         """The table as JSON."""
@@ -294,8 +294,7 @@ def named() -> Iterator[tuple[str, Basis]]:
 
 def status(found: Sequence[Cell]) -> int:
     """The exit status."""
-    outcomes = {cell.outcome for cell in found}
-    if Outcome.REFUTED in outcomes:
+    if Outcome.REFUTED in (outcomes := {cell.outcome for cell in found}):
         return cli.REFUTED
     return cli.UNKNOWN if Outcome.NOT_SETTLED in outcomes else cli.HOLDS
 
@@ -348,8 +347,10 @@ def markdown(found: Sequence[Cell]) -> str:
             for cell in line
         ]
         lines.append(f"| {' | '.join([task, *(text.replace('|', chr(92) + '|') for text in texts)])} |")
-    text = "\n".join(lines).replace("<br><details>", "<details>").replace("</details><br>", "</details>")
-    return f"{text}\n\n{totals(found)}\n"
+    return (
+        "\n".join(lines).replace("<br><details>", "<details>").replace("</details><br>", "</details>")
+        + f"\n\n{totals(found)}\n"
+    )
 
 
 def load(path: Path) -> tuple[list[Row], dict[str, Json]]:

@@ -237,8 +237,7 @@ def test_markdown(show: Any) -> None:
     assert rule == "|---|---|---|---|---|"
     assert [line.count("|") for line in lines[:8]] == [6] * 8
     assert "| Turing machines | **impossible**<br>needs n/2 bits<br>5.4/lower-turing<br>proved for all n<br>" in text
-    assert "**solved**<br>no chain of thought<details><summary>4.6/index + " in text
-    assert "</details>exhaustive to " in text
+    assert "no chain of thought<details><summary>4.6/index + " in text
 
 
 def test_json(show: Any) -> None:

@@ -347,10 +347,8 @@ def markdown(found: Sequence[Cell]) -> str:
             for cell in line
         ]
         lines.append(f"| {' | '.join([task, *(text.replace('|', chr(92) + '|') for text in texts)])} |")
-    return (
-        "\n".join(lines).replace("<br><details>", "<details>").replace("</details><br>", "</details>")
-        + f"\n\n{totals(found)}\n"
-    )
+    text = "\n".join([*lines, "", totals(found), ""])
+    return text.replace("<br><details>", "<details>").replace("</details><br>", "</details>")
 
 
 def load(path: Path) -> tuple[list[Row], dict[str, Json]]:
@@ -378,12 +376,11 @@ def _command(argv: Sequence[str]) -> int:
     rows, options = load(arguments.ledger or LEDGER)
     found = list(cells(rows))
     if arguments.json:
-        documents = [cell.document() for cell in found]
         cli.write_json(
             {
                 "schema": 1,
                 "options": options,
-                "cells": documents,
+                "cells": [cell.document() for cell in found],
                 "bits": [asdict(item) for item in bits.found_in(rows, named())],
                 "settled": status(found) == cli.HOLDS,
             }

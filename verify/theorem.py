@@ -44,7 +44,7 @@ CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 ENDS = {
     ("istree", "transformer"): "steps, each behind those before, end with YES if and only if the graph is a tree",
     ("istree", "rag"): "turns, if the searches find what is defined, end with YES if and only if the graph is a tree",
-    ("istree", "hybrid"): "the frames of one base find the next record of the vertex",
+    ("istree", "hybrid"): "frames, each behind those before, end with YES if and only if the graph is a tree",
     ("turing", "hybrid"): "words, each behind those before, are the machine's run",
     ("turing", "rag"): "words, if the searches find what is defined, are the machine's run",
 }

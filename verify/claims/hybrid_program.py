@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain, product
+from typing import TypeAlias
 
 from constructions.istree import hybrid
-from constructions.istree.graphs import PAPER, Graph
+from constructions.istree.graphs import PAPER, Edge, Graph
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
 from verify.certificates.building import LEAST, Subject
 from verify.claims.certified import BEYOND, LAST
+from verify.claims.induction import RANKS
 from verify.claims.program_turns import on_small_graphs
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.induction.next_record import N, theory
+from verify.induction.frames import N, theory
 from verify.programs.frames import Frames, definition
 from verify.programs.interpreter import Input, Spoken
 
@@ -73,17 +76,59 @@ def test_program(check: Check) -> None:
     )
 
 
-NEXT = (
-    "At a base of a vertex, which is 1 or a record of it, the defined frames find its next record behind the base, or that there "
-    "is none; at the end of each of them a word is due, unless the search went down more than n − 1 times. For every n from 2 on."
+Edges: TypeAlias = tuple[Edge, ...]
+
+
+def run(n: int, edges: Edges) -> list[str]:
+    """The defined words behind edges, each behind the ones before, up to a verdict, or to where no word is due."""
+    tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
+    read, said = Input(tokens, FAMILIES), list[str]()
+    for place in chain(["second endpoint"], places(said)):  # which looks at each word when it has been said
+        due = step(n, place)
+        assert due is not None
+        name, number = read.spoken(due, len(tokens))
+        tokens.append((name, int(number)))
+        said.append(f"@{number}" if name == PLACE else str(number) if name == VERTEX else name)
+        if name not in (*FAMILIES, *MARKS):
+            return said
+    raise AssertionError("there is a place behind each word")
+
+
+def is_tree(n: int, edges: Edges) -> bool:
+    """Whether n − 1 edges lead from vertex 1 to all others."""
+    reached = {1}
+    for _ in range(n):
+        reached.update(*(edge for edge in edges if not reached.isdisjoint(edge)))
+    return len(edges) == n - 1 and len(reached) == n
+
+
+def as_right(edges: Edges) -> Counterexample | None:
+    """Where the run behind as many edges as a tree has does not end with the answer."""
+    n = len(edges) + 1
+    said, right = run(n, edges), PAPER.yes if is_tree(n, edges) else PAPER.no
+    return None if said[-1] == right else Counterexample(n=n, expected=right, found=said)
+
+
+RIGHT = (
+    "Behind a prompt of n − 1 edges, loops and repetitions among them, the defined words of frames, each behind the ones before, "
+    "come to an end, and that is YES if and only if the graph is a tree, else NO, for every n from 2 on."
 )
 
 
-@claim(theorem="5.7", task="istree", aspect="next-record", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {NEXT}")
-def test_next_record(check: Check) -> None:
-    text = "what the head finds, invariants at a base and behind each frame that looks further; every n from 2 on"
-    check.follows(theory(Frames(N)), range=text)
+@claim(theorem="5.7", task="istree", aspect="search", source=hybrid.SOURCE, statement=f"IsTree, hybrid: {RIGHT}")
+def test_search(check: Check) -> None:
+    few = (2, 3)
+    check.exhaustive(
+        chain.from_iterable(product(product(range(1, n + 1), range(1, n + 1)), repeat=n - 1) for n in few),
+        as_right,
+        count=sum((n * n) ** (n - 1) for n in few),
+        range="the defined words against the answer: all n − 1 edges on 2 and 3 vertices, loops and repetitions among them",
+        size=lambda edges: len(edges) + 1,
+    )
+    text = "what the heads find, invariants at the start and behind each frame, that a word is due, and what the answer says"
+    check.follows(theory(Frames(N)), range=f"{text}; every n from 2 on")
     check.argued(
-        "Induction over the frames. A base is followed by such frames alone until something is found or it is over, at most "
-        "log2 3n + 1 of them: the target is twice as far each time, and at the last record's position it is over."
+        "Induction over the frames. They end: of four bounded numbers, how many vertices are seen, the depth, the base and the "
+        "target, the first that a frame changes gets nearer to its bound. "
+        f"{RANKS} A loop is a cycle, and so is an edge that is there twice."
     )

@@ -12,11 +12,11 @@ RIGHT = (
     "Behind a prompt of n − 1 edges of a simple graph, or in the layout eos of any number, the defined steps of Algorithm 1, each "
     "behind the ones before, end after at most 2n − 1 vertices, with YES if and only if the graph is a tree, for every n."
 )
-ARGUED = (
-    "Induction over the positions. As many vertices are seen as `count` says, so at most n, and n only if all are. "
-    "A graph has no cycle if and only if there are ranks by which no edge joins equals and no vertex has two lower neighbours, "
-    "and vertex 1 none; it is connected if and only if no set with vertex 1 that is closed under edges misses a vertex."
+RANKS = (
+    "A graph has no cycle if and only if there are ranks by which no edge joins equals and no vertex has two edges to lower "
+    "ones, and vertex 1 none; it is connected if and only if no set with vertex 1 that is closed under edges misses a vertex."
 )
+ARGUED = f"Induction over the positions. {RANKS}"
 
 
 @claims(

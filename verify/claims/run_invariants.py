@@ -168,10 +168,7 @@ def test_records(check: Check) -> None:
     check.follows(
         made,
         lemmas=lemmas,
-        range="as many turns have the mark of a record as vertices are seen, if searches find what is defined: the invariants at "
-        "the start and behind each turn; every n",
+        range="as many turns have the mark of a record as vertices are seen, so at most n, if searches find what is defined: the "
+        "invariants at the start and behind each turn; every n",
     )
-    check.argued(
-        "Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn, and what is seen are "
-        "vertices, so at most n."
-    )
+    check.argued("Induction over the turns, which are the walk that is defined, one by one. Each record is of a turn.")

@@ -24,7 +24,7 @@ EPILOG = f"""examples:
   {PROG} --variant repaired  on the repaired model's step
   {PROG} --tokens eos        of prompts with any number of edges, and [EOS] behind them and behind the search
   {PROG} --model rag         on the turns of Algorithm 2, of any number of edges
-  {PROG} --model hybrid      on the frames of one base, which find the next record of a vertex
+  {PROG} --model hybrid      on the hybrid's search in frames, of any n − 1 edges
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} turing --model rag  on the text with searches, if they find what is defined
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
@@ -45,7 +45,7 @@ def _command(argv: Sequence[str]) -> int:
     add(
         "--model",
         choices=("transformer", "rag", "hybrid"),
-        help="istree: transformer, rag: turns in place of steps, or hybrid: frames of one base; turing: hybrid (default), rag",
+        help="istree: transformer, rag: turns in place of steps, or hybrid: frames; turing: hybrid (default), rag",
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")

@@ -57,7 +57,7 @@
 (lemma orders (size ends order-next next-of-prev prev-is) (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)))
     (= (order j) (ite (= (prev j) 0) 2 (+ 1 (order (prev j))))))
   :pattern ((prev j)))))
-(lemma others-differ (size ends no-record-twice) (forall ((i Int) (j Int)) (! (=>
+(lemma others-differ (size ends no-record-of-loop no-record-twice) (forall ((i Int) (j Int)) (! (=>
     (and (>= i 1) (>= j 1) (not (= i j)) (not (= (own i) 0)) (= (own i) (own j)))
     (and (not (= (other i) (other j))) (<= 1 (other j) n) (not (= (other j) (own j)))))
   :pattern ((own i) (own j)))))

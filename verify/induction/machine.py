@@ -14,14 +14,13 @@ defined. `last` exists, as one of some positions is the last. Argued, and checke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import resources
 
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
 from verify.certificates.symbolic import symbol
-from verify.induction.theory import Theory
+from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone
 from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
@@ -63,10 +62,10 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
             "defined-terms": "\n".join(
                 [*words.lines, *(f"(define-fun {name} {body})" for name, body in terms.items())]
             ),
-            "reads": _text("by_search" if isinstance(step, SearchedStep) else "by_head"),
+            "reads": text_of("by_search" if isinstance(step, SearchedStep) else "by_head"),
         }
     )
-    made.add(_text("turing"))
+    made.add(text_of("turing"))
     return made
 
 
@@ -135,10 +134,6 @@ def _head(read: Term) -> Pick:
     assert found is not None
     assert isinstance(found.where, Pick)
     return found.where
-
-
-def _text(name: str) -> str:
-    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def _table(machine: Machine) -> str:

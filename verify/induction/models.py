@@ -8,7 +8,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import LAYOUTS
 from constructions.turing.machine import parse_standard
 from verify.certificates.building import Subject
-from verify.induction import machine, next_record, search
+from verify.induction import frames, machine, search
 from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
 from verify.programs.frames import Frames
@@ -23,7 +23,7 @@ def theory_of(subject: Subject) -> Theory | None:
     if subject.construction != "istree":
         return None
     if subject.model == "hybrid":
-        return next_record.theory(Frames(next_record.N))
+        return frames.theory(Frames(frames.N))
     if subject.model == "rag":
         return search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
     return search.theory(MODELS["lean" if subject.lean else "repaired"](N, LAYOUTS[subject.layout]))
@@ -39,7 +39,11 @@ def _apart(subject: Subject) -> Shown:
 
 def _limited(subject: Subject) -> Shown:
     made = search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
-    return made, [*(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept), "down-or-up"]
+    return made, [
+        *(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept),
+        "down-or-up",
+        "records-limited",
+    ]
 
 
 SHOWN: Mapping[str, Callable[[Subject], Shown]] = {

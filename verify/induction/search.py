@@ -10,29 +10,31 @@ at the first. An edge a ~ b has a record at b and one at the token behind: `own`
 
 The functions that are introduced exist, and so do the values that are tracked from step to step:
   next      the first record of a vertex behind a position, or 0                (one of some integers is the least)
+  rec       the first record of a vertex that leads to another, or 0             (the same)
   visit     where a vertex is first said, or 0; `up` is the vertex before it     (the same)
-  rec       the record of two neighbours, or 0                                   (lemma no-record-twice)
-  depth     of a vertex below the root, by recursion over `up`                   (lemma fathers-before)
-  path, taken, count   is a vertex on the way from c to the root; the last of its records that the search took; how many are seen
+  depth     of a vertex below the root, by recursion over `up` where that is visited before
+  among     how many of the vertices 1 … m are seen up to a position, by recursion over m
+  path, taken   is a vertex on the way from c to the root; the last of its records that the search took
 
 A tree is a connected graph without a cycle. What a person argues and no solver checks:
   the induction over positions itself;
-  `count` is how many vertices are seen: one at first, one more in a step down (lemma seen-down), else as before (lemma seen-up).
-  So it is at most n (lemma seen-are-vertices), and n if all are seen and only then;
   a graph is connected if and only if each set of vertices that has vertex 1 and is closed under edges has all of them;
   it has no cycle if and only if vertices can be `ranked`: no edge joins two of one rank, vertex 1 has no lower neighbour, and no
-  vertex has two. The highest vertex of a cycle would have two. Without a cycle, the distance from vertex 1 is a rank, or in another
-  component that from any one vertex of it: two lower neighbours, or two neighbours of one distance, would close a cycle.
+  vertex has two edges to lower ones. The highest vertex of a cycle would have two. Without a cycle, the distance from vertex 1 is a
+  rank, or in another component that from any one vertex of it: two lower neighbours, or two neighbours of one distance, would close
+  a cycle. A loop is a cycle, and so is an edge that is there twice.
+
+Records, the walk and what an answer means are told in texts that the search in frames has as well (frames.py): graph.smt2,
+walk.smt2 and answers.smt2.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from importlib import resources
 from typing import TypeAlias
 
 from verify.certificates.symbolic import symbol
-from verify.induction.theory import Theory
+from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation
 from verify.induction.turns import ByTurns
 from verify.programs.forms import read_alone
@@ -41,6 +43,7 @@ from verify.programs.terms import Answer, Matching, Pick, Term
 
 Search: TypeAlias = ByNeighbours | ByCounts
 MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts, "rag": ByTurns}
+PARTS = {name: text_of(name) for name in ("graph", "walk", "answers")}  # what all searches have in common
 N = symbol(1, 2**64)
 
 
@@ -52,8 +55,9 @@ def theory(search: Search) -> Theory:
     macros = [_macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
     macros += _said(words, search)
     terms = "\n".join([*words.lines, *macros])
-    made = Theory({"defined-terms": terms, "layout": _text(search.layout.name), "heads": "".join(map(_text, heads))})
-    made.add(_text("search"))
+    own = {"layout": text_of(search.layout.name), "heads": "".join(map(text_of, heads))}
+    made = Theory({**PARTS, **own, "defined-terms": terms})
+    made.add(text_of("search"))
     return made
 
 
@@ -64,10 +68,10 @@ def translation(search: Search) -> Translation:
     """
     words = Translation(unfolded=frozenset(["visited", "after_prompt"]))
     if search.layout.end_of_prompt is not None:
-        words.picked(_head(search.prompt_end), "end-at")
+        words.picked(head(search.prompt_end), "end-at")
     words.named("own", search.own)
     words.named("other", search.other)
-    words.picked(_head(search.father), "father-at")
+    words.picked(head(search.father), "father-at")
     if isinstance(search, ByTurns):
         words.value(search.previous, "k")
         words.counted(search.records, "records-to")
@@ -81,7 +85,7 @@ def translation(search: Search) -> Translation:
 def _counts(words: Translation, search: ByCounts) -> None:
     words.counted(search.occurrences, "tally")
     words.value(search.order, "k")
-    words.picked(_head(search.edge_walked), "walked-at")
+    words.picked(head(search.edge_walked), "walked-at")
     words.value(search.walked, "k")
     for record, name, mark in ((search.first, "first-at", "mark-at"), (search.second, "second-at", "mark2-at")):
         words.following(record, name)
@@ -90,10 +94,10 @@ def _counts(words: Translation, search: ByCounts) -> None:
 
 def _neighbours(words: Translation, search: ByNeighbours) -> None:
     edge, edge2 = search.edge_behind(search.come_from), search.edge_behind(search.father)
-    ((before, _),) = _head(edge).matching.pairs[1:]
-    words.picked(_head(before), "record-before-at")
+    ((before, _),) = head(edge).matching.pairs[1:]
+    words.picked(head(before), "record-before-at")
     for found, name, mark in ((edge, "edge-at", "mark-at"), (edge2, "edge2-at", "mark2-at")):
-        words.picked(_head(found), name)
+        words.picked(head(found), name)
         words.picked(Pick(Matching(((search.current, found),)), last=not isinstance(search, ByTurns)), mark)
 
 
@@ -106,11 +110,7 @@ def _terms(search: Search) -> dict[str, Term]:
     return {"current": search.current, "father": search.father, **own}
 
 
-def _text(name: str) -> str:
-    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
-
-
-def _head(read: Term) -> Pick:
+def head(read: Term) -> Pick:
     """The head by which it is read."""
     atom = read_alone(read)
     assert atom is not None

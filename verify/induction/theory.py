@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import TypeAlias
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a hundredth of it
@@ -16,6 +17,11 @@ DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supp
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
 Expression: TypeAlias = "str | list[Expression]"
+
+
+def text_of(name: str) -> str:
+    """The text NAME.smt2 beside this file."""
+    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def read(text: str) -> list[Expression]:

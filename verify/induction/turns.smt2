@@ -15,10 +15,11 @@
   (=> (>= (number (+ P 1)) 1) (= (records-to 1 (+ P 1)) 1)))
 (lemma further-record (size here vertices marks first-turns previous-of-turns visit-of-all visit-is) (let ((v (number (+ k 1)))) (=> (>= v 1)
     (= (records-to 1 (+ k 1)) (+ (records-to 1 k) (ite (= c (ite (= (visit v) (+ P 1)) 1 (up v))) 1 0))))))
-(invariant as-many-records (= (records-to 1 k) count))
-(also starts as-many-records first-record)
-(also down as-many-records as-many-records further-record)
-(also goes-up as-many-records as-many-records further-record)
+(invariant as-many-records (= (records-to 1 k) (among n k)))
+(also starts as-many-records first-record one-alone)
+(also down as-many-records as-many-records further-record more-down)
+(also goes-up as-many-records as-many-records further-record as-many-up)
+(lemma records-limited (size as-many-records at-most) (<= (records-to 1 k) n))
 
 ; ---- what the searches find
 (lemma previous-is (size vertices previous-of-turns) (forall ((j Int)) (! (=> (and (< P j) (<= j k))
@@ -36,5 +37,5 @@
   (=> (>= (other (edge-at k)) 1) (= (not (= (previous (mark-at k)) 0)) (seen (other (edge-at k)) k))))
 (lemma mark2 (size words thoughts here vertices previous-is nothing-before-the-run visit-of-all visit-is mark2-at mark2-at-all)
   (=> (>= (other (edge2-at k)) 1) (= (not (= (previous (mark2-at k)) 0)) (seen (other (edge2-at k)) k))))
-(lemma step (size thoughts here root-seen next-is taken-here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends as-many-records length root-depth)
+(lemma step (size thoughts here root-seen next-is taken-here father-is first-edge second-edge mark mark2 none-at-1 father-here edge-is ends no-record-of-loop as-many-records length root-depth)
   says-right)

@@ -95,7 +95,7 @@ class Run:
             self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
         owners = {j: own for (own, _), j in self.records.items()}
         self.owned = {v: [h for h in self.window if owners.get(h, 0) == v] for v in self.window}
-        self.visits = {self.number(j): j for j in reversed(range(self.end + 1, len(told)))}
+        self.visits = {v: self.end + 1 + self.tour.index(v) for v in self.tour}
         self.around = networkx.Graph(graph.edges)
         self.around.add_nodes_from(range(1, graph.n + 1))
 
@@ -112,6 +112,7 @@ class Run:
             "next": self.next,
             "prev": self.prev,
             "depth": self.depth,
+            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in self.visits.items()),
             "rank": lambda v: ranks.get(v, 0),
             "ranked": networkx.is_forest(self.around),
         }
@@ -127,12 +128,10 @@ class Run:
                 path.append(v)
                 taken[v] = 0
             assert path[-1] == v
-            seen = {u for u, visit in self.visits.items() if visit <= k}
             yield fixed | {
                 "k": k,
                 "path": frozenset(path).__contains__,
                 "taken": lambda v, taken=dict(taken): taken.get(v, 0),
-                "count": len(seen),
                 "closed": reached.__contains__,
                 "v0": min({*range(1, self.n + 1)} - reached, default=0),
             }

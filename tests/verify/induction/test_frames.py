@@ -1,0 +1,244 @@
+"""The lemmas on the hybrid's search in frames: they are true of runs, and wrong frames are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any
+
+import networkx
+import pytest
+
+from constructions.istree.graphs import PAPER
+from constructions.istree.hybrid import DOWN, MARKS, NO, PASS, PLACE, UP, VERTEX, YES
+from tests.verify.induction.runs import Compiled, answers_of_another_solver
+from verify.claims.hybrid_program import FAMILIES, Edges, run, tokens_of
+from verify.induction.frames import KINDS, N, theory, translation
+from verify.induction.theory import Theory, text_of
+from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames
+from verify.programs.interpreter import Input
+from verify.programs.shorthand import K, at, back, let, word
+from verify.programs.terms import (
+    ONE,
+    ZERO,
+    Anything,
+    Atom,
+    Closest,
+    Count,
+    Matching,
+    Named,
+    Pick,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
+
+MADE = theory(Frames(N))
+# About YES in a graph that is not connected: no run has that.
+CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
+PROMPTS: list[Edges] = [
+    ((2, 1),),
+    ((1, 1),),
+    ((2, 3), (1, 2)),
+    ((1, 2), (2, 1)),
+    ((3, 2), (2, 3)),
+    ((1, 2), (2, 2)),
+    ((3, 1), (1, 2), (2, 3)),
+    ((4, 3), (3, 1), (1, 2)),
+]
+
+
+class Run:
+    """What each declared symbol is at the end of each frame of a search, by the walk that its marks tell and plain meaning."""
+
+    def __init__(self, edges: Edges) -> None:
+        self.n = len(edges) + 1
+        self.said = run(self.n, edges)
+        self.end = 3 * self.n - 2
+        prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))]
+        tokens = tokens_of([*prompt, *self.said])
+        self.window = range(-1, len(tokens))
+        self.read = Input([*tokens, *[("", 0)] * 6], FAMILIES)
+        self.records = [
+            (b, a, 3 * e + 1 + i) for e, edge in enumerate(edges, 1) for i, (a, b) in enumerate((edge, edge[::-1]))
+        ]
+        self.around = networkx.MultiGraph(edges)
+        self.around.add_nodes_from(range(1, self.n + 1))
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        reached = networkx.node_connected_component(self.around, 1)
+        roots = map(min, networkx.connected_components(self.around))
+        ranks = networkx.multi_source_dijkstra_path_length(self.around, set(roots))
+        visits, depths = {1: self.end + 1}, {1: 0}
+        fixed = {
+            "n": self.n,
+            "abs": abs,
+            "kind": self.kind,
+            **{f"|number {family}|": partial(self.number, family) for family in FAMILIES},
+            **{name: cache(partial(self.term, atom)) for atom, name in translation(Frames(self.n)).functions.items()},
+            "rec": cache(lambda v, u: min((j for a, b, j in self.records if (a, b) == (v, u)), default=0)),
+            "rank": lambda v: ranks.get(v, 0),
+            "ranked": networkx.is_forest(self.around),
+            "visit": lambda v: visits.get(v, 0),
+            "depth": lambda v: depths.get(v, 0),
+            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
+            "closed": reached.__contains__,
+            "v0": min({*range(1, self.n + 1)} - reached, default=0),
+        }
+        path, taken, states = [1], dict[int, int](), list[dict[str, Any]]()
+        for start, frame in self.frames():
+            if frame[0] == DOWN:
+                u, v = map(int, frame[1:3])
+                taken[u] = fixed["rec"](u, v)
+                if v in visits:
+                    break
+                visits[v], depths[v] = start + 2, len(path)
+                path.append(v)
+            elif frame[0] == UP:
+                path.pop()
+            elif frame[0] == PASS:
+                taken[path[-1]] = int(frame[2][1:])
+            state = {"k": start + len(frame) - 1, "path": frozenset(path).__contains__}
+            states.append(fixed | state | {"taken": lambda v, taken=dict(taken): taken.get(v, 0)})
+        yield from states  # when all visits are known
+
+    def frames(self) -> Iterator[tuple[int, list[str]]]:
+        """Where each begins, and its words; a verdict is not of any."""
+        marks = [
+            0,
+            *(i for i, said in enumerate(self.said) if said in MARKS),
+            len(self.said) - (self.said[-2][0] == "@"),
+        ]
+        for i, j in pairwise(marks):
+            yield self.end + 1 + i, self.said[i:j]
+
+    def kind(self, k: int) -> int:
+        name = self.read.tokens[k - 1][0] if k >= 1 else ""
+        return next((i for i, kind in enumerate(KINDS) if kind in (name, f"a {name}")), -1)
+
+    def number(self, family: str, k: int) -> int:
+        name, number = self.read.tokens[k - 1] if k >= 1 else ("", 0)
+        return number if name == family else 0
+
+    def term(self, atom: Atom, *at: int) -> Any:
+        k = max(at[-1], 1)
+        match atom:
+            case Pick() | Closest():
+                return self.read.chosen(atom, k)[0]
+            case Named(_, of):
+                return self.read.value(of, k)
+            case Count(Matching(((key, _),))):
+                return sum(self.read.value(key, j) == at[0] for j in range(2, k + 1))
+        raise TypeError(atom)
+
+
+def test_they_are_true_of_runs() -> None:
+    """Axioms and invariants at the end of each frame, and lemmas where all that they suppose is true; which is so at some end."""
+    compiled, met = Compiled(MADE, MADE.facts), set[str]()
+    for edges in PROMPTS:
+        run = Run(edges)
+        states = list(run.states())
+        for state in states:
+            true = compiled.truths(state, run.window)
+            for name, fact in MADE.facts.items():
+                due = name in MADE.invariants or (fact.uses is None and not fact.supposes)
+                if due or (fact.uses is not None and all(true[supposed] for supposed in fact.supposes)):
+                    assert true[name], (edges, state["k"], name)
+                    met.add(name)
+            as_it_is(run, true, state is states[0], state is states[-1])
+    assert set(MADE.lemmas) - met == CONTRADICTIONS
+
+
+def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> None:
+    """Each supposition is true where it should be."""
+    tree, connected = networkx.is_tree(run.around), networkx.is_connected(run.around)
+    assert true["starts"] == first
+    assert true["goes-on"] == (not last)
+    assert true["goes-on"] == (true["down"] or true["up"] or true["pass"] or true["further"])
+    assert (true["over"] or true["closes"]) == last
+    assert true["yes"] == (last and tree)
+    assert true["no"] == (true["over"] and not tree)
+    assert true["misses-one"] == (not connected)
+
+
+def test_another_solver_finds_that_all_follow() -> None:
+    assert {name: said for name, said in answers_of_another_solver(MADE).items() if said != "unsat"} == {}
+
+
+def test_they_are_of_every_n() -> None:
+    assert (N.sizes.low, N.sizes.high) == (2, 2**64)
+
+
+def father_of(frames: Frames, vertex: Term, *, again: str = "", last: bool = False) -> Term:
+    """The vertex before, at the first or last time that the search came down to a vertex, or again."""
+    came = let("came", frames.came_to + (word(again, 2) * HERE if again else ZERO))
+    return at(word(DOWN, 2) * back(HERE, 1), (came, vertex), last=last)
+
+
+BASE, GONE_UP = SayNumber(ONE, PLACE), ((OWN, HERE), (OTHER, back(HERE, 1)))
+WRONG: list[
+    tuple[str, Callable[..., object], str]
+] = [  # a property, what it is instead, and a lemma that follows no longer
+    ("came_to", lambda frames: let("came_to", word(DOWN, 2) * HERE), "comings"),
+    ("father", lambda frames: partial(father_of, frames, last=True), "father-at-here"),
+    ("father", lambda frames: partial(father_of, frames, again=UP), "father-at-here"),
+    ("father", lambda frames: lambda vertex: at(back(HERE, 2), (frames.came_to, vertex)), "father-is"),
+    ("downs", lambda frames: as_term(Count(Matching(((HERE, ONE),)))), "downs-then"),
+    ("downs", lambda frames: as_term(Count(Matching(((word(DOWN), ONE),)))) + 1, "none-down"),
+    ("unless_visited", lambda frames: BASE, "frame-down"),
+    ("unless_visited", lambda frames: Say(NO), "frame-down"),
+    ("next_vertex", lambda frames: SayNumber(frames.nearest(OWN, HERE, back(THERE, 2)), VERTEX), "frame-down"),
+    ("next_vertex", lambda frames: SayNumber(frames.nearest(OTHER, HERE, back(THERE, 3)), VERTEX), "frame-down"),
+    ("next_vertex", lambda frames: Anything(), "frame-down"),
+    ("up", lambda frames: SayNumber(ONE, VERTEX), "frame-up"),
+    ("up", lambda frames: Anything(), "frame-up"),
+    ("edge_gone_up", lambda frames: BASE, "frame-up"),
+    ("edge_gone_up", lambda frames: SayNumber(at(K, *GONE_UP, last=True), PLACE), "frame-up"),
+    ("edge_gone_up", lambda frames: SayNumber(at(K, *GONE_UP[:1]), PLACE), "frame-up"),
+    ("edge_passed", lambda frames: SayNumber(back(THERE, 2), PLACE), "frame-pass"),
+    ("edge_passed", lambda frames: Say(NO), "frame-pass"),
+    ("twice_as_far", lambda frames: frames.place(back(THERE, 3) * 3 - THERE * 2), "frame-further"),
+    ("new_base", lambda frames: (frames.place(THERE), frames.decision), "frame-pass"),
+    ("new_base", lambda frames: (frames.place(THERE + 2), frames.decision), "frame-up"),
+    ("new_base", lambda frames: (frames.place(THERE + 2), frames.decision), "frame-first"),
+    *(("decision", lambda frames, mark=mark: Say(mark), "decision") for mark in (*MARKS, YES, NO)),
+    ("decision", lambda frames: Anything(), "decision"),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong", "lemma"), WRONG, ids=[f"{name}, {lemma}" for name, _, lemma in WRONG])
+def test_of_wrong_frames_not_all_follow(name: str, wrong: Callable[[Frames], object], lemma: str) -> None:
+    frames = type("Wrong", (Frames,), {name: property(wrong)})(N)
+    assert theory(frames).doubt(lemma, effort=2_000_000)
+
+
+TEXTS = {"frames": text_of("frames"), **MADE.parts}
+CHANGES = [  # of the texts: what stands there, what shall, and a lemma that follows no longer
+    ("(<= (target k) j)", "true", "found-behind"),
+    ("(<= (target k) j)", "(< (target k) j)", "none-before/pass"),
+    ("(> j (- (* 2 (target k)) (base k)))", "(> j (* 2 (target k)))", "found-before"),
+    ("(<= (target k) (- (* 6 n) 4))))\n(invariant", "true))\n(invariant", "bounded"),
+    ("(= (taken (vertex k)) 0) 1 (taken", "(= (taken (vertex k)) 0) 2 (taken", "base-is/starts"),
+    (
+        "(define-fun taken-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (taken v))))",
+        "(define-fun taken-down ((v Int)) Int (taken v))",
+        "children/down",
+    ),
+    ("(< (rec c w) edge)", "true", "closes-a-cycle"),
+    ("(= j (rec (own j) (other j))))))\n(invariant", "true)))\n(invariant", "depths"),
+    ("(ite goes-down w 0)", "0", "arrivals"),
+    ("(> (base h) (base k))", "(< (base h) (base k))", "goes-farther"),
+    ("(<= 1 (rec (own j) (other j)) j)", "(<= 1 (rec (own j) (other j)))", "found-up"),
+    ("(= (own i) (own j))) (= i j))", "(= (own i) (own j))) (= (other i) (other j)))", "closes-a-cycle"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
+def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
+    assert sum(text.count(old) for text in TEXTS.values()) == 1
+    changed = {name: text.replace(old, new) for name, text in TEXTS.items()}
+    made = Theory(changed)
+    made.add(changed["frames"])
+    assert made.doubt(lemma, effort=2_000_000)

@@ -1,0 +1,123 @@
+"""IsTree's search in frames, as the hybrid says it word by word, ends with YES if and only if the graph is a tree, for every n.
+
+The text is a prompt of n − 1 edges, loops and repetitions among them, and behind it frames whose words are those that are due by
+`verify.programs.frames`, each behind the ones before. P is the prompt's last position, k that of a frame's last word. There:
+  what is found behind the base is the next record of the frame's vertex (found-behind), and none is left once the target is far
+  enough (none-behind); so a word is due at k (decision), and at each place of the frame behind it (frame-down, frame-up, …);
+  these frames are a depth-first walk (walk.smt2): they go down along the next record of the vertex, pass over it if it leads to
+  the father, or go up, and the base is the last record that the walk took at the vertex, or 1 (the invariants);
+  each frame is `farther` than the one before, so there is a last one, and what it answers is right (answers.smt2).
+Behind a prompt of any other length the answer is NO at once (other-prompts), and a tree has n − 1 edges.
+
+What is introduced exists, as in search.py. What a person argues and no solver checks:
+  the induction over frames itself;
+  that frames end: four numbers tell how far they are, and whatever frame comes next, the first of these that changes gets nearer
+  to its bound: how many vertices are seen, the depth, the base, the target (bounded, goes-farther);
+  what ranks and closed sets say of cycles and of connected graphs, as in search.py. An edge that is there twice is a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
+from verify.certificates.symbolic import symbol
+from verify.induction.search import PARTS, head
+from verify.induction.theory import Theory, text_of
+from verify.induction.translation import Translation, apply
+from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
+from verify.programs.interpreter import ANYTHING
+from verify.programs.shorthand import back, word
+from verify.programs.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
+
+N = symbol(2, 2**64)
+# What the texts call a frame's mark, and that the frame stands behind k.
+NAMES = {
+    DOWN: ("down", "goes-down"),
+    UP: ("up", "goes-up"),
+    PASS: ("pass", "passes"),
+    FURTHER: ("further", "looks-further"),
+}
+KINDS = (JOINT, *NAMES, f"a {VERTEX}", f"a {PLACE}")
+
+
+def theory(frames: Frames) -> Theory:
+    """All lemmas on these frames, of size N."""
+    words = translation(frames)
+    values = {"downs": words.value(frames.downs, "k"), "father": words.value(frames.father(back(HERE, 2)), "k")}
+    macros = [f"(define-fun {name} ((k Int)) Int {value})" for name, value in values.items()]
+    bits = {"refuses ((k Int))": _says(words, frames.due["second endpoint"], "k", NO)}
+    said = {"leaves-open": ANYTHING, "answers-yes": YES, "answers-no": NO}
+    said |= {f"says-{name}": mark for mark, (name, _) in NAMES.items()}
+    bits |= {f"{name} ()": _says(words, frames.decision, "k", word) for name, word in said.items()}
+    bits |= _frame(
+        words, "first", "begins", [], [frames.due["second endpoint"], *_words(frames, "the first frame")], "(- k 3)"
+    )
+    for mark, (name, whole) in NAMES.items():
+        before = [f"says-{name}", f"(|is {mark}| (+ k 1))"]
+        bits |= _frame(words, name, whole, before, _words(frames, f"a frame {mark}"), "(+ k 1)")
+    macros += [f"(define-fun {name} Bool {value})" for name, value in bits.items()]
+    kinds = [f"(define-fun |is {kind}| ((j Int)) Bool (= (kind j) {i}))" for i, kind in enumerate(KINDS)]
+    made = Theory({**PARTS, "kinds": "\n".join(kinds), "defined-terms": "\n".join([*words.lines, *macros])})
+    made.add(text_of("frames"))
+    return made
+
+
+def translation(frames: Frames) -> Translation:
+    """The terms of a frame, with the names by which the texts call their functions."""
+    words = Translation(functions={IsWord(said): f"|is {said}|" for said in (JOINT, *NAMES)})
+    for record in (OWN, OTHER):
+        words.value(record, "k")
+    words.closest(nearest_record(back(HERE, 2), THERE), "found-at")
+    words.closest(nearest_record(HERE, back(THERE, 2)), "again-at")
+    words.picked(head(frames.father(back(HERE, 2))), "father-at")
+    words.picked(head(frames.father(HERE)), "first-at")
+    words.picked(Pick(Matching(((OWN, HERE), (OTHER, back(HERE, 1))))), "up-at")
+    words.counted(Count(Matching(((word(DOWN), ONE),))), "downs-to")
+    return words
+
+
+def _words(frames: Frames, frame: str) -> list[Answer]:
+    """What is due in a frame, behind its mark, up to its last word; behind that is the decision."""
+    *answers, last = (answer for place, answer in frames.due.items() if place.startswith(f"{frame}, "))
+    assert last == frames.decision
+    return answers
+
+
+def _frame(
+    words: Translation, name: str, whole: str, before: Sequence[str], answers: Sequence[Answer], start: str
+) -> dict[str, str]:
+    """Bits of the words due behind each other, the first one behind `start`, if what is `before` them holds.
+
+    whole: they all stand there, and none is a verdict. NAME-open: up to one that is left open; NAME-ends: up to a NO.
+    """
+    parts, opened, ended = [*before], list[str](), list[str]()
+    for i, answer in enumerate(answers):
+        at, there = f"(+ {start} {i})", f"(+ {start} {i + 1})"
+        opened.append(apply("and", *parts, _says(words, answer, at, ANYTHING)))
+        ended.append(apply("and", *parts, _says(words, answer, at, NO)))
+        parts.append(_stands(words, answer, at, there))
+    return {
+        f"{name}-open ()": apply("or", *opened),
+        f"{name}-ends ()": apply("or", *ended),
+        f"{whole} ()": apply("and", *parts),
+    }
+
+
+def _stands(words: Translation, answer: Answer, at: str, there: str) -> str:
+    """Whether the number that is said stands `there`. A verdict ends the text, and what is left open may be any token."""
+    match answer:
+        case If(bit, then, otherwise):
+            cases = (_stands(words, case, at, there) for case in (then, otherwise))
+            return apply("ite", words.holds(bit, at), *cases)
+        case SayNumber(value, family):
+            return f"(and (|is a {family}| {there}) (= (|number {family}| {there}) {words.value(value, at)}))"
+        case Say():
+            return "false"
+        case Anything():
+            return "true"
+
+
+def _says(words: Translation, answer: Answer, at: str, said: str) -> str:
+    """Whether it is this word."""
+    return words.said(answer, at, lambda _: "false", lambda word: "true" if word == said else "false")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from typing import TypeAlias
 
@@ -234,6 +235,7 @@ class Theory:
         return found
 
 
+@lru_cache(maxsize=1024)  # lemmas are asked for alone, and with those that rest on them
 def _answer(script: str, effort: int, models: bool = True) -> str:
     """sat, unsat or unknown, by z3. models: whether it also looks for one, instance by instance."""
     import z3

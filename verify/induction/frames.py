@@ -6,14 +6,13 @@ The text is a prompt of n − 1 edges, loops and repetitions among them, and beh
   enough (none-behind); so a word is due at k (decision), and at each place of the frame behind it (frame-down, frame-up, …);
   these frames are a depth-first walk (walk.smt2): they go down along the next record of the vertex, pass over it if it leads to
   the father, or go up, and the base is the last record that the walk took at the vertex, or 1 (the invariants);
-  each frame is `farther` than the one before, so there is a last one, and what it answers is right (answers.smt2).
+  they are no more words than the model is wired for (length.smt2), so there is a last one, and what it answers is right
+  (answers.smt2).
 Behind a prompt of any other length the answer is NO at once (other-prompts), and a tree has n − 1 edges.
 
-What is introduced exists, as in search.py. What a person argues and no solver checks:
-  the induction over frames itself;
-  that frames end: four numbers tell how far they are, and whatever frame comes next, the first of these that changes gets nearer
-  to its bound: how many vertices are seen, the depth, the base, the target (bounded, goes-farther);
-  what ranks and closed sets say of cycles and of connected graphs, as in search.py. An edge that is there twice is a cycle.
+What is introduced exists, as in search.py; `gone-to` and `passed-to` count edges that the walk took from either end. What a person
+argues and no solver checks is the induction over frames itself, and, as in search.py, what ranks and closed sets say of cycles and
+of connected graphs.
 """
 
 from __future__ import annotations
@@ -58,7 +57,14 @@ def theory(frames: Frames) -> Theory:
         bits |= _frame(words, name, whole, before, _words(frames, f"a frame {mark}"), "(+ k 1)")
     macros += [f"(define-fun {name} Bool {value})" for name, value in bits.items()]
     kinds = [f"(define-fun |is {kind}| ((j Int)) Bool (= (kind j) {i}))" for i, kind in enumerate(KINDS)]
-    made = Theory({**PARTS, "kinds": "\n".join(kinds), "defined-terms": "\n".join([*words.lines, *macros])})
+    made = Theory(
+        {
+            **PARTS,
+            "length": text_of("length"),
+            "kinds": "\n".join(kinds),
+            "defined-terms": "\n".join([*words.lines, *macros]),
+        }
+    )
     made.add(text_of("frames"))
     return made
 

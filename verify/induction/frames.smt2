@@ -40,7 +40,7 @@
 (invariant frame-end (and (> k (+ E 2)) (|is a vertex| (- k 2)) (|is a place| (- k 1)) (|is a place| k)))
 (invariant base-is (= (base k) (ite (= (taken (vertex k)) 0) 1 (taken (vertex k)))))
 (invariant base-own (=> (not (= (taken (vertex k)) 0)) (= (own (taken (vertex k))) (vertex k))))
-(invariant ahead (and (< (base k) (target k)) (<= (target k) (- (* 6 n) 4))))
+(invariant ahead (< (base k) (target k)))
 (invariant none-before (forall ((j Int)) (! (=> (and (> j (base k)) (= (own j) (vertex k))) (<= (target k) j)) :pattern ((own j)))))
 (invariant as-many-downs (= (downs k) (- (among n k) 1)))
 
@@ -112,6 +112,11 @@
 (lemma among-then (size frame-down decision found-behind seen-then one-more as-many)
   (=> onward (= (among n end) (+ (among n k) (ite goes-down 1 0)))))
 
+(lemma to-father (size decision father-is found-behind here-seen) (=> passes (and found (= w (up c)) (not (= c 1)))))
+
+; ---- how long it is
+(length)
+
 ; ---- the induction: at the start, and behind each kind of frame
 (lemma frame-first (size kinds) (=> (= k (+ E 3)) (and (not first-open) (not first-ends)
   (=> begins (and (= (vertex k) 1) (= (base k) 1) (= (target k) 2))))))
@@ -125,8 +130,8 @@
 (induction none-in-prompt (j 1) (x) (=> (and (<= j E) (= x 1)) (= (downs-to x j) 0)) ((downs-to x j))
   (size words kinds numbers downs-to-1 downs-to-next))
 (lemma none-down (size starts kinds none-in-prompt downs-to-next) (= (downs k) 0))
-(starts starts ((path path-starts) (taken taken-starts)) (size starts frame-first arrivals-first one-seen depth-is ends)
-  (as-many-downs none-down one-alone))
+(starts starts ((path path-starts) (taken taken-starts) (gone-to none) (passed-to none) (far 0) (doubled 0))
+  (size starts frame-first arrivals-first one-seen depth-is ends) (as-many-downs none-down one-alone))
 
 (suppose down goes-down)
 (lemma along (down size decision found-behind frame-down father-is here-seen root-seen) (and found (record edge) (= (own edge) c)
@@ -138,7 +143,7 @@
 (lemma new-rank (along new-records here-seen fathers lower rec-is ranked-is) (=> ranked (< (rank c) (rank w))))
 (define-fun path-down ((v Int)) Bool (or (path v) (= v w)))
 (define-fun taken-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (taken v))))
-(kept down ((k end) (path path-down) (taken taken-down))
+(kept down ((k end) (path path-down) (taken taken-down) (gone-to gone-down) (doubled 0))
   (size down frame-end frame-down here-seen root-seen along new-visit new-records new-depth seen-then)
   (root root) (none-before ends) (as-many-downs as-many-downs downs-then among-then) (seen-vertices seen-vertices)
   (fathers fathers) (heights heights) (path-seen path-seen) (path-levels path-seen path-levels)
@@ -149,7 +154,7 @@
 (suppose up goes-up)
 (lemma left (up decision) (and none-left (not (= c 1))))
 (define-fun path-goes-up ((v Int)) Bool (and (path v) (not (= v c))))
-(kept up ((k end) (path path-goes-up))
+(kept up ((k end) (path path-goes-up) (doubled 0))
   (size up frame-end frame-up here-seen left seen-then seen-fathers)
   (root root) (base-is path-up path-to-here fathers) (base-own path-up path-to-here rec-is) (ahead fathers rec-is ends)
   (as-many-downs as-many-downs downs-then among-then) (seen-vertices seen-vertices) (fathers fathers) (heights heights)
@@ -158,9 +163,8 @@
   (left-edges left-edges taken-edges none-behind base-here ends) (children children) (lower lower))
 
 (suppose pass passes)
-(lemma to-father (pass decision father-is found-behind here-seen) (and found (= w (up c)) (not (= c 1))))
 (define-fun taken-pass ((v Int)) Int (ite (= v c) edge (taken v)))
-(kept pass ((k end) (taken taken-pass))
+(kept pass ((k end) (taken taken-pass) (passed-to passed-over) (doubled 0))
   (size pass frame-end frame-pass here-seen to-father found-behind seen-then)
   (root root) (as-many-downs as-many-downs downs-then among-then) (seen-vertices seen-vertices) (fathers fathers) (heights heights)
   (path-to-here path-to-here) (path-seen path-seen) (path-levels path-levels) (path-up path-up path-seen seen-fathers)
@@ -168,7 +172,7 @@
 
 (suppose further looks-further)
 (lemma nothing-near (further decision) (and (not found) (not none-left)))
-(kept further ((k end))
+(kept further ((k end) (far (+ far 1)) (doubled (+ doubled 1)))
   (size further frame-end frame-further here-seen nothing-near seen-then)
   (root root) (base-is base-is) (base-own base-own) (ahead ahead base-here) (none-before found-before)
   (as-many-downs as-many-downs downs-then among-then) (seen-vertices seen-vertices) (fathers fathers) (heights heights)
@@ -178,15 +182,7 @@
 (suppose goes-on onward)
 (cases some-frame goes-on (down up pass further) ())
 
-; ---- the end. Each frame is farther than the one before, by four numbers that are bounded: so there is a last one
-(define-fun farther ((h Int) (k Int)) Bool (or (> (among n h) (among n k)) (and (= (among n h) (among n k))
-  (or (< (depth (vertex h)) (depth (vertex k))) (and (= (vertex h) (vertex k))
-    (or (> (base h) (base k)) (and (= (base h) (base k)) (> (target h) (target k)))))))))
-(lemma bounded (at-most size here-seen heights ahead)
-  (and (<= (among n k) n) (>= (depth c) 0) (< (base k) (target k)) (<= (target k) (- (* 6 n) 4))))
-(lemma goes-farther (size frame-end among-then frame-up frame-pass frame-further decision ahead here-seen seen-fathers found-behind)
-  (=> onward (farther end k)))
-
+; ---- the end: a verdict at the end of a frame, or NO where a frame comes to a vertex seen before
 (suppose over (or answers-yes answers-no))
 (lemma over-at-root (over size decision none-behind base-here taken-is ends) (and (= c 1)
   (forall ((j Int)) (! (=> (and (> j (taken c)) (= (own j) c)) (= (other j) (up c))) :pattern ((own j))))))
@@ -196,4 +192,8 @@
 (lemma closing-edge (closes frame-down found-behind father-is here-seen root-seen base-here children seen-fathers)
   (and (record edge) (= (own edge) c) (seen w k) (not (= w (up c)))
     (=> (and (not (= w 1)) (= (up w) c)) (< (rec c w) edge))))
+(lemma not-gone (size closing-edge gone-is twins ends) (and (<= 1 (edge-of edge) (- n 1))
+  (= (gone-to (edge-of edge)) (gone-to (- (edge-of edge) 1)))))
+(induction one-not-gone (m (edge-of edge)) () (=> (<= m (- n 1)) (<= (gone-to m) (- m 1))) ((gone-to m)) (not-gone gone-is gone-at-most))
+(lemma closes-within (size length far-at-most not-gone one-not-gone passed-at-most heights here-seen) (<= (+ k 4) (+ P limit)))
 (answers)

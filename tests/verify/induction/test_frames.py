@@ -10,8 +10,9 @@ from typing import Any
 import networkx
 import pytest
 
+from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER
-from constructions.istree.hybrid import DOWN, MARKS, NO, PASS, PLACE, UP, VERTEX, YES
+from constructions.istree.hybrid import DOWN, FURTHER, MARKS, NO, PASS, PLACE, UP, VERTEX, YES
 from tests.verify.induction.runs import Compiled, answers_of_another_solver
 from verify.claims.hybrid_program import FAMILIES, Edges, run, tokens_of
 from verify.induction.frames import KINDS, N, theory, translation
@@ -69,6 +70,7 @@ class Run:
 
     def states(self) -> Iterator[dict[str, Any]]:
         reached = networkx.node_connected_component(self.around, 1)
+        bits = (3 * self.n).bit_length()
         roots = map(min, networkx.connected_components(self.around))
         ranks = networkx.multi_source_dijkstra_path_length(self.around, set(roots))
         visits, depths = {1: self.end + 1}, {1: 0}
@@ -84,24 +86,40 @@ class Run:
             "visit": lambda v: visits.get(v, 0),
             "depth": lambda v: depths.get(v, 0),
             "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
+            "bits": bits,
+            "pow": lambda i: 2 ** max(i, 0),
+            "times": lambda i: i * bits,
             "closed": reached.__contains__,
             "v0": min({*range(1, self.n + 1)} - reached, default=0),
         }
         path, taken, states = [1], dict[int, int](), list[dict[str, Any]]()
+        gone, passed, far, doubled = frozenset[int](), frozenset[int](), 0, 0  # edges, from 1
         for start, frame in self.frames():
+            doubled = doubled + 1 if frame[0] == FURTHER else 0
+            far += frame[0] == FURTHER
             if frame[0] == DOWN:
                 u, v = map(int, frame[1:3])
                 taken[u] = fixed["rec"](u, v)
                 if v in visits:
                     break
+                gone |= {(taken[u] - 1) // 3}
                 visits[v], depths[v] = start + 2, len(path)
                 path.append(v)
             elif frame[0] == UP:
                 path.pop()
             elif frame[0] == PASS:
                 taken[path[-1]] = int(frame[2][1:])
-            state = {"k": start + len(frame) - 1, "path": frozenset(path).__contains__}
-            states.append(fixed | state | {"taken": lambda v, taken=dict(taken): taken.get(v, 0)})
+                passed |= {(taken[path[-1]] - 1) // 3}
+            state = {
+                "k": start + len(frame) - 1,
+                "path": frozenset(path).__contains__,
+                "taken": lambda v, taken=dict(taken): taken.get(v, 0),
+                "gone-to": lambda m, gone=gone: sum(e <= m for e in gone),
+                "passed-to": lambda m, passed=passed: sum(e <= m for e in passed),
+                "far": far,
+                "doubled": doubled,
+            }
+            states.append(fixed | state)
         yield from states  # when all visits are known
 
     def frames(self) -> Iterator[tuple[int, list[str]]]:
@@ -140,14 +158,16 @@ def test_they_are_true_of_runs() -> None:
     for edges in PROMPTS:
         run = Run(edges)
         states = list(run.states())
-        for state in states:
+        for state, following in zip(states, [*states[1:], None], strict=True):
             true = compiled.truths(state, run.window)
             for name, fact in MADE.facts.items():
                 due = name in MADE.invariants or (fact.uses is None and not fact.supposes)
                 if due or (fact.uses is not None and all(true[supposed] for supposed in fact.supposes)):
                     assert true[name], (edges, state["k"], name)
                     met.add(name)
-            as_it_is(run, true, state is states[0], state is states[-1])
+            as_it_is(run, true, state is states[0], following is None)
+            assert compiled.names["vlimit"] == hybrid.limit(run.n)
+            assert following is None or compiled.names["vend"] == following["k"]
     assert set(MADE.lemmas) - met == CONTRADICTIONS
 
 
@@ -219,7 +239,6 @@ CHANGES = [  # of the texts: what stands there, what shall, and a lemma that fol
     ("(<= (target k) j)", "true", "found-behind"),
     ("(<= (target k) j)", "(< (target k) j)", "none-before/pass"),
     ("(> j (- (* 2 (target k)) (base k)))", "(> j (* 2 (target k)))", "found-before"),
-    ("(<= (target k) (- (* 6 n) 4))))\n(invariant", "true))\n(invariant", "bounded"),
     ("(= (taken (vertex k)) 0) 1 (taken", "(= (taken (vertex k)) 0) 2 (taken", "base-is/starts"),
     (
         "(define-fun taken-down ((v Int)) Int (ite (= v w) 0 (ite (= v c) edge (taken v))))",
@@ -229,7 +248,15 @@ CHANGES = [  # of the texts: what stands there, what shall, and a lemma that fol
     ("(< (rec c w) edge)", "true", "closes-a-cycle"),
     ("(= j (rec (own j) (other j))))))\n(invariant", "true)))\n(invariant", "depths"),
     ("(ite goes-down w 0)", "0", "arrivals"),
-    ("(> (base h) (base k))", "(< (base h) (base k))", "goes-farther"),
+    ("(+ 4 (* 14 (- n 1))", "(+ 3 (* 14 (- n 1))", "within"),
+    ("(+ 3 (* 10 (gone-to (- n 1)))", "(+ 3 (* 9 (gone-to (- n 1)))", "length/down"),
+    ("(< (* 3 n) (pow bits))", "(< n (pow bits))", "doublings/further"),
+    ("(<= 0 doubled bits)", "(<= 0 doubled (- bits 1))", "doublings/further"),
+    (
+        "(define-fun gone-down ((m Int)) Int (+ (gone-to m) (ite (<= (edge-of edge) m) 1 0)))",
+        "(define-fun gone-down ((m Int)) Int (gone-to m))",
+        "gone-is/down",
+    ),
     ("(<= 1 (rec (own j) (other j)) j)", "(<= 1 (rec (own j) (other j)))", "found-up"),
     ("(= (own i) (own j))) (= i j))", "(= (own i) (own j))) (= (other i) (other j)))", "closes-a-cycle"),
 ]

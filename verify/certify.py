@@ -78,8 +78,6 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
-    add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--all-n", action="store_true", help="every n from N to 2^64, an interval at a time")
     add(
         "--mutants",
@@ -103,8 +101,6 @@ def _command(argv: Sequence[str]) -> int:
         return _show(_uncovered(args.what, args.model), args.json)
     if args.length is not None and args.what not in RETRIEVERS:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
-    if args.cells is not None and args.model != "cot":
-        raise cli.CommandError("--cells is for turing as cot; other texts may visit as many cells as they have steps")
     if args.all_n and args.model == "cot":
         raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
     subject = replace(
@@ -113,7 +109,6 @@ def _command(argv: Sequence[str]) -> int:
         length=args.length,
         precision_bits=args.precision,
         discipline=Discipline(args.discipline),
-        cells=args.cells,
     )
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)

@@ -32,6 +32,7 @@ TURNS = "in any turns as they are defined, whatever a search finds, each word is
 FRAMES = "behind every prompt and any frames, each word that is due is the defined step of the search"
 MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
 MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
+MACHINE["cot"] = "behind any configurations of a run's form, each word is that of the machine's next one"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
 DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
 arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
@@ -47,6 +48,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --n 8                   each word is a step of Algorithm 1; also --variant lean, --tokens eos
   {PROG} istree --model hybrid --n 8    each word is a step of the search in frames
   {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also rag, --machine bb5, --tape 1221
+  {PROG} turing --model cot --cells 9   each word is that of the next configuration, of 9 cells
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
@@ -92,14 +94,16 @@ def _command(argv: Sequence[str]) -> int:
             found = {"construction": args.what, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
-    if not is_covered(args.what, args.model) or args.model == "cot":
-        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid or rag"
+    if not is_covered(args.what, args.model):
+        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid, rag or cot"
         raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {covered}")
     subject = subject_of(args)
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n ends at 2^64; with it, --n is the first n alone")
     last = LARGEST_N if args.all_n else last
+    if last and args.model == "cot":
+        raise cli.CommandError("cot is explained at one n: its weights are those of --cells, for any number of steps")
     if last and subject.printed:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
@@ -153,8 +157,13 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
             for name, text in sublayer["writes"].items():
                 print(f"  {name:<{width}} = {text}")
     due = document.get("task", {})
+    before: dict[tuple[str, str], str] = {}
     for place, text in due.items():
-        print(f"at {place}, k: {document['answers'].get(place, '?')}")
+        answer = document["answers"].get(place, "?")
+        if (first := before.setdefault((answer, text), place)) != place:
+            print(f"at {place}, k: as at {first}")
+            continue
+        print(f"at {place}, k: {answer}")
         print(f"{'the task':>{len(place) + 6}}: {text}")
     several = document.get("intervals")
     size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""

@@ -47,6 +47,7 @@ ENDS = {
     ("istree", "hybrid"): "frames, each behind those before, end with YES if and only if the graph is a tree",
     ("turing", "hybrid"): "words, each behind those before, are the machine's run",
     ("turing", "rag"): "words, if the searches find what is defined, are the machine's run",
+    ("turing", "cot"): "configurations, each behind those before, are the machine's run on any number of cells",
 }
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from verify import theorem
 from verify.certificates import ranges
-from verify.certificates.building import Subject, of_machine
-from verify.certificates.document import Judged
+from verify.certificates.building import Subject
+from verify.certificates.document import UNKNOWN, Judged
 from verify.induction.models import theory_of
 from verify.induction.theory import Theory
 from verify.theorem import main
@@ -20,7 +20,7 @@ LINES = {
         "istree, n = 8",
         "  rounding: certified; in R_p, p = 45, every word is that of exact arithmetic",
         "  program: certified; behind every prompt, each word is the defined step of Algorithm 1",
-        "  assumed: counts of one vertex: follows; of every run, for every n; 17 lemmas, by z3",
+        "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3",
         "  run: follows; for every n, steps, each behind those before, end with YES if and only if the graph is a tree; "
         "138 lemmas, by z3",
     ],
@@ -63,6 +63,10 @@ def test_links(command: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("istree --model rag --n 8 --discipline sequential", ["rounding", "program", "assumed: records", "run"]),
         ("istree --model hybrid --n 8", ["rounding", "program", "assumed: records of one vertex", "run"]),
         ("turing --model rag --n 3", ["rounding", "program", "run"]),
+        (
+            "turing --model cot --n 4 --cells 2",
+            ["rounding", "program", "assumed: the digit in front of the queue", "run"],
+        ),
         ("counting --model rag --n 4", ["rounding", "program"]),
     ],
 )
@@ -79,7 +83,6 @@ def test_documents(command: str, names: list[str], capsys: pytest.CaptureFixture
     [
         ("counting --printed count-query --n 8", 1, "  rounding: refused; block 1, head 1: rounding is sound, but"),
         ("counting --printed count-margin --n 8", 1, "  rounding: refused; the output head, YES against number v"),
-        ("turing --model cot --n 4 --machine 1RZ0LA", 3, "  program: unknown; block 2, recurrence: a state is kept"),
     ],
 )
 def test_it_ends_where_a_link_does_not_hold(
@@ -102,6 +105,14 @@ def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
     assert main(["istree", "--n", "8"]) == 3
     assert "  assumed: counts of one vertex: unknown; no lemma shows it of runs\n" in capsys.readouterr().out
+
+
+def test_a_program_that_is_not_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    own = theorem.explanations
+    told = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it"}
+    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: {**own(subject, tell), **told})
+    assert main(["index", "--n", "8"]) == 3
+    assert capsys.readouterr().out.splitlines()[-1] == "  program: unknown; block 1: no rule tells it"
 
 
 def test_both_certificates_are_of_the_same_weights(
@@ -147,4 +158,4 @@ def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None
 
 def test_what_answers_at_once_has_no_lemmas() -> None:
     assert theory_of(Subject("index", 8)) is None
-    assert theory_of(of_machine(Subject("turing", 8, model="cot"), "bb2", None)) is None
+    assert theory_of(Subject("counting", 8, model="rag")) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
@@ -25,6 +26,8 @@ def add_model(parser: ArgumentParser) -> None:
     machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
     add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
+    cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
+    add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
 
 
@@ -52,13 +55,15 @@ def subject_of(args: Namespace) -> Subject:
     lean = args.variant == "lean"
     if lean and (not is_transformer or printed):
         raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
+    if args.cells is not None and args.model != "cot":
+        raise cli.CommandError("--cells is for turing as cot; other texts may visit as many cells as they have steps")
     subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
     if args.what != "turing":
         if (args.machine, args.tape) != (None, None):
             raise cli.CommandError("--machine and --tape are for turing")
         return subject
     with cli.usage_errors():
-        return of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape)
+        return replace(of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape), cells=args.cells)
 
 
 def named(document: Mapping[str, Any]) -> str:

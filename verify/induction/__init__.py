@@ -11,4 +11,5 @@ turns        Algorithm 2's turns as such a search
 frames       the hybrid's search in frames ends with YES if and only if the graph is a tree
 models       which lemmas there are on the runs of a model
 machine      a Turing machine's text of steps is its run
+turning      its configurations, where the tape turns around, are its run, and the queue holds the next one
 """

@@ -12,7 +12,6 @@ from pathlib import Path
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
-from verify.induction import machine
 from verify.induction.models import theory_of
 
 PROG = "python -m verify.induction"
@@ -27,6 +26,7 @@ EPILOG = f"""examples:
   {PROG} --model hybrid      on the hybrid's search in frames, of any n − 1 edges
   {PROG} turing              on the text of steps of BB(2), as the hybrid writes it; also --machine bb5
   {PROG} turing --model rag  on the text with searches, if they find what is defined
+  {PROG} turing --model cot  on configurations of any number of cells, and on the queue that holds the next one
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
 exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
@@ -44,8 +44,8 @@ def _command(argv: Sequence[str]) -> int:
     add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
     add(
         "--model",
-        choices=("transformer", "rag", "hybrid"),
-        help="istree: transformer, rag: turns in place of steps, or hybrid: frames; turing: hybrid (default), rag",
+        choices=("transformer", "rag", "hybrid", "cot"),
+        help="istree: transformer, rag: turns in place of steps, or hybrid: frames; turing: hybrid (default), rag, cot",
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
@@ -77,14 +77,14 @@ def _folder(text: str) -> Path:
 def _subject(args: Namespace) -> Subject:
     """Whose lemmas are asked for. Raises CommandError for options that do not go together."""
     if args.what == "turing":
-        if args.variant or args.tokens or args.model not in (None, *machine.STEPS):
+        if args.variant or args.tokens or args.model == "transformer":
             raise cli.CommandError(
-                "of a Turing machine the texts of hybrid and rag are covered; --variant and --tokens are for istree"
+                "of a Turing machine the texts of hybrid, rag and cot are covered; --variant and --tokens are for istree"
             )
         with cli.usage_errors():
             return of_machine(Subject("turing", 1, model=args.model or "hybrid"), args.machine or DEFAULT_MACHINE, None)
-    if args.machine is not None:
-        raise cli.CommandError("--machine is for turing")
+    if args.machine is not None or args.model == "cot":
+        raise cli.CommandError("--machine and cot are for turing")
     if args.model in ("rag", "hybrid") and (args.variant or args.tokens):
         raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
     subject = Subject("istree", 1, model=args.model or "transformer", lean=args.variant != "repaired")

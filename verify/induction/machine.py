@@ -58,7 +58,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
                 [f"(define-fun {_is(name)} ((j Int)) Bool (= (kind j) {KINDS[name]}))" for name in TOLD]
                 + [f"(declare-fun |number {family}| (Int) Int)" for family in NUMBERS]
             ),
-            "machine": _table(machine),
+            "machine": table(machine),
             "defined-terms": "\n".join(
                 [*words.lines, *(f"(define-fun {name} {body})" for name, body in terms.items())]
             ),
@@ -136,8 +136,8 @@ def _head(read: Term) -> Pick:
     return found.where
 
 
-def _table(machine: Machine) -> str:
-    """The machine's rules, as it is defined: rule by rule."""
+def table(machine: Machine, letters: str = LETTERS) -> str:
+    """The machine's rules, as it is defined: rule by rule. letters: of the states, by their numbers."""
     states, symbols = len(machine.states), machine.symbols
     lines = [f"(define-fun {name} () Int {count})" for name, count in (("B", states), ("K", symbols))]
     lines += [f"(declare-fun {name} (Int Int) Int)" for name in ("writes", "enters", "moves")]
@@ -147,6 +147,6 @@ def _table(machine: Machine) -> str:
             rule = machine.rule(letter, x)
             move = str(rule.move) if rule.move > 0 else f"(- {-rule.move})"
             rules.append(
-                f"(= (writes {s} {x}) {rule.write}) (= (enters {s} {x}) {LETTERS.index(rule.state)}) (= (moves {s} {x}) {move})"
+                f"(= (writes {s} {x}) {rule.write}) (= (enters {s} {x}) {letters.index(rule.state)}) (= (moves {s} {x}) {move})"
             )
     return "\n".join([*lines, f"(axiom table (and {' '.join(rules)}))"])

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import LAYOUTS
 from constructions.turing.machine import parse_standard
 from verify.certificates.building import Subject
-from verify.induction import frames, machine, search
+from verify.induction import frames, machine, search, turning
 from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
 from verify.programs.frames import Frames
@@ -20,6 +20,8 @@ def theory_of(subject: Subject) -> Theory | None:
     """The lemmas, for every n; None of a model that answers at once, or of which there are none."""
     if subject.construction == "turing" and subject.model in machine.STEPS:
         return machine.theory(parse_standard(subject.machine), subject.model)
+    if subject.construction == "turing":
+        return turning.theory(parse_standard(subject.machine))
     if subject.construction != "istree":
         return None
     if subject.model == "hybrid":
@@ -46,9 +48,14 @@ def _limited(subject: Subject) -> Shown:
     ]
 
 
+def _queue(subject: Subject) -> Shown:
+    return turning.theory(parse_standard(subject.machine)), ["queue"]
+
+
 SHOWN: Mapping[str, Callable[[Subject], Shown]] = {
     "counts of one vertex": _counts,
     "records of one vertex": _apart,
     "records": _limited,
+    "the digit in front of the queue": _queue,
 }
 """By which lemmas what certificates of a model assume of its runs holds, for every n."""

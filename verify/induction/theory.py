@@ -133,7 +133,7 @@ class Theory:
             name = pending.pop()
             if name not in found:
                 found.add(name)
-                pending += self.facts[name].uses or ()
+                pending += self.facts[name].uses or (n for n in (f"{name}/start", f"{name}/step") if n in self.facts)
         return [name for name in self.facts if name in found]
 
     def question(self, name: str) -> str:

@@ -5,6 +5,7 @@ over exact rationals, with attention that averages the keys of largest score.
 
 terms        the language: polynomials over what a position knows, and reads of other positions
 forms        what a term alone tells: its scale, what it is at position 1
+tables       terms that tokens alone tell, value by value
 sizes        numbers that may depend on n
 text         a term as people read it
 interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
@@ -28,6 +29,7 @@ turns        a step of Algorithm 2, in the same language
 found        what the searches of Algorithm 2 find, in the same language
 frames       a step of the search in frames, in the same language
 machines     a step of a Turing machine, in the same language
+turning      a cell of its next configuration, in the same language
 decisions    whether the program says what a definition says, case by case
 witness      a small input on which a program is not the task
 document     the program and its comparison, as one JSON document

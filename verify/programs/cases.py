@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from verify.certificates.language import Language
+from verify.programs.forms import alone
 from verify.programs.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 
 Interval = tuple[Fraction, Fraction]
@@ -79,3 +80,34 @@ def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
             places = facts.behind(Back(steps)).places
             if len(places) > 1:
                 yield [{a: facts.each[i].bounds(a.value) for a in atoms} for i in places]
+
+
+def lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:
+    """Atoms x with their factor, perhaps 0, where there are bits 1[x = v], and these with theirs."""
+    factors = {monomial[0]: c for monomial, c in value.items if len(monomial) == 1}
+    compared: dict[Atom, list[tuple[Equal, Fraction]]] = {}
+    for a, c in factors.items():
+        if isinstance(a, Equal) and (x := alone(a.of)) is not None:
+            compared.setdefault(x, []).append((a, c))
+    for x, more in compared.items():
+        if x in factors or len(more) > 1:
+            yield x, factors.get(x, Fraction(0)), more
+
+
+def on_line(ends: Interval, slope: Fraction, more: Sequence[tuple[Equal, Fraction]]) -> Interval:
+    """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""
+    low, high = ends
+    near = (end + step * i for i in range(len(more) + 1) for end, step in ((low, 1), (high, -1)))
+    points = [i for i in (*near, *(a.value for a, _ in more)) if low <= i <= high] or [
+        low,
+        high,
+    ]  # nothing is like this
+    found = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
+    return min(found), max(found)
+
+
+def share(value: Term, of: Term) -> Fraction:
+    """s, where s·of is a part of the value; 0 if there is none."""
+    parts = dict(value.items)
+    shares = [parts.get(monomial, Fraction(0)) / c for monomial, c in of.items if monomial]
+    return shares[0] if shares and all(share == shares[0] for share in shares) else Fraction(0)

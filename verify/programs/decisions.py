@@ -80,7 +80,8 @@ def _spelled(answer: Answer, normal: Normalizer) -> Answer:
 
 def _contradicts(normal: Normalizer) -> bool:
     """Whether nothing is like this."""
-    return any(low > high for low, high in normal.facts.given.values())
+    facts = normal.facts
+    return any(low > high for low, high in facts.given.values()) or (bool(facts.told) and not facts.places_back(0))
 
 
 def _with(normal: Normalizer, bit: Term, holds: bool) -> Normalizer:

@@ -11,22 +11,25 @@ from dataclasses import replace
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.turing.configurations import Code, Task
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
+from verify.programs import turning
 from verify.programs.decisions import first_mismatch
-from verify.programs.extraction import Program, extract
-from verify.programs.facts import Group
-from verify.programs.forms import read_alone, unresolved
+from verify.programs.extraction import Passed, Program, extract
+from verify.programs.facts import Facts, Group
+from verify.programs.forms import at_first, expanded, read_alone, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.searches import ByCounts
 from verify.programs.shares import denominator
 from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
-from verify.programs.terms import Matched, Term
+from verify.programs.terms import ZERO, Matched, Term
 from verify.programs.text import Teller, Told, told_answer
+from verify.programs.texts import ending
 from verify.programs.witness import first_wrong, first_wrong_run
 
 Json = dict[str, Any]
@@ -118,6 +121,7 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
     read = {j for numbers in model.families.values() for j in numbers.rows}
     read |= {j for row in model.specials.values() for j, _ in row}
     last = {j: value for j, value in program.stages[-1].registers.items() if j in read}
+    heads = any(layer.heads for layer in model.layers)
     for i, place in enumerate(program.facts.language.places):
         defined = definition(subject, place.name)
         if defined is None:
@@ -125,7 +129,7 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         normal = Normalizer(program.facts.ending(i))
         teller = told.teller
         if told.normal is None or normal.facts != told.normal.facts:
-            teller = Teller(told.names, here=_found(program, normal))
+            teller = Teller(told.names, here=_found(program, normal) if heads else {})
         due[place.name] = teller.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)
@@ -134,12 +138,12 @@ def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
         elif not where:
             where, what = f"the answer at {place.name}", mismatch.text(teller, normal)
             where, what = _unresolved(here) or (where, what)
-    if not where and (
-        odd := [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
-    ):
+    odd = [group.name for group in program.facts.groups if not _is_defined(group, subject, program)]
+    odd += [passed.name for passed in program.queues if not _is_passed(passed, subject, program)]
+    if not where and odd:
         where, what = "the invariants", f"the registers of {', '.join(odd)} are not seen to hold what is defined"
     verdict = CERTIFIED if due and not where else UNKNOWN
-    assumed = [group.name for group in program.facts.groups]
+    assumed = [*(group.name for group in program.facts.groups), *(passed.name for passed in program.queues)]
     return {
         "verdict": verdict,
         "where": where,
@@ -156,6 +160,21 @@ def _is_defined(group: Group, subject: Subject, program: Program) -> bool:
     number, order = ByCounts(subject.n, LAYOUTS[subject.layout]).counted
     counts = denominator(normal.term(group.count), normal)
     return normal.term(group.key) == normal.term(number) and counts == normal.term(order)
+
+
+def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
+    """Whether what leaves is what the definition says, and nothing enters at the first two positions.
+
+    What enters at the others is said as many positions later, or the answers would not be those that are due.
+    """
+    normal, task = Normalizer(program.facts), subject.task
+    assert isinstance(task, Task)
+    if normal.term(expanded(passed.late)) != normal.term(turning.leaving(Code(task.machine))):
+        return False
+    language = program.facts.language
+    second = (ending(language, i, 2) for i, place in enumerate(language.places) if 0 in place.after)
+    early = (Normalizer(Facts(texts, frozenset([i]))).term(passed.early) for texts, i in second)
+    return not at_first(passed.early, program.facts.start) and all(value == ZERO for value in early)
 
 
 def _found(program: Program, normal: Normalizer) -> dict[Term, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.certificates.domains import Undecided
-from verify.certificates.language import Consecutive, Language
+from verify.certificates.language import Consecutive, Delayed, Language
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial
+from verify.certificates.queues import Queue, queue_of
 from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
@@ -21,6 +22,7 @@ from verify.programs.terms import (
     ZERO,
     Back,
     Best,
+    Digits,
     IsNumber,
     IsWord,
     NumberOf,
@@ -48,12 +50,25 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Passed:
+    """What an invariant says, by name: what leaves a queue, `late`, entered it as `early` so many positions before."""
+
+    name: str
+    early: Term
+    late: Term
+
+
+@dataclass(frozen=True)
 class Program:
-    """The terms of every register behind the embedding and behind both sublayers of each block."""
+    """The terms of every register behind the embedding and behind both sublayers of each block.
+
+    queues: what is assumed of those that recurrences keep.
+    """
 
     names: tuple[str, ...]
     stages: tuple[Stage, ...]
     facts: Facts
+    queues: tuple[Passed, ...] = ()
 
 
 def extract(model: Model, language: Language, *, naming: bool = False, shorten: bool = False) -> Program:
@@ -65,11 +80,20 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
     normal = Normalizer(Facts.everywhere(language))
     registers = _embedded(model, normal)
     stages = [Stage("embedding", registers, tuple(registers))]
+    queues: list[Passed] = []
     for number, layer in enumerate(model.layers):
         at = f"block {number}"
         added: Registers = {}
         if layer.recurrence is not None:
-            added = _states(layer.recurrence, registers, normal, f"{at}, recurrence")
+            found = {i: q for i, _ in layer.recurrence.carry if (q := _queue(i, layer.recurrence, model, language))}
+            added = _states(layer.recurrence, registers, normal, f"{at}, recurrence", found)
+            queues += [
+                Passed(
+                    q.invariant.name,
+                    *(registers.get(model.registers.index(r), ZERO) for r in (q.invariant.early, q.invariant.late)),
+                )
+                for q in found.values()
+            ]
         values: list[Term] = []
         for h, head in enumerate(layer.heads):
             values += _reads(head, registers, normal, f"{at}, head {h}")
@@ -91,7 +115,7 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
         stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
         if groups := _groups(model.registers, registers, language, normal.facts):
             normal = Normalizer(replace(normal.facts, groups=groups, known={}, parts={}))
-    return Program(model.registers, tuple(stages), normal.facts)
+    return Program(model.registers, tuple(stages), normal.facts, tuple(queues))
 
 
 def _groups(names: tuple[str, ...], registers: Registers, language: Language, facts: Facts) -> tuple[Group, ...]:
@@ -169,12 +193,26 @@ def _fed(layer: Sublayer, registers: Registers, normal: Normalizer) -> Registers
     return {i: normal.settled(_affine(row, bias, hidden)) for i, row, bias in layer.down}
 
 
-def _states(layer: Recurrent, registers: Registers, normal: Normalizer, where: str) -> Registers:
-    """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before."""
+def _queue(i: int, layer: Recurrent, model: Model, language: Language) -> Queue | None:
+    """The queue that a state is, by an invariant of the language."""
+    known = [invariant for invariant in language.invariants if isinstance(invariant, Delayed)]
+    return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, known)
+
+
+def _states(
+    layer: Recurrent, registers: Registers, normal: Normalizer, where: str, queues: Mapping[int, Queue]
+) -> Registers:
+    """h_t = A·h_{t−1} + B·x_t by coordinates: each adds up, or not, what is fed and the states of others one step before.
+
+    A queue is what has entered it and, by its invariant, not yet left.
+    """
     feed = {i: _affine(row, 0, registers) for i, row in layer.feed}
     carry = dict(layer.carry)
     found: Registers = {}
-    pending: Sequence[int] = sorted({*feed, *carry})
+    for i, queue in queues.items():
+        digits = Digits(registers.get(queue.early, ZERO), queue.base, queue.invariant.by)
+        found[i] = normal.term(as_term(digits)) * _number(queue.unit)
+    pending: Sequence[int] = sorted({*feed, *carry} - found.keys())
     while pending:
         ready = [i for i in pending if all(j in found or j == i or j not in pending for j, _ in carry.get(i, ()))]
         if not ready:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.language import Language
 from verify.programs import ways
-from verify.programs.cases import by_token, settled
-from verify.programs.forms import at_first
+from verify.programs.cases import by_token, lines, on_line, settled, share
+from verify.programs.forms import alone, at_first
 from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
 from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
+from verify.programs.tables import extent, is_table, is_told, of_one
 from verify.programs.terms import (
     POSITION,
     Above,
@@ -23,6 +24,7 @@ from verify.programs.terms import (
     Best,
     Closest,
     Count,
+    Digits,
     Equal,
     IsNumber,
     IsWord,
@@ -113,6 +115,10 @@ class Facts:
         given = {**self.given, a: (max(low, least), min(high, most))}
         return replace(self, given=given, known={}, around=self.globally)
 
+    def where(self, case: Mapping[Atom, Interval]) -> Facts:
+        """Where these atoms lie between these bounds."""
+        return replace(self, given={**self.given, **case}, known={}, around=self.globally)
+
     @cached_property
     def globally(self) -> Facts:
         """Of every position."""
@@ -153,6 +159,28 @@ class Facts:
         ]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
+    def tells_of(self, steps: int) -> bool:
+        """Whether something is given of the token so many steps before."""
+        return steps in self.told
+
+    @cached_property
+    def told(self) -> dict[int, frozenset[int]]:
+        """Where tokens may stand of which something is given, by how many steps they are back."""
+        given: dict[int, list[tuple[Atom, Interval]]] = {}
+        for a, ends in self.given.items():
+            steps, value = of_one(a)
+            if steps < self.positions[0] and (there := alone(value)) is not None and is_told(there):
+                given.setdefault(steps, []).append((there, ends))
+        return {
+            steps: frozenset(i for i, there in self.each.items() if all(_meet(there._atom(a), e) for a, e in items))
+            for steps, items in given.items()
+        }
+
+    def places_back(self, steps: int) -> frozenset[int]:
+        """Where the token so many steps before may stand, by what is given of others; none if these cannot stand together."""
+        tokens = {steps: places.__contains__ for steps, places in self.told.items()}
+        return ways.standing(self.language, self.globally.ranges, self.places, tokens, self.positions, steps)
+
     def bounds(self, value: Term) -> Interval:
         """Two numbers that it lies between."""
         low, high = self._plain(value)
@@ -162,11 +190,10 @@ class Facts:
             ends = sorted((slope * nearest, slope * farthest))
             low, high = max(low, rest[0] + ends[0]), min(high, rest[1] + ends[1])
         for cases in by_token(value, self) if low < high else ():
-            there = (replace(self, given={**self.given, **case}, known={}, around=self.globally) for case in cases)
-            lows, highs = zip(*(facts._plain(value) for facts in there), strict=True)
+            lows, highs = zip(*(self.where(case)._plain(value) for case in cases), strict=True)
             low, high = max(low, min(lows)), min(high, max(highs))
         for a, (least, most) in self.given.items():
-            if isinstance(a, Above) and least == most and (scale := _share(value, a.of)):
+            if isinstance(a, Above) and least == most and (scale := share(value, a.of)):
                 rest = self._plain(value - a.of * scale)
                 end = scale * (int(self.is_integer(a.of)) if least else 0)
                 if (scale > 0) == bool(least):
@@ -190,9 +217,9 @@ class Facts:
         if len(value.atoms) == 1 and max(len(monomial) for monomial, _ in value.items) == 2:
             return self._parabola(value)
         low = high = Fraction(0)
-        for x, slope, more in _lines(value):
+        for x, slope, more in lines(value):
             if self._is_integer(x):
-                ends = self._line(x, slope, more)
+                ends = on_line(self._atom(x), slope, more)
                 low, high = low + ends[0], high + ends[1]
                 value = value - as_term(x) * slope - sum((as_term(a) * c for a, c in more), as_term(0))
         for monomial, c in value.items:
@@ -205,17 +232,6 @@ class Facts:
                 ends = (max(ends[0], Fraction(0)), ends[1]) if c > 0 else (ends[0], min(ends[1], Fraction(0)))
             low, high = low + ends[0], high + ends[1]
         return low, high
-
-    def _line(self, x: Atom, slope: Fraction, more: Sequence[tuple[Equal, Fraction]]) -> Interval:
-        """Of slope·x and c at some x: of these, and of as many and one at each end of x, so that one is none of these."""
-        low, high = self._atom(x)
-        ends = (end + step * i for i in range(len(more) + 1) for end, step in ((low, 1), (high, -1)))
-        points = [i for i in (*ends, *(a.value for a, _ in more)) if low <= i <= high] or [
-            low,
-            high,
-        ]  # nothing is like this
-        found = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
-        return min(found), max(found)
 
     def _parabola(self, value: Term) -> Interval:
         """Of a + b·x + c·x²: at the ends of x, or at its top."""
@@ -262,8 +278,15 @@ class Facts:
             case Reciprocal(of):
                 low_end, high_end = self.bounds(of)
                 return 1 / high_end, 1 / max(low_end, Fraction(1))
+            case Named(_, of) if is_table(of) and len(self.places) > 1:
+                ends = [self.globally.each[i].bounds(of) for i in self.places]
+                return min(low for low, _ in ends), max(high for _, high in ends)
             case Named(_, of):
                 return self.bounds(of)
+            case Digits(of, base, count):
+                low_end, high_end = extent(of, self.language) or self.globally.bounds(of)
+                digits = fraction((base**count - 1) // (base - 1))
+                return min(low_end * digits, Fraction(0)), max(high_end * digits, Fraction(0))
             case Sum(of):
                 low_end, high_end = self.globally.bounds(of)
                 most = self.positions[1]
@@ -287,7 +310,9 @@ class Facts:
         """Of the positions that may be read from here."""
         match where:
             case Back(steps):
-                return self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
+                found = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
+                kept = found.places & self.places_back(steps) if self.told else None
+                return self.at(kept) if kept else found
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
@@ -312,7 +337,11 @@ class Facts:
 
         back: words, or numbers of families, that stand there all together.
         """
-        return ways.standing(self.language, self.globally.ranges, self.places, back, positions, before)
+        tokens = {steps: partial(self._stands, token) for steps, token in back.items()}
+        return ways.standing(self.language, self.globally.ranges, self.places, tokens, positions, before)
+
+    def _stands(self, token: Atom, place: int) -> bool:
+        return ways.stands(self.language.places[place], token)
 
     def written_first(self, a: Atom) -> Atom:
         """A token's number as it stands where all texts have it first; any other atom as it is."""
@@ -338,7 +367,7 @@ class Facts:
         match a:
             case Reciprocal():
                 return False
-            case Positive(of) | Sum(of) | Named(_, of):
+            case Positive(of) | Sum(of) | Digits(of) | Named(_, of):
                 return self.is_integer(of)
             case Read(value, where):
                 return self.is_integer(value) and not isinstance(where, Best)
@@ -349,6 +378,8 @@ class Facts:
         match a:
             case Equal() | Above() | IsWord() | IsNumber():
                 return True
+            case Named(_, of) if is_table(of):
+                return self.is_integer(of) and all(0 <= end <= 1 for end in self.globally.bounds(as_term(a)))
             case Named(_, of):  # b, or 1 − b
                 ((monomial, c), *others) = (of if len(of.items) == 1 else of * -1 + 1).items
                 return not others and c == 1 and all(map(self.is_bit, monomial))
@@ -358,17 +389,5 @@ class Facts:
         return False
 
 
-def _lines(value: Term) -> Iterator[tuple[Atom, Fraction, list[tuple[Equal, Fraction]]]]:
-    """Atoms x with their factor, where there are bits 1[x = v], and these with theirs."""
-    factors = {monomial[0]: c for monomial, c in value.items if len(monomial) == 1}
-    for x, slope in factors.items():
-        more = [(a, c) for a, c in factors.items() if isinstance(a, Equal) and a.of == as_term(x)]
-        if more:
-            yield x, slope, more
-
-
-def _share(value: Term, of: Term) -> Fraction:
-    """s, where s·of is a part of the value; 0 if there is none."""
-    parts = dict(value.items)
-    shares = [parts.get(monomial, Fraction(0)) / c for monomial, c in of.items if monomial]
-    return shares[0] if shares and all(share == shares[0] for share in shares) else Fraction(0)
+def _meet(one: Interval, other: Interval) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]

@@ -12,6 +12,7 @@ from verify.programs.terms import (
     Back,
     Best,
     Count,
+    Digits,
     Equal,
     IsNumber,
     IsWord,
@@ -84,10 +85,16 @@ def _power(monomial: Monomial, a: Named) -> Term:
     return product
 
 
+def alone(value: Term) -> Atom | None:
+    """The atom that the term is."""
+    if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
+        return value.items[0][0][0]
+    return None
+
+
 def read_alone(value: Term) -> Read | None:
     """The atom that it is, if that is read somewhere."""
-    a = value.items[0][0][0] if len(value.items) == 1 and value.items[0][0] else None
-    return a if isinstance(a, Read) and value == as_term(a) else None
+    return a if isinstance(a := alone(value), Read) else None
 
 
 def with_value(value: Term, a: Atom, x: int) -> Term:
@@ -127,6 +134,6 @@ def _atom_at_first(a: Atom, start: str) -> Fraction:
             return Fraction(int(at_first(of, start) > 0))
         case Reciprocal(of):
             return 1 / at_first(of, start)
-        case Sum(value) | Read(value, _) | Named(_, value):
+        case Sum(value) | Digits(value) | Read(value, _) | Named(_, value):
             return at_first(value, start)
     raise TypeError(f"no atom: {a}")

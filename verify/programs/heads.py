@@ -25,11 +25,11 @@ from verify.programs.forms import at_first, expanded
 from verify.programs.shares import Normal, denominator, wish
 from verify.programs.sizes import is_never_whole
 from verify.programs.terms import (
+    FIRST,
     ONE,
     POSITION,
     ZERO,
     Closest,
-    Equal,
     Matched,
     Matching,
     Monomial,
@@ -41,7 +41,6 @@ from verify.programs.terms import (
     term,
 )
 
-FIRST = Equal(as_term(POSITION), Fraction(1))
 K = as_term(POSITION)
 Rows = tuple[tuple[Term, Term], ...]
 Compared = tuple[Fraction, Term, Term]  # a cost, what each key has, what is asked for

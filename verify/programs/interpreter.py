@@ -16,6 +16,7 @@ from verify.programs.terms import (
     Best,
     Closest,
     Count,
+    Digits,
     Equal,
     If,
     IsNumber,
@@ -87,6 +88,8 @@ class Input:
                 return self.value(of, k)
             case Sum(of):
                 return sum(self.value(of, j) for j in range(1, k + 1))
+            case Digits(of, base, count):
+                return sum(int(base**i) * self.value(of, k - i) for i in range(min(count, k)))
             case Count(where):
                 return sum(self._matches(where, j, k) for j in range(2, k + 1))
             case Read(value, where):

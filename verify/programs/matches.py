@@ -24,18 +24,23 @@ def matching_places(facts: Known, matching: Matching, *, before: bool = False) -
 
 
 def most_matches(facts: Known, matching: Matching) -> int:
-    """How many positions of 2 … k match at most: as many as there are at the places where one may."""
-    last = facts.positions[1]
+    """How many positions of 2 … k match at most: as many as there are at the places where one may.
+
+    Behind one place, once for each that no text comes to again. Of all k together rules for heads ask whether there is none.
+    """
+    last, once = facts.positions[1], 0
     rows: dict[tuple[int, int], Integer] = {}  # by the step and the remainder: from the first to the last
     for i in matching_places(facts, matching):
         step = facts.language.places[i].every
         low, high = facts.each[i].positions
         here = Integer(low, high, step).within(2, last)
-        if here.low <= here.high:
+        if here.low < here.high and len(facts.places) == 1 and not ways.comes_again(facts.language, i):
+            once += 1
+        elif here.low <= here.high:
             key = step, whole(low % step)
             row = rows.get(key, here)
             rows[key] = Integer(min(row.low, here.low), max(row.high, here.high), step)
-    return min(sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)
+    return min(once + sum((row.high - row.low) // row.step + 1 for row in rows.values()), last - 1)
 
 
 def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> frozenset[int]:

@@ -12,16 +12,17 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
-from verify.programs import implied, matches
+from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT
 from verify.programs.facts import Facts
-from verify.programs.forms import at_first, named, primitive, read_alone, with_value
-from verify.programs.heads import FIRST, Among, Tied, as_rows, by_key, winners
+from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
+from verify.programs.heads import Among, Tied, as_rows, by_key, winners
 from verify.programs.products import simplified
 from verify.programs.shares import inverse as as_inverse
 from verify.programs.shares import larger
 from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.terms import (
+    FIRST,
     ONE,
     POSITION,
     ZERO,
@@ -32,6 +33,7 @@ from verify.programs.terms import (
     Best,
     Closest,
     Count,
+    Digits,
     Equal,
     IsWord,
     Matched,
@@ -128,12 +130,14 @@ class Normalizer:
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
                 matching = self._matching(where)
-                never = any(key.is_constant and query.is_constant and key != query for key, query in matching.pairs)
+                never = any((other := key - query).is_constant and other != ZERO for key, query in matching.pairs)
                 return ZERO if never else self._known(Count(matching))
             case Named(name, of):
                 return named(name, self.term(of))
             case Sum(of):
                 return self._sum(self.everywhere.term(of))
+            case Digits(of, base, count):
+                return self._known(Digits(self.everywhere.term(of), base, count))
             case Read(value, where):
                 return self._read(self.everywhere.term(value), where)
         return self._known(a)
@@ -171,6 +175,9 @@ class Normalizer:
         """1[value = to]."""
         if value.is_constant:
             return as_term(int(value.constant == to))
+        table = tables.by_token(value, self.facts.language, lambda x: Fraction(x == to))
+        if table is not None:
+            return self.term(table)
         body, scale = primitive(value - value.constant)
         to = (to - value.constant) / scale
         low, high = self.facts.bounds(body)
@@ -205,6 +212,9 @@ class Normalizer:
             return value
         if high <= 0:
             return ZERO
+        table = tables.by_token(value, self.facts.language, lambda x: max(x, Fraction(0)))
+        if table is not None:
+            return self.term(table)
         body, scale = primitive(value - value.constant)
         if scale < 0:  # max(0, x) = max(0, −x) + x
             return self.positive(value * -1) + value
@@ -358,8 +368,13 @@ class Normalizer:
                 return K - steps - sum(early, ZERO)
             if isinstance(a, Equal) and a.of == K:
                 return self.equal(K, a.value + steps)
+            if (
+                isinstance(a, Equal) and a.value and tables.is_number(a.of)
+            ):  # not 0, which is read where there is no token
+                return self.equal(self._distributed(a.of, where), a.value)
             if isinstance(a, Read) and isinstance(a.where, Back):
-                return self._known(Read(a.value, Back(steps + a.where.steps)))
-            if isinstance(a, Named):
+                before, inner = Back(steps + a.where.steps), alone(a.value)
+                return self._one(inner, before) if isinstance(inner, Named) else self._known(Read(a.value, before))
+            if isinstance(a, Named) and (not tables.is_table(a.of) or self.facts.tells_of(steps)):
                 return self._distributed(a.of, where)
         return self._known(Read(as_term(a), where))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,22 @@ from verify.certificates.model import Model
 from verify.programs.forms import expanded, named
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import common_factor, fraction, is_whole
-from verify.programs.terms import ZERO, Above, Answer, Equal, If, Reciprocal, Say, SayNumber, Term, as_term, term
+from verify.programs.terms import (
+    ZERO,
+    Above,
+    Answer,
+    Back,
+    Digits,
+    Equal,
+    If,
+    Read,
+    Reciprocal,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+    term,
+)
 
 WHERE = "the output head"
 
@@ -59,6 +75,8 @@ class _Logits:
     def answer(self, normal: Normalizer) -> Answer:
         """The largest one."""
         best: dict[Say | SayNumber, Term] = {Say(word): logit for word, logit in self.words.items()}
+        if (parabola := self._one_parabola(normal)) is not None:
+            return self._of_digits(parabola, best, normal)
         for family, (shared, slope, bend) in self.numbers.items():
             low, high = self.model.families[family].low, self.model.families[family].high
             if bend == ZERO and low <= high <= low + 1:  # 0 at both: v² − (low + high)·v + low·high
@@ -100,11 +118,52 @@ class _Logits:
             answers.append(_Logits(self.model, numbers, {w: part.term(t) for w, t in self.words.items()}).answer(part))
         return If(as_term(Equal(top, least)), *answers)
 
-    def _largest(self, best: Mapping[Say | SayNumber, Term], normal: Normalizer) -> Answer:
+    def _one_parabola(self, normal: Normalizer) -> tuple[Term, Term, Term] | None:
+        """a, b, c, if no number is of two families, each number v has a + b·v + c·v², and c < 0."""
+        ends = sorted((rows.low, rows.high) for rows in self.model.families.values())
+        if len(ends) < 2 or any(high >= low for (_, high), (low, _) in itertools.pairwise(ends)):
+            return None
+        points: dict[int, Term] = {}  # three of a family tell it
+        for family, (shared, slope, bend) in self.numbers.items():
+            low, high = self.model.families[family].low, self.model.families[family].high
+            points |= {v: shared + slope * v + bend * (v * v) for v in range(low, min(low + 2, high) + 1)}
+        if len(points) < 3:
+            return None
+        (u, at_u), (v, at_v), (w, at_w) = list(points.items())[:3]
+        chord = (at_v - at_u) * Fraction(1, v - u)
+        bend = normal.settled(((at_w - at_v) * Fraction(1, w - v) - chord) * Fraction(1, w - u))
+        slope = normal.settled(chord - bend * (u + v))
+        shared = normal.settled(at_u - slope * u - bend * (u * u))
+        same = all(normal.settled(shared + slope * x + bend * (x * x) - y) == ZERO for x, y in points.items())
+        return (shared, slope, bend) if same and bend.is_constant and bend.constant < 0 else None
+
+    def _of_digits(
+        self, parabola: tuple[Term, Term, Term], best: Mapping[Say | SayNumber, Term], normal: Normalizer
+    ) -> Answer:
+        """Where all numbers have one parabola: the one next to its top, if this is the front of a queue and little more."""
+        shared, slope, bend = parabola
+        top = slope * (-1 / (2 * bend.constant))
+        front, rest = (normal.term(part) for part in _in_front(top))
+        (low, high), near = normal.facts.bounds(rest), Fraction(1, 2)
+        if not (normal.facts.is_integer(front) and -near < low <= high < near):
+            raise Undecided(WHERE, f"no rule tells which number is next to the parabola's top: {top.order}")
+        least, most = normal.facts.bounds(front)
+        families = self.model.families.items()
+        family = next((f for f, rows in families if rows.low <= least and most <= rows.high), None)
+        say = Say("a number") if family is None else SayNumber(front, family)
+        atom, first = named("top", top), min(rows.low for _, rows in families)
+        at_least = shared + slope * first + bend * (first * first)  # the nearest one has no less
+        return self._largest({**best, say: shared - atom * atom * bend.constant}, normal, {say: at_least})
+
+    def _largest(
+        self, best: Mapping[Say | SayNumber, Term], normal: Normalizer, at_least: Mapping[Say | SayNumber, Term] = {}
+    ) -> Answer:
+        """Of these logits, or upper bounds of them. at_least: lower bounds, where they are not the same."""
+
         def beats(say: Say | SayNumber, positive: Term = ZERO) -> bool:
             """Whether its logit is above all others, where `positive` is above 0."""
             for other in (logit for it, logit in best.items() if it != say):
-                lead = normal.settled(best[say] - other)
+                lead = normal.settled(at_least.get(say, best[say]) - other)
                 if normal.facts.bounds(lead)[0] > 0:
                     continue
                 share = lead.items[0][1] / positive.items[0][1] if positive.items and lead.items else Fraction(0)
@@ -156,3 +215,15 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
 
 def _divided(monomial: tuple[object, ...]) -> bool:
     return sum(isinstance(a, Reciprocal) for a in monomial) == 1
+
+
+def _in_front(top: Term) -> tuple[Term, Term]:
+    """The digits in front of the queues in it, and the rest."""
+    front, rest = ZERO, top
+    for monomial, c in top.items:
+        if len(monomial) == 1 and isinstance(a := monomial[0], Digits):
+            digit = as_term(Read(a.of, Back(a.count - 1))) if a.count > 1 else a.of
+            behind = as_term(Digits(a.of, a.base, a.count - 1)) if a.count > 1 else ZERO
+            front = front + digit * (c * a.base ** (a.count - 1))
+            rest = rest + (behind - as_term(a)) * c
+    return front, rest

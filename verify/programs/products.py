@@ -7,9 +7,8 @@ from fractions import Fraction
 
 from verify.programs import implied
 from verify.programs.forms import at_first
-from verify.programs.heads import FIRST
 from verify.programs.shares import Normal
-from verify.programs.terms import Atom, Equal, Monomial, as_term, term
+from verify.programs.terms import FIRST, Atom, Equal, Monomial, as_term, term
 
 
 def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tuple[Monomial, Fraction]]:

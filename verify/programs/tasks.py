@@ -12,11 +12,11 @@ from fractions import Fraction
 from constructions.istree.graphs import LAYOUTS
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
-from constructions.turing.tape_models import TaskOfAnySize
+from constructions.turing.configurations import Task
 from verify.certificates.building import Subject
 from verify.certificates.language import Language
 from verify.certificates.searches import PROMPT
-from verify.programs import frames, machines, searches, turns
+from verify.programs import frames, machines, searches, turning, turns
 from verify.programs.pieces import as_due, by_way
 from verify.programs.terms import (
     ONE,
@@ -37,7 +37,7 @@ from verify.programs.terms import (
     SayNumber,
     as_term,
 )
-from verify.programs.texts import copied, searched
+from verify.programs.texts import copied, searched, spaced
 
 NUMBER = as_term(NumberOf())
 
@@ -76,7 +76,8 @@ def is_search(subject: Subject) -> bool:
 def inputs(subject: Subject, language: Language) -> Language:
     """The inputs that are compared: of a search what a run can say, where the definition tells."""
     if subject.construction == "turing":
-        return copied(language, len(subject.tape))
+        task = subject.task
+        return spaced(language, task.cells) if isinstance(task, Task) else copied(language, len(subject.tape))
     if not is_search(subject):
         return language
     if subject.model == "rag":
@@ -88,14 +89,16 @@ def is_stepwise(subject: Subject) -> bool:
     """Whether a step is defined: what is said behind any text of the form of a run. Print spells words of a tape's search anew."""
     key = subject.construction, subject.model
     as_repaired = key == ("turing", "rag") and not subject.printed
-    return is_search(subject) or as_repaired or key in (("istree", "hybrid"), ("turing", "hybrid"))
+    others = ("istree", "hybrid"), ("turing", "hybrid"), ("turing", "cot")
+    return is_search(subject) or as_repaired or key in others
 
 
 def definition(subject: Subject, place: str) -> Answer | None:
     """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
     if subject.construction == "turing":
         task = subject.task
-        assert isinstance(task, TaskOfAnySize)
+        if isinstance(task, Task):
+            return turning.definition(task, place)
         return machines.definition(task, subject.model, place)
     if (subject.construction, subject.model) == ("istree", "hybrid"):
         return frames.definition(subject.n, place)

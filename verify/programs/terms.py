@@ -173,6 +173,15 @@ class Sum(Atom):
 
 
 @dataclass(frozen=True, eq=False)
+class Digits(Atom):
+    """Σ base^i·(the term at k − i) over i = 0 … count − 1, without the positions that there are not; base ≥ 2, count ≥ 1."""
+
+    of: Term
+    base: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
 class Read(Atom):
     """A term at another position; for `Best`, its mean over the positions of largest score."""
 
@@ -326,3 +335,4 @@ def as_term(value: Term | Atom | Number) -> Term:
 
 ZERO, ONE = term(()), as_term(1)
 POSITION = Position()
+FIRST = Equal(as_term(POSITION), Fraction(1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from verify.programs.extraction import Program, Stage
-from verify.programs.forms import scaled, unresolved
+from verify.programs.forms import alone, scaled, unresolved
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import parts as powers_of_n
 from verify.programs.terms import (
@@ -23,6 +23,7 @@ from verify.programs.terms import (
     Best,
     Closest,
     Count,
+    Digits,
     Equal,
     If,
     IsNumber,
@@ -106,9 +107,14 @@ class Teller:
                 return f"#{{{j} in 2…{k}: {self._matching(where, depth)}}}"
             case Sum(of):
                 return f"Σ_{{{j} ≤ {k}}} ({self.term(of, depth + 1)})"
+            case Digits(of, base, count):
+                return f"Σ_{{{k} − {count} < {j} ≤ {k}}} {base}^({k} − {j})·{self._factor(of, depth + 1)}"
             case Read(value, where):
                 return self._read(value, where, depth)
         raise TypeError(f"no atom: {a}")
+
+    def _factor(self, value: Term, depth: int) -> str:
+        return self.term(value, depth) if alone(value) else f"({self.term(value, depth)})"
 
     def _read(self, value: Term, where: Selection, depth: int) -> str:
         place = ""
@@ -116,7 +122,7 @@ class Teller:
             place = f"{LETTERS[depth]} − {where.steps}"
         elif isinstance(where, At):
             place = self.term(where.target, depth)
-        if place and (a := _alone(value)) is not None:
+        if place and (a := alone(value)) is not None:
             if isinstance(a, Token):
                 return _token(a, place)
             if a in self.names:
@@ -171,6 +177,8 @@ class Teller:
                 return f"{self.term(more, depth)} {'=' if isinstance(a, Equal) else '>'} {self.term(less, depth)}"
             case IsWord() | IsNumber() as a:
                 return f"token[{LETTERS[depth]}] is {_kind(a)}"
+            case Read(value, Back(steps)) if isinstance(token := alone(value), IsWord | IsNumber):
+                return f"token[{LETTERS[depth]} − {steps}] is {_kind(token)}"
         return f"{self.term(bit, depth)} = 1"
 
     def answer(self, answer: Answer) -> str:
@@ -206,17 +214,10 @@ def _quoted(word: str) -> str:
     return f"“{word}”" if any(sign in word for sign in SIGNS) else word
 
 
-def _alone(value: Term) -> Atom | None:
-    """The atom that the term is."""
-    if len(value.items) == 1 and value.items[0][1] == 1 and len(value.items[0][0]) == 1:
-        return value.items[0][0][0]
-    return None
-
-
 def _bit(value: Term) -> Atom | None:
-    """The atom that the term is, if it is one that has only two values."""
-    a = _alone(value)
-    return a if isinstance(a, IsWord | IsNumber | Equal | Above) else None
+    """The atom that the term is, if it is one that may have only two values."""
+    a = alone(value)
+    return a if isinstance(a, IsWord | IsNumber | Equal | Above | Read) else None
 
 
 def told_answer(answer: Answer) -> str:
@@ -299,5 +300,5 @@ def _scored(value: Term, stage: Stage) -> Iterator[Best]:
 def _short(a: Atom) -> bool:
     """Whether it is as short as a name."""
     if isinstance(a, Read):
-        return isinstance(a.where, Back) and isinstance(_alone(a.value), Token)
+        return isinstance(a.where, Back) and isinstance(alone(a.value), Token)
     return isinstance(a, Equal) and a.of.atoms == {POSITION}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from constructions.turing.configurations import RUN
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import CELL
 from verify.certificates.language import Language
@@ -45,6 +46,14 @@ def copied(language: Language, length: int) -> Language:
             for place in language.places
         ),
     )
+
+
+def spaced(language: Language, cells: int) -> Language:
+    """Of a tape that turns around: prompts of so many cells, and what is written behind them."""
+    run, end = next(i for i, place in enumerate(language.places) if place.word == RUN), cells + 2
+    prompt = [replace(place, high=min(place.high, end - 1)) for place in language.places[:run]]  # type: ignore[type-var]
+    written = [replace(place, low=end + 1) for place in language.places[run + 1 :]]
+    return replace(language, places=(*prompt, replace(language.places[run], low=end), *written))
 
 
 def searched(language: Language, n: int, *, longer: bool = False) -> Language:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from verify.certificates.domains import Integer
 from verify.certificates.language import Language, Place
@@ -18,6 +18,11 @@ def back(language: Language, begin: frozenset[int], ends: frozenset[int]) -> fro
     return found
 
 
+def comes_again(language: Language, place: int) -> bool:
+    """Whether a text may stand at a place twice."""
+    return place in back(language, frozenset(language.places[place].after), frozenset([place]))
+
+
 def ahead(language: Language, within: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
     """The places on the ways from position 1 on, through some places alone, that go no further than to one of the ends."""
     found, pending = frozenset[int](), frozenset([0])
@@ -31,13 +36,13 @@ def standing(
     language: Language,
     ranges: Sequence[Integer],
     begin: frozenset[int],
-    tokens: Mapping[int, Atom],
+    tokens: Mapping[int, Callable[[int], bool]],
     positions: tuple[int, int],
     before: int,
 ) -> frozenset[int]:
     """The places so many steps `before` k, which is at one of the places `begin` and between two bounds; none if that cannot be.
 
-    tokens: words, or numbers of families, that stand so many steps back, all together. ranges: the positions of each place.
+    tokens: at which places those may stand that are so many steps back, all together. ranges: the positions of each place.
     """
     places, steps = language.places, max([before, *tokens])
     reached = [begin]
@@ -47,14 +52,15 @@ def standing(
         low, high = positions[0] - step, positions[1] - step
         inside = {i: ranges[i].within(low, high) for i in reached[-1]}
         kept = (i for i, r in inside.items() if r.low <= r.high)
-        reached[-1] = frozenset(i for i in kept if step not in tokens or _stands(places[i], tokens[step]))
+        reached[-1] = frozenset(i for i in kept if step not in tokens or tokens[step](i))
     found = reached[steps]
     for step in range(steps - 1, before - 1, -1):
         found = frozenset(i for i in reached[step] if found.intersection(places[i].after))
     return found if all(reached) else frozenset()
 
 
-def _stands(place: Place, token: Atom) -> bool:
+def stands(place: Place, token: Atom) -> bool:
+    """Whether it is a place of this word, or of numbers of this family."""
     if isinstance(token, IsWord):
         return place.word == token.word
     return not place.word and token == IsNumber(place.family)

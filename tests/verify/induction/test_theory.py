@@ -54,6 +54,12 @@ def test_a_small_induction() -> None:
     assert made.behind(["small/on", "nothing"]) == ["small", "small/on", "nothing"]
 
 
+def test_what_follows_by_induction_rests_on_both_of_its_lemmas() -> None:
+    made = Theory({})
+    made.add(INDUCTION + "(induction all (j 0) () (>= j 0) ((+ j 0)) (start)) (lemma above (all) true)")
+    assert made.behind(["above"]) == ["start", "all/start", "all/step", "all", "above"]
+
+
 def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
     made = Theory({})
     made.add(

@@ -26,7 +26,6 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
-from verify.programs.ways import standing
 
 LANGUAGE = istree(2, 2, "eos")
 LONGEST = 7  # with one edge, both ends and a verdict's place
@@ -158,6 +157,5 @@ def test_the_first_end_is_where_the_prompt_ends() -> None:
 
 def test_what_cannot_stand_there_has_no_place() -> None:
     every = Facts.everywhere(LANGUAGE)
-    everywhere = every.places
-    assert standing(LANGUAGE, every.ranges, everywhere, {0: IsWord("-"), 1: IsWord("-")}, (1, 9), 0) == frozenset()
-    assert standing(LANGUAGE, every.ranges, everywhere, {1: IsWord("[EOS]")}, (1, 9), 0)
+    assert every.standing({0: IsWord("-"), 1: IsWord("-")}, (1, 9)) == frozenset()
+    assert every.standing({1: IsWord("[EOS]")}, (1, 9))

@@ -1,0 +1,171 @@
+"""Terms that tokens alone tell, as tables: what each token makes of them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from verify.certificates.language import Language, Place
+from verify.programs.forms import alone, content
+from verify.programs.terms import (
+    FIRST,
+    Atom,
+    Back,
+    Equal,
+    IsNumber,
+    IsWord,
+    Named,
+    NumberOf,
+    Read,
+    Term,
+    as_term,
+)
+
+MOST_VALUES = 256  # of the numbers of a family, told one by one
+MOST_TEXTS = 1 << 17  # of a few tokens
+Token = tuple[Atom, int]  # its kind, and its number
+Kind = tuple[Atom, range]  # a word, or a number of these
+
+
+def is_table(value: Term) -> bool:
+    """Whether the token at k alone tells it, and it compares its number, so that it is no polynomial of that."""
+    return any(isinstance(a, Equal) for a in value.atoms) and all(map(is_told, value.atoms))
+
+
+def is_told(a: Atom) -> bool:
+    """Whether the token at k alone tells it."""
+    match a:
+        case Equal(of) if a != FIRST:
+            return all(map(is_told, of.atoms))
+        case Named(_, of):
+            return all(map(is_told, of.atoms))
+    return a == FIRST or isinstance(a, NumberOf | IsNumber | IsWord)
+
+
+def is_number(value: Term) -> bool:
+    """Whether it is the number of one token."""
+    match alone(value):
+        case NumberOf():
+            return True
+        case Read(of, Back()):
+            return isinstance(alone(of), NumberOf)
+    return False
+
+
+def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]) -> Term | None:
+    """A function of a sum of numbers of several families and of words, as a table: a token is one of them.
+
+    None if it is no such sum, or one of many numbers, or of a single family's.
+    """
+    kinds = {_kind(a) for a in value.atoms}
+    if None in kinds or sum(isinstance(kind, IsNumber) for kind in kinds) < 2:
+        return None
+    found = as_term(of(value.constant))
+    for kind in kinds:
+        assert kind is not None
+        numbers = _numbers(kind, language)
+        if len(numbers) > MOST_VALUES:
+            return None
+        found = found - as_term(kind) * of(value.constant)
+        for number in numbers:
+            found = found + (_is(kind, number) if len(numbers) > 1 else as_term(kind)) * of(_at(value, (kind, number)))
+    return found
+
+
+def _kind(a: Atom) -> Atom | None:
+    """The token's kind, if the atom is 0 at all others."""
+    if isinstance(a, NumberOf):
+        return IsNumber(a.family)
+    return a if isinstance(a, IsNumber | IsWord) else None
+
+
+def _numbers(kind: Atom, language: Language) -> range:
+    """Those that a token of this kind can be; of a word 0."""
+    if not isinstance(kind, IsNumber):
+        return range(1)
+    ranges = [_range(place, language) for place in language.places if not place.word and place.family == kind.family]
+    return range(min((r.start for r in ranges), default=0), max((r.stop for r in ranges), default=0))
+
+
+def _range(place: Place, language: Language) -> range:
+    low, high = (language.range(end)[i] for i, end in enumerate(place.numbers))
+    return range(low, high + 1)
+
+
+def _is(kind: Atom, number: int) -> Term:
+    assert isinstance(kind, IsNumber)
+    found = as_term(Equal(as_term(NumberOf(kind.family)), Fraction(number)))
+    return found if number else as_term(kind) * found
+
+
+def _at(value: Term, token: Token) -> Fraction:
+    """What this token makes of it."""
+    return sum((c * math.prod(_atom_at(a, token) for a in monomial) for monomial, c in value.items), Fraction(0))
+
+
+def _atom_at(a: Atom, token: Token) -> Fraction:
+    match a:
+        case Equal(of, value) if a != FIRST:
+            return Fraction(_at(of, token) == value)
+        case Named(_, of):
+            return _at(of, token)
+        case NumberOf(family):
+            return Fraction(token[1] if token[0] == IsNumber(family) else 0)
+    return Fraction(token[0] == a)
+
+
+@functools.lru_cache(maxsize=64)
+def extent(value: Term, language: Language) -> tuple[Fraction, Fraction] | None:
+    """The least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each other."""
+    value = content(value)
+    read = {a: of_one(a) for a in value.atoms}
+    first, *others = language.places
+    if not all(is_told(a) for _, of in read.values() for a in of.atoms) or any(p.word == first.word for p in others):
+        return None
+    found: set[Fraction] = set()
+    at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
+    for text in _texts(language, max((steps for steps, _ in read.values()), default=0)):
+        if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
+            return None
+        every = [[(kind, number) for number in numbers] for kind, numbers in text]
+        at = {
+            a: [at_token(read[a], token) for token in every[read[a][0]]] if read[a][0] < len(every) else []
+            for a in read
+        }
+        for chosen in itertools.product(*(range(len(tokens)) for tokens in every)):
+            here = {a: values[chosen[read[a][0]]] if values else Fraction(0) for a, values in at.items()}
+            products = (
+                c * math.prod(map(here.__getitem__, m)) for m, c in value.items if all(map(here.__getitem__, m))
+            )
+            found.add(sum(products, Fraction(0)))
+    return min(found), max(found)
+
+
+def of_one(a: Atom) -> tuple[int, Term]:
+    """How many steps back a token tells it, and as what at that."""
+    match a:
+        case Read(value, Back(steps)):
+            return steps, value
+        case Equal(of, value) if is_number(of) and isinstance(inner := alone(of), Read):
+            steps, number = of_one(inner)
+            return steps, as_term(Equal(number, value))
+    return 0, as_term(a)
+
+
+def _texts(language: Language, steps: int) -> set[tuple[Kind, ...]]:
+    """What may stand at k, before it, and so on; it ends where a text begins."""
+    places = language.places
+    kinds = [_of_place(place, language) for place in places]
+    kinds[0] = FIRST, range(1)
+    ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, kind in enumerate(kinds)}
+    for _ in range(steps):
+        begun = {(text, i) for text, i in ways if not places[i].after}
+        ways = begun | {((*text, kinds[j]), j) for text, i in ways for j in places[i].after}
+    return {text for text, _ in ways}
+
+
+def _of_place(place: Place, language: Language) -> Kind:
+    return (IsWord(place.word), range(1)) if place.word else (IsNumber(place.family), _range(place, language))

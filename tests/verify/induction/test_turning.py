@@ -1,0 +1,204 @@
+"""The lemmas on configurations: two solvers find that they follow, they are true of runs, and what is wrong is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from constructions.turing.configurations import CELL, HALT, HALTED, HEAD, OUT, RUN, START, Code, Task, written
+from constructions.turing.library import find
+from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
+from constructions.turing.simulator import steps as simulated
+from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
+from verify import induction
+from verify.induction.__main__ import main
+from verify.induction.theory import Theory
+from verify.induction.turning import KINDS, theory, translation
+from verify.programs.interpreter import Input, Spoken
+from verify.programs.terms import Answer, SayNumber, as_term
+from verify.programs.turning import Later
+
+BB2, COUNTER = find("bb2").machine, find("counter").machine
+NUMBERED = {**KINDS, START: 7, RUN: 8}
+
+
+@pytest.mark.parametrize("machine", [BB2, COUNTER], ids=str)
+def test_they_follow(machine: Machine) -> None:
+    made = theory(machine)
+    assert {name: doubt for name in made.lemmas if (doubt := made.doubt(name))} == {}
+
+
+def test_another_solver_finds_that_all_follow() -> None:
+    assert {name: said for name, said in answers_of_another_solver(theory(BB2)).items() if said != "unsat"} == {}
+
+
+class Run:
+    """What each declared symbol is behind each configuration of a run, by the simulator and the terms' plain meaning."""
+
+    def __init__(self, machine: Machine, tape: str, steps: int, cells: int) -> None:
+        task = Task(machine, steps, tape, cells)
+        self.task, self.code, self.words = task, Code(machine), [*task.prompt(), *written(task)]
+        self.steps = list(simulated(machine, tape, steps))
+        self.configurations = 1 + self.words.count("|")
+        families = self.code.words.families
+        digits = {f.text(i): (f.name, i) for f in families for i in range(f.low, f.high + 1)}
+        self.tokens: list[Spoken] = [digits.get(word, (word, 0)) for word in self.words]
+        padded = [*self.tokens, *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked
+        self.text = Input(padded, frozenset(family.name for family in families))
+        self.later, self.window = Later(self.code).said, range(-1, len(padded))
+
+    def token(self, j: int) -> Spoken:
+        return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)
+
+    def said(self, j: int) -> Spoken:
+        """The word that is due m − 1 positions later, for the cell before this one."""
+        family, number = self.text.spoken(self.later, j) if j > 0 else (HALTED, 0)
+        return family, int(number)
+
+    def rule(self, part: str, s: int, x: int) -> int:
+        machine = self.task.machine
+        if not (0 <= s < len(machine.states) and 0 <= x < machine.symbols):
+            return 1
+        rule = machine.rule(machine.states[s], x)
+        return {"writes": rule.write, "enters": self.code.letters.index(rule.state), "moves": rule.move}[part]
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        task, m = self.task, self.task.cells
+        word = dict(enumerate(map(int, task.tape)))
+        fixed: dict[str, Any] = {"m": m, "L": len(task.tape), "origin": task.left, "word": lambda i: word.get(i, 0)}
+        fixed |= {"kind": lambda j: NUMBERED.get(self.token(j)[0], 0), "digit": lambda j: self.token(j)[1]}
+        fixed |= {"later-kind": lambda j: NUMBERED[self.said(j)[0]], "later-digit": lambda j: self.said(j)[1]}
+        fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
+        functions = translation().functions
+        fixed |= {name: partial(value, self.text, atom) for atom, name in functions.items() if "|" not in name}
+        fixed["last"] = len(self.words) - (self.words[-1] in (HALT, OUT))
+        cells = {task.left + i: x for i, x in word.items()}
+        seen, head, state = {task.left, *cells}, task.left, 0
+        for t in range(self.configurations):
+            tracked = {"e": (m + 1) * (t + 1) + 1, "head": head, "state": state}
+            at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells)), "seen": frozenset(seen).__contains__}
+            yield fixed | tracked | at
+            if t < len(self.steps):
+                step = self.steps[t]
+                cells[head] = step.written
+                head, state = head + step.move, self.code.letters.index(step.next_state)
+                seen.add(head)
+
+
+RUNS = [
+    (BB2, "", 8, 7),
+    (BB2, "0110", 3, 4),
+    (parse_standard("1RA0LA"), "1", 4, 1),
+    (parse_standard("1RA0LA"), "", 4, 3),
+    (COUNTER, "31", 3, 3),
+]
+
+
+@pytest.mark.parametrize(("machine", "tape", "steps", "cells"), RUNS, ids=lambda part: str(part))
+def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int, cells: int) -> None:
+    """Axioms and invariants behind each configuration, and lemmas where all that they suppose is true."""
+    made, run, met = theory(machine), Run(machine, tape, steps, cells), set[str]()
+    tried = {name: fact for name, fact in made.facts.items() if not name.endswith("/step")}
+    compiled = Compiled(made, tried)
+    for t, state in enumerate(run.states()):
+        true = compiled.truths(state, run.window)
+        for name, fact in tried.items():
+            due = name in made.invariants or (fact.uses is None and not fact.supposes)
+            if due or (fact.uses is not None and all(true.get(supposed, True) for supposed in fact.supposes)):
+                assert true[name], (t, name)
+                met.add(name)
+        ended = t == run.configurations - 1
+        assert (true["starts"], true["goes-on"]) == (t == 0, not ended)
+        assert true["leaves"] == (ended and run.words[-1] == OUT)
+        assert compiled.functions["halts"]() == (ended and run.words[-1] == HALT)
+        assert true["as-said"]
+    of_case = {"goes-on": run.configurations > 1, "leaves": run.words[-1] == OUT}
+    missed = {name for name in tried if made.facts[name].uses} - met
+    assert all(any(not of_case.get(case, True) for case in made.facts[name].supposes) for name in missed)
+
+
+def test_runs_end_in_every_way() -> None:
+    assert {Run(*run).words[-1] for run in RUNS} == {HALT, OUT, "|"}
+
+
+@dataclass(frozen=True)
+class Wrong(Later):
+    """Another definition than it should be. what: where."""
+
+    what: str = ""
+
+    @property
+    def heads(self) -> list[tuple[int, Rule]]:
+        turned = self.what == "the head goes the other way"
+        return [(digit, rule._replace(move=-rule.move) if turned else rule) for digit, rule in super().heads]
+
+    def leaves(self, rule: Rule) -> Answer:
+        if self.what == "no end of the space":
+            return SayNumber(as_term(1 + rule.write), CELL)
+        if self.what == "OUT at the left end alone" and rule.move != LEFT:
+            return SayNumber(as_term(1 + rule.write), CELL)
+        return super().leaves(rule._replace(write=0) if self.what == "nothing is left" else rule)
+
+    def comes(self, kind: str) -> Answer:
+        if self.what == "a head comes to no blank" and kind != CELL:
+            return SayNumber(as_term(0), kind)
+        if self.what == "a blank is a symbol" and kind != CELL:
+            return SayNumber(as_term(1), CELL)
+        return super().comes(kind)
+
+    def digit(self, kind: str, at: int) -> Any:
+        """As it is, or that of the cell on the left."""
+        return super().digit(kind, at + (self.what == "a cell beside it" and kind != HEAD))
+
+
+WRONG = {
+    "the head goes the other way": "head-came",
+    "no end of the space": "out",
+    "OUT at the left end alone": "out",
+    "nothing is left": "head-left",
+    "a head comes to no blank": "head-came",
+    "a blank is a symbol": "others-stay",
+    "a cell beside it": "others-stay",
+}
+
+
+@pytest.mark.parametrize(("what", "lemma"), WRONG.items(), ids=WRONG)
+def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
+    assert theory(BB2, Wrong(Code(BB2), what=what)).doubt(lemma, effort=2_000_000)
+
+
+TEXT = resources.files(induction).joinpath("turning.smt2").read_text(encoding="utf-8")
+CHANGES = [  # of the text: what stands there, what shall, and a lemma that follows no longer
+    ("(ite (= c head) (writes state read) (tape c))", "(tape c)", "row/goes-on"),
+    ("(or (seen c) (= c beside))", "(seen c)", "place/goes-on"),
+    ("(head beside)", "(head head)", "row/goes-on"),
+    ("(state (enters state read))", "(state state)", "row/goes-on"),
+    ("(lemma halts-rightly (heads) (= halts (>= state B)))", "(lemma halts-rightly (heads) halts)", "halts-rightly"),
+    ("(and (< (+ m 2) p) (<= p last))", "(and (< (+ m 3) p) (<= p last))", "queue"),
+    ("(ite (> k m) (later-digit (- k m)) 0)", "(later-digit (- k m 1))", "queue"),
+    (
+        "(and (< state B) (<= 0 beside) (< beside m)\n",
+        "(and (< state B) (<= 0 beside) (<= beside m)\n",
+        "place/goes-on",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "lemma"), CHANGES, ids=[lemma for *_, lemma in CHANGES])
+def test_what_is_wrong_does_not_follow(old: str, new: str, lemma: str) -> None:
+    made = Theory(theory(BB2).parts)
+    assert TEXT.count(old) == 1
+    made.add(TEXT.replace(old, new))
+    assert made.doubt(lemma, effort=2_000_000)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["turing", "--model", "cot", "--machine", "1RZ0LA"]) == 0
+    assert "lemmas, all follow" in capsys.readouterr().out
+    assert main(["--model", "cot"]) == 2
+    assert main(["turing", "--model", "cot", "--tokens", "eos"]) == 2

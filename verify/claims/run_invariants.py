@@ -31,6 +31,7 @@ from verify.runs.turing_runs import COT, SpaceCase, cases
 QUEUE, APART, RECORDS = "4.1/invariant-queue", "5.7/invariant-apart", "5.3/istree-invariant-records"
 LONGEST = 64  # steps of a run
 MOST_VERTICES = 8
+SPACES, MOST_STEPS = (2, 5), 1000  # cells whose program is told, and steps
 
 
 def columns_of(wired: Wired, tokens: Sequence[int], block: int) -> dict[str, Column]:
@@ -80,6 +81,22 @@ def test_queue(check: Check) -> None:
         size=lambda case: case.steps,
         precision=COT.precision,
         max_examples=15,
+    )
+    subjects = [Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=m) for m in SPACES]
+    check.explained(
+        subjects,
+        range="what leaves is the token's digit, and what enters that of the token that is due as many positions later, if the "
+        f"invariant holds up to then: bb2 on {' and '.join(map(str, SPACES))} cells",
+    )
+    for name in ("bb2", "bb5", "palindrome"):
+        made, lemmas = SHOWN[queue(1).name](replace(subjects[0], machine=str(find(name).machine)))
+        check.follows(
+            made,
+            lemmas=lemmas,
+            range=f"{name}: behind a prompt, in any text whose words are those that are due; any number of cells and tokens",
+        )
+    check.argued(
+        "Induction over the tokens: a word is the one that is due if the invariant holds up to the word before it."
     )
 
 

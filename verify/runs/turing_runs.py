@@ -15,7 +15,7 @@ from constructions.engines.indexed import first_mismatch
 from constructions.measures import HYBRID_RNN, LINEAR_RNN
 from constructions.models.construction import Construction
 from constructions.models.search import SearchError
-from constructions.turing.configurations import OUT
+from constructions.turing.configurations import OUT, Code
 from constructions.turing.machine import DIGITS, LETTERS, Machine, parse_standard
 from constructions.turing.models import MODELS as SOLVERS
 from constructions.turing.models import TuringModel
@@ -194,6 +194,13 @@ def tokens_of(words: Iterable[str]) -> list[Spoken]:
         else NUMBERS.get(word, (word, 0))
         for word in words
     ]
+
+
+def digits_of(machine: Machine, words: Iterable[str]) -> list[Spoken]:
+    """The words of configurations as programs read them: digits of a kind, or words."""
+    families = Code(machine).words.families
+    digits = {f.text(i): (f.name, i) for f in families for i in range(f.low, f.high + 1)}
+    return [digits.get(word, (word, 0)) for word in words]
 
 
 def places_of(language: Language, tokens: Sequence[Spoken]) -> list[Place]:

@@ -22,6 +22,7 @@ from verify.induction.turning import KINDS, theory, translation
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.terms import Answer, SayNumber, as_term
 from verify.programs.turning import Later
+from verify.runs.turing_runs import digits_of
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 NUMBERED = {**KINDS, START: 7, RUN: 8}
@@ -45,11 +46,8 @@ class Run:
         self.task, self.code, self.words = task, Code(machine), [*task.prompt(), *written(task)]
         self.steps = list(simulated(machine, tape, steps))
         self.configurations = 1 + self.words.count("|")
-        families = self.code.words.families
-        digits = {f.text(i): (f.name, i) for f in families for i in range(f.low, f.high + 1)}
-        self.tokens: list[Spoken] = [digits.get(word, (word, 0)) for word in self.words]
-        padded = [*self.tokens, *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked
-        self.text = Input(padded, frozenset(family.name for family in families))
+        padded = [*digits_of(machine, self.words), *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked
+        self.text = Input(padded, frozenset(KINDS))
         self.later, self.window = Later(self.code).said, range(-1, len(padded))
 
     def token(self, j: int) -> Spoken:

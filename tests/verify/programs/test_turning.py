@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.turing.configurations import HALT, HALTED, OUT, Code, Task
+from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine
 from verify.certificates.document import CERTIFIED, UNKNOWN
@@ -25,12 +25,12 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import _is_passed, explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input, Spoken
+from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
 from verify.programs.output import normal_answer
 from verify.programs.tasks import definition, inputs
 from verify.programs.terms import ONE, ZERO, Count, Digits, IsNumber, Matching, as_term
-from verify.runs.turing_runs import places_of
+from verify.runs.turing_runs import digits_of, places_of
 
 
 def subject_of(machine: str, cells: int, steps: int = 6, tape: str = "") -> Subject:
@@ -74,17 +74,9 @@ def run_of(subject: Subject) -> list[int]:
     return [*request.prompt, *map(int, request.guess)]
 
 
-def spoken(subject: Subject, tokens: list[int]) -> list[Spoken]:
-    task = subject.task
-    assert isinstance(task, Task)
-    words = Code(task.machine).words
-    numbers = [(family.name, i) for family in words.families for i in range(family.low, family.high + 1)]
-    told = [*numbers, *((word, 0) for word in words.specials)]
-    return [told[token] for token in tokens]
-
-
 def input_of(subject: Subject, tokens: list[int]) -> Input:
-    return Input(spoken(subject, tokens), frozenset(family.family for family in families_of(subject, 1)))
+    words = digits_of(subject.turing.machine, (wired_of(subject).vocabulary[token] for token in tokens))
+    return Input(words, frozenset(family.family for family in families_of(subject, 1)))
 
 
 RUNS = [

@@ -1,0 +1,102 @@
+"""The ideal model of a machine whose tape turns around is the machine: its program, and that its words are the machine's run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from constructions.turing import cot
+from constructions.turing.library import find
+from constructions.turing.machine import parse_standard
+from verify.certificates.building import Subject
+from verify.claims.run_invariants import QUEUE
+from verify.claims.turing import RUNS
+from verify.framework.check import Check
+from verify.framework.claim import Counterexample, claim
+from verify.induction.turning import theory
+from verify.inputs.turing_machines import RULES, every_run
+from verify.programs.interpreter import Input
+from verify.programs.tasks import definition
+from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
+
+STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100
+FAMILIES = frozenset(["blank", "cell", "head", "halted", "turn", "outside"])
+PROGRAM = (
+    "Turing machines, cot: In exact arithmetic, what is said behind a prompt of m cells and any configurations of one head each is "
+    "the cell of the next one that the cell before and the two beside it tell by the machine's rules; OUT where the head would "
+    f"leave the space, HALT behind a configuration whose state has no row. Given the invariant of {QUEUE}."
+)
+RUN = (
+    "Turing machines, cot: The defined words, each behind the ones before, are the machine's run: each configuration has the "
+    "machine's head, state and symbols; HALT is said behind one just if its state has no row, and OUT just where the head would "
+    "leave the space; for every word, any number of cells and any number of steps."
+)
+due = cache(definition)
+
+
+def as_the_machine(case: SpaceCase) -> Counterexample | None:
+    """Where the defined words, each behind the ones before, are not those of the simulator's run."""
+    machine = parse_standard(case.machine)
+    prompt, written = cot.prompt(machine, **case.task), cot.expected_sequence(machine, **case.task)
+    subject = Subject("turing", case.steps, model="cot", machine=case.machine, tape=case.tape, cells=case.cells)
+    read = Input(digits_of(machine, [*prompt, *written]), FAMILIES)
+    for k, word in enumerate(written, start=len(prompt)):
+        answer = due(subject, read.tokens[k - 1][0])  # places of one word or kind have one definition
+        said = None if answer is None else read.spoken(answer, k)
+        if said != read.tokens[k]:
+            return Counterexample(position=k + 1, expected=word, due=str(said))
+    return None
+
+
+@claim(theorem="4.1", task="turing", aspect="program", source=cot.SOURCE, statement=PROGRAM)
+def test_program(check: Check) -> None:
+    check.sizes(STEPS)  # or skips
+    right: Callable[[Any], Counterexample | None] = as_the_machine
+    said = "the defined words against the simulator"
+    check.exhaustive(
+        (SpaceCase(machine, "", STEPS, SPACE) for machine in every_run(STEPS)),
+        as_the_machine,
+        count=RUNS,
+        range=f"{said}: a machine of 2 states and 2 symbols for each of their {RUNS} runs, {STEPS} steps in {SPACE} cells",
+        size=lambda case: case.steps,
+    )
+    rules = [rule for rule in RULES if rule.state in "AZ"]
+    check.exhaustive(
+        (
+            SpaceCase(f"{a}{b}", tape, STEPS, cells)
+            for cells, tape in ((1, ""), (2, "10"), (3, ""))
+            for a, b in itertools.product(rules, repeat=2)
+        ),
+        as_the_machine,
+        count=3 * (2 * 2 * 2) ** 2,  # a rule writes one of 2 symbols, moves one of 2 ways and stays or halts
+        range=f"{said}: every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, {STEPS} steps",
+        size=lambda case: case.cells,
+    )
+    check.sampled(
+        cases(COT, range(1, 2 * STEPS)),
+        right,
+        range=f"{said}: random machines of up to 5 states and 4 symbols, words of up to 6; up to {2 * STEPS - 1} steps",
+        size=lambda case: case.steps,
+        max_examples=40,
+    )
+
+    def subject(name: str, cells: int, tape: str = "") -> Subject:
+        machine = str(find(name).machine)
+        return Subject("turing", MOST_STEPS, model="cot", machine=machine, tape=tape, cells=cells)
+
+    subjects = [subject("bb2", 9), subject("bb3", 5), subject("palindrome", 6, "1221")]
+    text = f"up to {MOST_STEPS:,} steps of bb2 on 9 cells, bb3 on 5, palindrome on 6"
+    if check.n_max >= 10**4:
+        subjects.append(subject("bb2", MANY))
+        text += f"; of bb2 on {MANY}"
+    check.explained(subjects, range=f"the program against the definition: any configurations, {text}")
+
+
+@claim("4.1/run", task="turing", source=cot.SOURCE, statement=RUN)
+def test_run(check: Check) -> None:
+    for name in ("bb2", "bb5", "palindrome"):
+        text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and behind the last one"
+        check.follows(theory(find(name).machine), range=text)
+    check.argued("Induction over the configurations.")

@@ -6,7 +6,6 @@ import argparse
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from constructions.models.solver import Run
@@ -14,11 +13,10 @@ from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job
 from constructions.show.run import run_document
-from constructions.turing.door import DEFAULT_STEPS, DOOR, is_named, named_machine, require_machine, said
+from constructions.turing.door import DEFAULT_STEPS, DOOR, given_machine, is_named, named_machine, said
 from constructions.turing.library import LIBRARY
 from constructions.turing.machine import Machine
 from constructions.turing.models import MODELS, VARIANTS, TuringModel
-from constructions.turing.pasted import read_machine
 from constructions.turing.show import outcome, print_steps
 from constructions.turing.simulator import MOST_HISTORY, Configuration
 
@@ -155,22 +153,12 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     with cli.usage_errors():
         if is_named(text):
             return named_machine(text, tape)
-        is_file = text == "-" or _is_file(text)
-        if not is_file:
-            require_machine(text)
-        found = read_machine(cli.read_text(text, "a machine") if is_file else text)
+        found = given_machine(text)
         tape = found.tape(tape or "")
         found.machine.word(tape)
     if found.note:
         cli.say(found.note)
     return found.machine, tape
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long for a name, say
-        return False
 
 
 COMMAND = Command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from constructions.models.door import Door, Said
@@ -12,7 +13,7 @@ from constructions.models.solver import Request, Run
 from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine
 from constructions.turing.models import MODELS, TuringModel
-from constructions.turing.pasted import looks_like_a_machine, read_machine
+from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
 from constructions.turing.simulator import Configuration
 from constructions.turing.tape_models import HALT
 from constructions.wiring.wired import Wired
@@ -46,6 +47,24 @@ def require_machine(text: str) -> None:
             f"{text[:LONGEST_QUOTE]!r} is no file and no machine of the library, which has {names};"
             " rules are written as in 1RB1LB_1LA1RZ"
         )
+
+
+def given_machine(text: str) -> Pasted:
+    """The machine of a file, of standard input for `-`, or of rules as they are. Raises CommandError, ValueError."""
+    if text != "-" and not _is_file(text):
+        require_machine(text)
+        return read_machine(text)
+    from constructions.show import cli
+
+    with cli.usage_errors("" if text == "-" else f"{text}: "):
+        return read_machine(cli.read_text(text, "a machine"))
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, say
+        return False
 
 
 def _solver(

@@ -78,18 +78,21 @@ def read_machine(text: str) -> Pasted:
 
 def _standard(text: str) -> str:
     """The standard text format without what people add to it. Raises MachineError."""
-    words = re.sub(r"\s*_\s*", "_", text).upper().split()
+    spelled = re.sub(r"\s*_\s*", "_", text).split()
+    words = [word.upper() for word in spelled]
+    if len(words) > 1:
+        for word, as_given in zip(words, spelled, strict=True):
+            if not all(_RULES.fullmatch(row) for row in word.split("_")):
+                raise MachineError(
+                    f"{_short(as_given)!r} is not made of rules; a machine is written as in 1RB1LB_1LA1RZ"
+                )
     machines = [word for word in words if "_" in word]
     if len(machines) > 1:
         shown = ", ".join(_short(machine) for machine in machines[:MOST_NAMED])
         more = ", …" if len(machines) > MOST_NAMED else ""
         raise MachineError(f"there are {len(machines)} machines in the text, {shown}{more}; give one of them")
-    if len(words) > 1:
-        for word in words:
-            if not all(_RULES.fullmatch(row) for row in word.split("_")):
-                raise MachineError(f"{_short(word)!r} is not made of rules; a machine is written as in 1RB1LB_1LA1RZ")
-        if not machines and any(len(word) == len(UNDEFINED) for word in words):
-            raise MachineError("nothing tells where the row of a state ends; write _ there, as in 1RB1LB_1LA1RZ")
+    if len(words) > 1 and not machines and any(len(word) == len(UNDEFINED) for word in words):
+        raise MachineError("nothing tells where the row of a state ends; write _ there, as in 1RB1LB_1LA1RZ")
     joined = ("" if machines else "_").join(words)
     return "_".join(_OPEN_HALT.sub(r"\1Z", row) if _RULES.fullmatch(row) else row for row in joined.split("_"))
 

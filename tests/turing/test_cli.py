@@ -109,6 +109,10 @@ def test_names_files_and_standard_input(
     path = tmp_path / "machine.txt"
     path.write_text("# two rules\nA 0 -> 1 R B\nB 0 -> ---\n", encoding="utf-8")
     assert "after 2 steps, head on cell 2, 2 cells not blank" in run(capsys, "--machine", str(path))[1]
+    path.write_text("root:x:0 Say so", encoding="utf-8")
+    code, _, err = run(capsys, "--machine", str(path))
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{path}: 'root:x:0' is not made of rules" in err
 
 
 @pytest.mark.parametrize(

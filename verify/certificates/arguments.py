@@ -23,7 +23,7 @@ def add_model(parser: ArgumentParser) -> None:
     add("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
-    machine = f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE}); N is its steps"
+    machine = f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE}); N is its steps"
     add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"

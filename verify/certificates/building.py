@@ -16,11 +16,10 @@ from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.turing import configurations as space
 from constructions.turing import cot, hybrid, rag
-from constructions.turing.door import is_named, named_machine, require_machine
+from constructions.turing.door import given_machine, is_named, named_machine
 from constructions.turing.machine import parse_standard
 from constructions.turing.models import MODELS as TURING
 from constructions.turing.models import TuringModel
-from constructions.turing.pasted import read_machine
 from constructions.turing.tape_models import TaskOfAnySize
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
@@ -181,12 +180,15 @@ def language_of(subject: Subject) -> Language:
 
 
 def of_machine(subject: Subject, text: str, tape: str | None) -> Subject:
-    """The subject for a machine, by its name or by its rules, and a word, by default the machine's own. Raises ValueError."""
+    """The subject for a machine, by its name, a file or its rules, and a word, by default the machine's own.
+
+    Raises CommandError, ValueError.
+    """
     if is_named(text):
         machine, word = named_machine(text, tape)
     else:
-        require_machine(text)
-        machine, word = read_machine(text).machine, tape or ""
+        pasted = given_machine(text)
+        machine, word = pasted.machine, pasted.tape(tape or "")
     machine.word(word)
     return replace(subject, machine=str(machine), tape=word)
 

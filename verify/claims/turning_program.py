@@ -86,8 +86,8 @@ def test_program(check: Check) -> None:
         machine = str(find(name).machine)
         return Subject("turing", MOST_STEPS, model="cot", machine=machine, tape=tape, cells=cells)
 
-    subjects = [subject("bb2", 9), subject("bb3", 5), subject("palindrome", 6, "1221")]
-    text = f"up to {MOST_STEPS:,} steps of bb2 on 9 cells, bb3 on 5, palindrome on 6"
+    subjects = [subject("bb2", 9), subject("bb3", 5), subject("counter", 5, "31113")]
+    text = f"up to {MOST_STEPS:,} steps of bb2 on 9 cells, bb3 on 5, counter on 5"
     if check.n_max >= 10**4:
         subjects.append(subject("bb2", MANY))
         text += f"; of bb2 on {MANY}"

@@ -48,7 +48,7 @@ def _command(argv: Sequence[str]) -> int:
         help="istree: transformer, rag: turns in place of steps, or hybrid: frames; turing: hybrid (default), rag, cot",
     )
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
-    add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, or a name (default: {DEFAULT_MACHINE})")
+    add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE})")
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
     made = theory_of(_subject(args))

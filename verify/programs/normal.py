@@ -375,6 +375,14 @@ class Normalizer:
             if isinstance(a, Read) and isinstance(a.where, Back):
                 before, inner = Back(steps + a.where.steps), alone(a.value)
                 return self._one(inner, before) if isinstance(inner, Named) else self._known(Read(a.value, before))
-            if isinstance(a, Named) and (not tables.is_table(a.of) or self.facts.tells_of(steps)):
+            if isinstance(a, Named) and not tables.is_table(a.of):
                 return self._distributed(a.of, where)
-        return self._known(Read(as_term(a), where))
+        found = self._known(Read(as_term(a), where))
+        if (
+            isinstance(a, Named)
+            and isinstance(where, Back)
+            and not found.is_constant
+            and self.facts.tells_of(where.steps)
+        ):
+            return self._distributed(a.of, where)
+        return found

@@ -283,6 +283,16 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
     assert says in capsys.readouterr().err
 
 
+def test_a_machine_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "machine.txt"
+    path.write_text("A 0 -> 1 R A\nA 1 -> 0 L A\n", encoding="utf-8")
+    assert main(["turing", "--model", "hybrid", "--machine", str(path), "--n", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["machine"] == "1RA0LA"
+    path.write_text("nothing of that kind", encoding="utf-8")
+    assert main(["turing", "--model", "hybrid", "--machine", str(path)]) == 2
+    assert f"{path}: 'nothing' is not made of rules" in capsys.readouterr().err
+
+
 def test_a_replayed_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["recall", "--n", "8", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

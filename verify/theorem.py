@@ -22,12 +22,14 @@ from verify.certificates.ranges import intervals
 from verify.explain import sentence
 from verify.induction.models import SHOWN, theory_of
 from verify.induction.theory import Theory
+from verify.patterns.models import of_model
+from verify.patterns.texts import Comparison
 from verify.programs.intervals import explanations
 
 PROG = "python -m verify.theorem"
 DESCRIPTION = """Asks for each link of a theorem, of one and the same weights: that rounded they say what they say in exact
-arithmetic (verify.certify), that this is a program which a person wrote (verify.explain), and that its runs end with the right
-answer (verify.induction)."""
+arithmetic (verify.certify), that this is a program which a person wrote (verify.explain), that its searches find what is defined,
+and that its runs end with the right answer (verify.induction)."""
 EXAMPLES = f"""examples:
   {PROG} istree --n 8                     the Transformer of Theorem 4.7
   {PROG} istree --variant lean --n 1000000000000
@@ -88,6 +90,8 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
             yield _follows(f"assumed: {name}", theory, theory.behind(lemmas), "of every run, for every n")
         else:
             yield Link(f"assumed: {name}", UNKNOWN, "no lemma shows it of runs")
+    if searches := of_model(subject):
+        yield _searches(searches)
     if (of_runs := theory_of(subject)) is not None:
         yield _follows("run", of_runs, of_runs.lemmas, f"for every n, {ENDS[subject.construction, subject.model]}")
 
@@ -129,6 +133,17 @@ def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link
         if doubt := theory.doubt(lemma):
             return Link(name, UNKNOWN, f"lemma {lemma} is not seen to follow: {doubt}")
     return Link(name, FOLLOWS, f"{text}; {len(lemmas)} lemmas, by z3")
+
+
+def _searches(searches: Mapping[str, Comparison]) -> Link:
+    for name, comparison in searches.items():
+        if text := " ".join(word for word, _ in comparison.difference()):
+            return Link("searches", REFUSED, f"{name}: something else than is defined is found in {text}")
+    return Link(
+        "searches",
+        CERTIFIED,
+        f"in every text each of {len(searches)} patterns finds what is defined, as `re` is documented",
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN, Judged
 from verify.induction.models import theory_of
 from verify.induction.theory import Theory
+from verify.patterns import models
 from verify.theorem import main
 
 LINES = {
@@ -60,9 +61,12 @@ def test_links(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     ("command", "names"),
     [
         ("istree --variant lean --tokens eos --n 8", ["rounding", "program", "run"]),
-        ("istree --model rag --n 8 --discipline sequential", ["rounding", "program", "assumed: records", "run"]),
+        (
+            "istree --model rag --n 8 --discipline sequential",
+            ["rounding", "program", "assumed: records", "searches", "run"],
+        ),
         ("istree --model hybrid --n 8", ["rounding", "program", "assumed: records of one vertex", "run"]),
-        ("turing --model rag --n 3", ["rounding", "program", "run"]),
+        ("turing --model rag --n 3 --machine palindrome --tape 12", ["rounding", "program", "searches", "run"]),
         (
             "turing --model cot --n 4 --cells 2",
             ["rounding", "program", "assumed: the digit in front of the queue", "run"],
@@ -98,6 +102,19 @@ def test_a_lemma_that_is_not_seen_to_follow(
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "unknown" if name == "step" else "")
     assert main(["istree", "--variant", "lean", "--n", "8"]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  run: unknown; lemma step is not seen to follow: unknown"
+
+
+def test_a_search_that_finds_something_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which no search of a definition does; of a graph with an edge twice, the one for a next neighbour."""
+    monkeypatch.setattr(models, "once", lambda edges, words: edges)
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    assert main(["istree", "--model", "rag", "--n", "8"]) == 1
+    last = capsys.readouterr().out.splitlines()[3]
+    assert last.startswith(
+        "  searches: refused; its next neighbour behind another one: something else than is defined is found in <s>"
+    )
 
 
 def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

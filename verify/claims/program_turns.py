@@ -23,8 +23,9 @@ from verify.induction.search import N, theory
 from verify.induction.turns import ByTurns
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
+from verify.patterns.models import FOUND, OF_TURNS, of_turns
+from verify.patterns.texts import Comparison
 from verify.programs import turns
-from verify.programs.found import Found
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.tasks import definition, inputs
 from verify.programs.terms import Answer, Term
@@ -35,7 +36,7 @@ STEP = (
     "In exact arithmetic, in a text of turns in which each word but the results of searches was due, what is said is the defined "
     "step of Algorithm 2, behind any edges and whatever the searches find."
 )
-NAMES, FOUND = (1, 11, 12), Found(LEAST, PAPER)  # vertices of which one is another's first or last digit
+NAMES = (1, 11, 12)  # vertices of which one is another's first or last digit
 
 
 @cache
@@ -96,6 +97,21 @@ def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
         if found := next(filter(None, (found_by(*case, prompt) for case in cases)), None):
             return found
     return None
+
+
+def as_documented(comparison: Comparison) -> Counterexample | None:
+    """A text in which the pattern and the term find different words; the marked word is one of these."""
+    text = comparison.difference()
+    return (
+        Counterexample(text=[word for word, _ in text], marked=[word for word, marked in text if marked])
+        if text
+        else None
+    )
+
+
+def search_as_documented(name: str) -> Counterexample | None:
+    """One of the searches of Algorithm 2, in every text."""
+    return as_documented(of_turns(name))
 
 
 def records_as_found(heads: tuple[tuple[int, str, int], ...]) -> Counterexample | None:
@@ -161,8 +177,13 @@ def test_step(check: Check) -> None:
 
 
 FINDS = (
-    "Behind the edges of a small simple graph, or behind few turns, Python's `re` finds what the terms say: for a first neighbour "
-    "the other end of the first edge, for a next one that of the one behind, for a record the father in the first one."
+    "Behind the edges of a simple graph and any turns, of any length and any numbers, a search that does what Python documents "
+    "finds what the terms say: for a first neighbour the other end of the first edge, for a next one that of the one behind, for a "
+    "record the father in the first one; and behind small ones Python's `re` does."
+)
+DOCUMENTED = (
+    "A letter may stand for each numeral: a pattern's numeral matches whole ones alone, as no digit can stand beside it there. In "
+    "longer texts too `re` finds what its documentation says."
 )
 
 
@@ -184,6 +205,13 @@ def test_found(check: Check) -> None:
         inputs=lambda _: 3,
         range="up to two heads of turns, any three words in each; every vertex",
     )
+    check.exhaustive(
+        OF_TURNS,
+        search_as_documented,
+        count=len(OF_TURNS),
+        range="the pattern of each search against its term, as automata: every text",
+    )
+    check.argued(DOCUMENTED)
 
 
 RIGHT = (

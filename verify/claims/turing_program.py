@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from functools import cache
 
-from constructions.models.search import retrieve
+from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
-from constructions.turing.tape_models import TaskOfAnySize
+from constructions.turing.rag import tape_search
+from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
 from verify.certificates.building import Subject, language_of
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.certified_recurrent import LAST_INTERVAL
+from verify.claims.program_turns import DOCUMENTED, as_documented
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
+from verify.patterns.models import of_tape
 from verify.programs.interpreter import Input
 from verify.programs.machines import found
 from verify.programs.tasks import definition
@@ -97,6 +102,81 @@ def test_program(check: Check, theorem: str) -> None:
     check.explained(
         subjects,
         range=f"the program against the definition: any text of up to so many steps, whatever they say: {text}",
+    )
+
+
+FINDS = (
+    "Behind any word on the tape, its copies and any steps, of any length and any cells, a search that does what Python documents "
+    "finds what the terms say: for a place of the word the symbol there, for a cell the symbol of its last record, else nothing; "
+    "and behind short ones Python's `re` does."
+)
+CELLS, MOST_PLACES = (-1, 1, 11), 12
+SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(frozenset())
+
+
+def as_found(words: Sequence[str], search: Sequence[str], place: str) -> Counterexample | None:
+    """Where the search that ends at this place, behind these words, finds something else than is defined."""
+    text = [*words, START_SEARCH, *search, END_SEARCH]
+    said, right = Input(tokens_of(text), FAMILIES).spoken(found(SMALL, place), len(text)), tokens_of(retrieve(text))[0]
+    return None if said == right else Counterexample(text=text, expected=str(right), found=str(said))
+
+
+def cells_as_found(records: tuple[tuple[int, int], ...]) -> Counterexample | None:
+    """The search for each cell, behind records of cells and symbols."""
+    words = [START, *(word for c, x in records for word in (f"@{c}", str(x), f"@{c}", "A", TO_RIGHT))]
+    searches = ((SEARCH.before, f"@{c}", SEARCH.between, f"@{c}", SEARCH.behind) for c in CELLS)
+    return next(filter(None, (as_found(words, search, "a step, 7, <EndSearch>") for search in searches)), None)
+
+
+def places_as_found(word: str) -> Counterexample | None:
+    """The search for each place of a word, and for the one behind it."""
+    places = rag.families(TaskOfAnySize(SMALL.machine, STEPS, word))[-1]
+    searches = ([places.text(i)] for i in range(len(places)))
+    return next(filter(None, (as_found([START, *word], search, "a copy, 3, <EndSearch>") for search in searches)), None)
+
+
+def cell_as_documented(case: tuple[bool, bool]) -> Counterexample | None:
+    """The search for any cell, left of cell 0 or not, in every text: without a word, or with one."""
+    has_word, negative = case
+    return as_documented(of_tape(has_word, negative=negative))
+
+
+def place_as_documented(case: tuple[bool, int]) -> Counterexample | None:
+    """The search for a place, likewise."""
+    return as_documented(of_tape(*case))
+
+
+@claim("5.4/found", task="turing", source=rag.SOURCE, statement=f"Turing machines, rag: {FINDS}")
+def test_found(check: Check) -> None:
+    each = list(itertools.product(CELLS, (0, 1)))
+    check.exhaustive(
+        (records for m in range(4) for records in itertools.product(each, repeat=m)),
+        cells_as_found,
+        count=sum(len(each) ** m for m in range(4)) * len(CELLS),
+        inputs=lambda _: len(CELLS),
+        range="up to three records of two symbols in the cells −1, 1 and 11; every cell",
+    )
+    check.exhaustive(
+        ("".join(word) for m in range(5) for word in itertools.product("01", repeat=m)),
+        places_as_found,
+        count=sum(2**m * (m + 1) for m in range(5)),
+        inputs=lambda word: len(word) + 1,
+        range="every word of up to 4 symbols, every place and the one behind them",
+    )
+    check.exhaustive(
+        itertools.product((False, True), (False, True)),
+        cell_as_documented,
+        count=4,
+        range="the pattern of the search for a cell against its term, as automata: every text without a word, or with one",
+    )
+    check.exhaustive(
+        itertools.product((False, True), range(MOST_PLACES)),
+        place_as_documented,
+        count=2 * MOST_PLACES,
+        range=f"of the search for a place, the first {MOST_PLACES}, as automata: every text without a word, or with one",
+    )
+    check.argued(
+        f"{DOCUMENTED} A pattern for a place repeats a space and a digit so many times, so it is the same for each place."
     )
 
 

@@ -17,7 +17,7 @@
   (forall ((i Int)) (! (=> (>= i 0) (= (stands (+ i 1)) (and (stands i) (not (fails i))))) :pattern ((stands i))))))
 (axiom copies (forall ((i Int)) (! (=> (and (>= i 0) (stands i)) (and (copy-sought (copy i)) (=> (not (fails i)) (copy-written (copy i)))))
   :pattern ((stands i)) :pattern ((copy i)))))
-(lemma finds-symbol (size prompt numbers copy in-word-at in-word-at-all) (forall ((i Int)) (! (=>
+(lemma finds-symbol (size prompt numbers copy of_word in-word-at in-word-at-all) (forall ((i Int)) (! (=>
     (and (<= 0 i) (< i L) (copy-sought (copy i)) (= (|number place| (+ (copy i) 2)) i))
     (and (not (fails i)) (= (|number symbol| (+ (copy i) 4)) (|number symbol| (+ i 2)))))
   :pattern ((copy i)))))
@@ -26,7 +26,7 @@
 (lemma places-sought (copied copies finds-symbol) (forall ((i Int)) (! (=> (<= 0 i L)
     (and (copy-sought (copy i)) (=> (< i L) (copy-written (copy i))) (= (|number place| (+ (copy i) 2)) i)))
   :pattern ((copy i)))))
-(lemma word-ends (size prompt copy places-sought in-word-at) (and (= (copy 0) (+ L 1)) (fails L)))
+(lemma word-ends (size prompt copy places-sought of_word in-word-at) (and (= (copy 0) (+ L 1)) (fails L)))
 (define-fun copy-of ((j Int)) Int (div (- j L 2) 7))
 (lemma in-copy (size copy) (forall ((j Int)) (! (=> (< (+ L 1) j (+ P 1))
     (and (<= 0 (copy-of j) L) (< (copy (copy-of j)) j (+ (copy (copy-of j)) 8))))
@@ -60,9 +60,9 @@
 
 ; ---- a step
 (define-fun record-there () Int (+ k 11))
-(define-fun other ((j Int)) Bool (> (kind j) 7)) ; a word that no term tells from others
+(define-fun other ((j Int)) Bool (> (kind j) 8)) ; a word that no term tells from others
 (lemma step-kinds (goes-on) (and (other (+ k 1)) (other (+ k 2)) (|is a cell| (+ k 3)) (other (+ k 4)) (|is a cell| (+ k 5))
-  (other (+ k 6)) (other (+ k 7)) (or (|is a symbol| (+ k 8)) (|is FAILED| (+ k 8)))))
+  (other (+ k 6)) (|is <EndSearch>| (+ k 7)) (or (|is a symbol| (+ k 8)) (|is FAILED| (+ k 8)))))
 (lemma no-arrows (goes-on step-kinds steps size head-there pointer rights-next lefts-next) (and
   (= (pointer (+ k 2)) head) (= (pointer (+ k 4)) head) (= (pointer (+ k 8)) head) (= (pointer (+ k 12)) head)))
 (lemma asked (goes-on no-arrows) (and (= (|number cell| (+ k 3)) head) (= (|number cell| (+ k 5)) head)))

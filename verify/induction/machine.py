@@ -27,10 +27,8 @@ from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, S
 from verify.programs.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
 
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
-TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED)  # that terms tell apart, kinds 1 to 7
-KINDS = {
-    name: i for i, name in enumerate((*TOLD, START_SEARCH, END_SEARCH, ASKS.before, ASKS.between, ASKS.behind), start=1)
-}
+TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8
+KINDS = {name: i for i, name in enumerate((*TOLD, START_SEARCH, ASKS.before, ASKS.between, ASKS.behind), start=1)}
 STEPS: dict[str, type[Step]] = {"hybrid": Step, "rag": SearchedStep}
 
 
@@ -77,6 +75,7 @@ def translation(step: Step) -> Translation:
     words.value(step.head, "k")
     if isinstance(step, SearchedStep):
         words.value(step.record, "k")
+        words.value(step.of_word, "k")
         words.picked(_head(step.in_word), "in-word-at")
         words.picked(_head(step.in_cell), "read-at")
     else:

@@ -178,12 +178,17 @@ class SearchedStep(Step):
         return at(left, (self.record, ONE), *of_cell, last=True)
 
     @property
+    def of_word(self) -> Term:
+        """Whether a symbol of the word stands here: one that is neither in a cell nor found."""
+        return let(
+            "of_word", as_term(IsNumber(SYMBOL)) * (ONE - _back(IsNumber(CELL), 1) - _back(IsWord(END_SEARCH), 1))
+        )
+
+    @property
     def in_word(self) -> Term:
         """At the end of the search for a place of the word: 1 more than the symbol there, 0 if the word ends before."""
-        symbol = as_term(IsNumber(SYMBOL))
-        return at(
-            symbol * (as_term(NumberOf(SYMBOL)) + 1), (symbol * (as_term(POSITION) - 1), _back(NumberOf(PLACE), 1) + 1)
-        )
+        here = (as_term(POSITION) - 1, _back(NumberOf(PLACE), 1) + 1)
+        return at(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
 
     def finds(self, found: Term) -> Answer:
         """The result of a search. found: `in_cell` or `in_word`."""

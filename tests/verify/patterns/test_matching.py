@@ -1,0 +1,140 @@
+"""Patterns as automata, against what Python's `re` finds."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.istree.searches import Search, searches
+from constructions.turing.rag import tape_search
+from verify.patterns.matching import FOUND, NO_GROUP, Open, further
+from verify.patterns.pattern import NUMERALS, OTHER, pattern
+
+
+def match(written: str, text: str, marked: tuple[int, int]) -> int | None:
+    """What the match has, if what stands between two places is marked."""
+    made, now = pattern(written), {Open()}
+    for i, char in enumerate([*text, ""]):
+        flags = {"starts": i == marked[0], "ends": i == marked[1]}
+        now = {after for before in now for after in further(made, before, char, **flags)}
+    (end,) = now  # of all guesses one is right
+    return end.match
+
+
+def agree(written: str, text: str, right: re.Match[str] | None, of_letters: str = "") -> None:
+    """The same match, or none. of_letters: a text and a pattern with numerals in letters, of the same lengths."""
+    span, letters = (-1, -1) if right is None else right.span(1), of_letters or text
+    found = match(written, letters, span)
+    assert found == (None if right is None else NO_GROUP if span[0] < 0 else FOUND), (written, text)
+
+
+PATTERNS = (
+    r"(?:(?<=\bb\s)|(?=a+\s))(a+)",
+    r"\b(?:ab|ba)\b[^-]*?(?:(?<=a\s)|(?=b))([ab]+)",
+    r"^.*b(a)",
+    r"^.*?b(a).*?$",
+    r"(a|ab)(?=b)",
+    r"(?:a|(b))a",
+    r"(a*?b+)",
+)
+
+
+@pytest.mark.parametrize("written", PATTERNS)
+def test_small_texts(written: str) -> None:
+    for n in range(5):
+        for text in map("".join, itertools.product("ab -", repeat=n)):
+            agree(written, text, re.search(written, text))
+
+
+SINGLE = st.sampled_from(["a", "b", r"\s", "-", ".", r"\w", "[^-]", "[ab]", r"[^\s]"])
+REPEATED = st.builds(
+    "{}{}".format, SINGLE | st.just("(?:ab|b)"), st.sampled_from(["*", "+", "*?", "+?", "{2}", "{1,}"])
+)
+PIECE = SINGLE | REPEATED | st.sampled_from([r"\b", "^", "$", r"(?<=\ba)", r"(?<=-|b)", r"(?=a+\b)", "(?=b)", "(?= )"])
+SEQUENCE = st.lists(PIECE, max_size=4).map("".join)
+EITHER = st.lists(SEQUENCE, min_size=1, max_size=3).map("|".join)
+
+
+@given(st.builds("(?:{}){}({}){}".format, EITHER, SEQUENCE, EITHER, SEQUENCE), st.text("ab -", max_size=8))
+def test_any_pattern(written: str, text: str) -> None:
+    agree(written, text, re.search(written, text))
+
+
+NUMBERS = ("1", "2", "11", "12", "21", "111", "112")
+
+
+def lettered(words: Sequence[str], *numbers: str) -> str:
+    """The words, one behind the other, where a numeral's digits are letters: those of these numbers, or else OTHER."""
+    chosen = dict(zip(numbers, NUMERALS, strict=False))
+    return re.sub(r"\d+", lambda numeral: chosen.get(numeral[0], OTHER) * len(numeral[0]), " ".join(words))
+
+
+WRITTEN = searches(frozenset())
+TURNS = st.lists(st.sampled_from(["<s>", "~", "-", "^", "FAILED", *WRITTEN.pieces, *NUMBERS]), max_size=12)
+
+
+@pytest.mark.parametrize("search", [WRITTEN.father, WRITTEN.first, WRITTEN.next], ids=["father", "first", "next"])
+@given(
+    words=TURNS, edges=st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 2), max_size=5), pair=st.permutations(NUMBERS)
+)
+def test_a_letter_stands_for_a_numeral(
+    search: Search, words: list[str], edges: list[tuple[str, str]], pair: list[str]
+) -> None:
+    """Words in any order, behind some edges."""
+    text = ["<s>", *(word for a, b in edges for word in (a, "~", b)), *words]
+
+    def spelled(v: str, u: str) -> str:
+        return " ".join(item if isinstance(item, str) else {"v": v, "u": u}[item.value] for item in search.script)
+
+    v, u, *_ = pair
+    agree(spelled(*NUMERALS), " ".join(text), re.search(spelled(v, u), " ".join(text)), lettered(text, v, u))
+
+
+@given(
+    st.lists(st.sampled_from(["@1", "@11", "@-1", "@-11", "0", "1", "B", "→", "<s>"]), max_size=14),
+    st.sampled_from("+-"),
+)
+def test_a_letter_stands_for_a_cell(words: list[str], sign: str) -> None:
+    def spelled(numeral: str) -> str:
+        found, cell = tape_search(frozenset()), f"@{sign.strip('+')}{numeral}"
+        return " ".join((found.before, cell, found.between, cell, found.behind))
+
+    text = " ".join(words)
+    agree(spelled(NUMERALS[0]), text, re.search(spelled("1"), text), lettered(words, "1"))
+
+
+ONE = NUMERALS[0]
+REFUSED = {
+    f"({ONE})": "a part of a numeral",
+    rf"\d{ONE}\b()": "a part of a numeral",
+    rf"(?:{ONE})+": "a part of a numeral",
+    rf"(?<={ONE}\s)(a)": "a part of a numeral",
+    rf"\s(?=\b{ONE})(a)": "a part of a numeral",
+    "(3)": "tells digits apart",
+    "([0-4])": "tells digits apart",
+    "(a?)b": "bounded",
+    "(?:a*)*(b)": "what may be empty",
+    "(?=(a)b)a": "no meaning of SUBPATTERN",
+    "(?=a(?=b))(a)": "no meaning of ASSERT",
+    "(?!a)(b)": "no meaning of ASSERT_NOT",
+    r"(a)\1": "no meaning of GROUPREF",
+    "(?i:a)": "no meaning of SUBPATTERN",
+    "(?i)(a)": "flags",
+    r"(\S)": "no meaning of CATEGORY_NOT_SPACE",
+}
+
+
+@pytest.mark.parametrize(("written", "why"), REFUSED.items(), ids=REFUSED)
+def test_a_pattern_without_a_meaning_is_refused(written: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        pattern(written)
+
+
+def test_another_assertion_is_refused() -> None:
+    with pytest.raises(ValueError, match="AT_NON_BOUNDARY"):
+        match(r"\B(a)", "a", (0, 1))

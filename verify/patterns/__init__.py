@@ -1,0 +1,13 @@
+"""Patterns: what the searches that models write find, in texts of any length and numerals of any size, by automata.
+
+pattern    a regular expression as instructions, from Python's own parser
+matching   a text read by them, character by character, as `re.search` is documented
+readings   a term over the text that a head reads, word by word
+texts      both together over all texts of a language: where they differ
+models     the searches of Algorithm 2 and of Turing machines, with the terms that define what they find
+
+What a search finds is defined by a term (`verify.programs.found`, `machines`), and the lemmas of `verify.induction` rest on that.
+Here it is shown that the pattern, by the documented meaning of its parts, finds the same. What is trusted beside this code:
+Python's parser of patterns, and that `re` does what is documented. Tests hold `matching` against `re` on random patterns and
+texts.
+"""

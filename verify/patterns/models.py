@@ -1,0 +1,81 @@
+"""The searches of Algorithm 2 and of Turing machines, each with the term that says what it finds, in all texts of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from constructions.istree.graphs import PAPER
+from constructions.istree.rag import VERTEX
+from constructions.models.search import END_SEARCH, START_SEARCH
+from constructions.turing.library import find
+from constructions.turing.machine import LETTERS
+from constructions.turing.rag import PLACE, tape_search
+from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
+from verify.certificates.building import LEAST, Subject, language_of
+from verify.patterns.pattern import NUMERALS
+from verify.patterns.readings import Reading, Word
+from verify.patterns.texts import Comparison, Spelled
+from verify.programs import turns
+from verify.programs.found import Found
+from verify.programs.machines import SearchedStep
+from verify.programs.terms import Term
+from verify.programs.turns import Items
+
+ABOUT, COME_FROM = NUMERALS
+SPELLED = {
+    VERTEX: Spelled(("#",)),
+    CELL: Spelled(("@#", "@-#")),
+    SYMBOL: Spelled(("#",), any_length=False),
+    STATE: Spelled(tuple(LETTERS)),
+    PLACE: Spelled((r"^<s>(?:\s\d){#}\s(\d)",)),
+}
+FOUND = Found(LEAST, PAPER)
+OF_TURNS: Mapping[str, tuple[Items, Term]] = {
+    "the father in a vertex's record": (turns.FATHER, FOUND.recorded),
+    "a vertex's first neighbour": (turns.FIRST, FOUND.first),
+    "its next neighbour behind another one": (turns.NEXT, FOUND.next),
+}
+
+
+def once(edges: int, words: Sequence[Word]) -> int | None:
+    """How many edges join the two vertices of a search, behind one more word; None if it would be a second one."""
+    if [word.name for word in words[-3:]] != [VERTEX, PAPER.joint, VERTEX]:
+        return edges
+    joins = {words[-3].number, words[-1].number} == {*NUMERALS}
+    return None if joins and edges else edges + joins
+
+
+def of_model(subject: Subject) -> dict[str, Comparison]:
+    """All searches of a model; none of one whose searches are not defined by terms."""
+    if (subject.construction, subject.model) == ("istree", "rag"):
+        return {name: of_turns(name) for name in OF_TURNS}
+    if (subject.construction, subject.model) == ("turing", "rag"):
+        word = bool(subject.tape)
+        places = {f"place {i} of the word": of_tape(word, i) for i in range(len(subject.tape) + 1)}
+        return {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)} | places
+    return {}
+
+
+def of_turns(name: str) -> Comparison:
+    """One of the searches of Algorithm 2, behind any edges, none of them there twice, and any turns."""
+    items, term = OF_TURNS[name]
+    letters = {turns.V: ABOUT, turns.U: COME_FROM}
+    words = [Word(item) if isinstance(item, str) else Word(VERTEX, letters[item]) for item in items]
+    texts = language_of(Subject("istree", LEAST, model="rag"))
+    return Comparison(texts, SPELLED, Reading(term, words, positive=True), follows=once)
+
+
+def of_tape(has_word: bool, place: int | None = None, *, negative: bool = False) -> Comparison:
+    """The search for a place of the word, or for a cell, behind copies and steps, and any word or none."""
+    machine, tape = find("bb2").machine, "0" * has_word  # of which no more than the form of texts matters
+    step, search = SearchedStep(TaskOfAnySize(machine, 1, tape)), tape_search(frozenset())
+    texts = language_of(Subject("turing", 1, model="rag", machine=str(machine), tape=tape))
+    if place is not None:
+        return Comparison(texts, SPELLED, Reading(step.in_word, _search(Word(PLACE, place)), more=1))
+    cell = Word(CELL, ABOUT)
+    words = _search(Word(search.before), cell, Word(search.between), cell, Word(search.behind))
+    return Comparison(texts, SPELLED, Reading(step.in_cell, words, more=1), form=int(negative))
+
+
+def _search(*words: Word) -> list[Word]:
+    return [Word(START_SEARCH), *words, Word(END_SEARCH)]

@@ -1,0 +1,170 @@
+"""A regular expression as instructions, by Python's own parser and the documented meaning of a pattern's parts.
+
+A numeral of any length is written in letters that are digits: `NUMERALS` stand for two numbers, `OTHER` for any other one. In a
+text each digit of such a number's numeral is its letter, and the digits that are no numeral's are none of these. In a pattern the
+letter is the numeral, written once. So a letter of a pattern matches all digits of a numeral in a text; and no pattern has a
+meaning here that might match a part of one there, or that tells digits apart.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+NUMERALS, OTHER = ("\N{ARABIC-INDIC DIGIT ONE}", "\N{DEVANAGARI DIGIT TWO}"), "\N{THAI DIGIT THREE}"
+DIGITS = (*NUMERALS, OTHER, *"0123456789")
+GROUP = 1  # what a search returns
+CATEGORIES: dict[str, Callable[[str], bool]] = {
+    "CATEGORY_DIGIT": str.isdecimal,
+    "CATEGORY_SPACE": str.isspace,
+    "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
+}
+Test: TypeAlias = "Callable[[str], bool]"
+Items: TypeAlias = "Sequence[tuple[Any, Any]]"  # of a parse tree
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One of: go on to the instructions `to`, the first one first; read a character; open the group, or close it if −1; hold at
+    such places; hold where what starts at the instruction `looks` follows, or stands before; end what started at `ends`.
+    """
+
+    to: tuple[int, ...] = ()
+    reads: Test | None = None
+    group: int = 0
+    at: str = ""
+    looks: int = 0
+    ends: int = -1
+
+
+@dataclass
+class Pattern:
+    """Instructions, the first of them at 0; made by `pattern`."""
+
+    code: list[Instruction] = field(default_factory=list)
+    behind: list[int] = field(default_factory=list)  # where what shall stand before begins
+    ahead: list[int] = field(default_factory=list)  # and what shall follow
+    _looks: bool = False  # whether such a part is being written
+
+    def write(self, items: Items, left: bool, right: bool) -> None:
+        """The instructions of a sequence. left, right: whether a numeral that stands there begins and ends with it."""
+        for i, (op, argument) in enumerate(items):
+            self._item(
+                str(op),
+                argument,
+                _delimits(*items[i - 1]) if i else left,
+                _delimits(*items[i + 1]) if i + 1 < len(items) else right,
+            )
+
+    def _item(self, op: str, argument: Any, left: bool, right: bool) -> None:
+        if op == "LITERAL" and chr(argument) in NUMERALS:
+            if not (left and right):
+                raise ValueError("the pattern may match a part of a numeral")
+            here = self._add(Instruction(reads=chr(argument).__eq__))
+            self._add(Instruction(to=(here, here + 2)))
+        elif (test := _single(op, argument)) is not None:
+            if len(set(map(test, DIGITS))) > 1:
+                raise ValueError("the pattern tells digits apart")
+            self._add(Instruction(reads=test))
+        elif op == "AT":
+            self._add(Instruction(at=str(argument)))
+        elif op == "SUBPATTERN" and not argument[1] and not argument[2] and not (self._looks and argument[0] == GROUP):
+            self._add(Instruction(group=int(argument[0] == GROUP)))
+            self.write(argument[3], left, right)
+            self._add(Instruction(group=-int(argument[0] == GROUP)))
+        elif op == "BRANCH":
+            self._branch(argument[1], left, right)
+        elif op in ("MAX_REPEAT", "MIN_REPEAT"):
+            self._repeat(argument[0], argument[1], argument[2], lazy=op == "MIN_REPEAT")
+        elif op == "ASSERT" and not self._looks:
+            self._look(argument[1], argument[0] < 0, left)
+        else:
+            raise ValueError(f"no meaning of {op} in a pattern")
+
+    def _branch(self, ways: Sequence[Items], left: bool, right: bool) -> None:
+        fork, ends, starts = self._add(Instruction()), [], []
+        for way in ways:
+            starts.append(len(self.code))
+            self.write(way, left, right)
+            ends.append(self._add(Instruction()))
+        self.code[fork] = Instruction(to=tuple(starts))
+        for end in ends:
+            self.code[end] = Instruction(to=(len(self.code),))
+
+    def _repeat(self, least: int, most: Any, body: Items, lazy: bool) -> None:
+        if body.getwidth()[0] == 0:  # type: ignore[attr-defined]
+            raise ValueError("the pattern repeats what may be empty")
+        for _ in range(least):
+            self.write(body, False, False)
+        if str(most) != "MAXREPEAT":
+            if most > least:
+                raise ValueError("no meaning of a bounded repetition")
+            return
+        fork = self._add(Instruction())
+        self.write(body, False, False)
+        self._add(Instruction(to=(fork,)))
+        further = (fork + 1, len(self.code))
+        self.code[fork] = Instruction(to=further[::-1] if lazy else further)
+
+    def _look(self, body: Items, back: bool, left: bool) -> None:
+        start = self._add(Instruction(looks=len(self.code) + 2)) + 2
+        over = self._add(Instruction())
+        (self.behind if back else self.ahead).append(start)
+        self._looks = True
+        self.write(body, left and not back, False)
+        self._looks = False
+        self._add(Instruction(ends=start))
+        self.code[over] = Instruction(to=(len(self.code),))
+
+    def _add(self, instruction: Instruction) -> int:
+        self.code.append(instruction)
+        return len(self.code) - 1
+
+
+def pattern(text: str) -> Pattern:
+    """That of a text, by Python's own parser. Raises ValueError for what has no meaning here."""
+    parser: Any = importlib.import_module("re._parser")
+    tree = parser.parse(text)
+    if tree.state.flags & ~(re.VERBOSE | re.UNICODE):
+        raise ValueError("no meaning of such flags of a pattern")
+    made = Pattern()
+    made.write(tree, False, False)
+    made._add(Instruction(ends=0))
+    return made
+
+
+def _single(op: str, argument: Any) -> Test | None:
+    """Which characters match, if it is one that reads a character."""
+    if op == "LITERAL":
+        return chr(argument).__eq__
+    if op == "NOT_LITERAL":
+        return chr(argument).__ne__
+    if op == "ANY":
+        return "\n".__ne__
+    if op != "IN":
+        return None
+    tests, negated = [_of_set(str(kind), value) for kind, value in argument], str(argument[0][0]) == "NEGATE"
+    return lambda char: any(test(char) for test in tests) != negated
+
+
+def _of_set(kind: str, value: Any) -> Test:
+    if kind == "NEGATE":
+        return lambda char: False
+    if kind == "LITERAL":
+        return chr(value).__eq__
+    if kind == "RANGE":
+        return lambda char: value[0] <= ord(char) <= value[1]
+    if kind == "CATEGORY" and str(value) in CATEGORIES:
+        return CATEGORIES[str(value)]
+    raise ValueError(f"no meaning of {value} in a set of characters")
+
+
+def _delimits(op: Any, argument: Any) -> bool:
+    """Whether a numeral ends, or begins, where this stands beside it."""
+    if str(op) == "AT":
+        return str(argument) == "AT_BOUNDARY"
+    test = _single(str(op), argument)
+    return test is not None and not any(map(test, DIGITS))

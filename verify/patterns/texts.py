@@ -1,0 +1,147 @@
+"""Whether a search finds what a term reads, in all texts of a language: both as automata, over numerals of any length.
+
+One word of the text is marked, or none is. Where the term reads the number of the marked word, the search must find that word;
+where none is marked and the term reads 0, it must find nothing. All states that both can be in together are visited, and there
+are finitely many. So the answer holds of each text of the language's form, however long, of any numbers in it and in the search.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from constructions.models.search import START_SEARCH
+from verify.certificates.language import Language, Place
+from verify.patterns.matching import FOUND, NO_GROUP, Open, further
+from verify.patterns.pattern import NUMERALS, OTHER, pattern
+from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
+
+LETTERS = (*NUMERALS, OTHER)
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """How the numbers of a family are spelled: with # for its digits. length: whether these are any number of digits, or one."""
+
+    forms: tuple[str, ...]
+    any_length: bool = True
+
+
+@dataclass(frozen=True)
+class State:
+    """Behind a word of a text. place: where it stands. marked: whether a word is; last: whether it is this one.
+
+    kept: what is kept of the text to tell which words may follow.
+    """
+
+    place: int
+    open: Open
+    seen: Seen
+    marked: bool = False
+    last: bool = False
+    kept: int = 0
+
+
+@dataclass
+class Comparison:
+    """What is searched for, between <StartSearch> and <EndSearch>, and what should be found.
+
+    form: the one in which the search spells its numerals. follows: what is kept behind a word, from what was kept and the last
+    words; None where no text goes on so. Raises ValueError where that has no meaning here, or cannot be told.
+    """
+
+    texts: Language
+    spelled: Mapping[str, Spelled]
+    reading: Reading
+    form: int = 0
+    follows: Callable[[int, Sequence[Word]], int | None] = lambda kept, words: kept
+
+    def __post_init__(self) -> None:
+        script, places = self.reading.search[1:-1], self.texts.places
+        self.pattern = pattern(" ".join(map(self.written, script)))
+        if any(char.isdecimal() for place in places for char in place.word):
+            raise ValueError("a word of the texts has digits")
+        self.behind = {i: [j for j, place in enumerate(places) if i in place.after] for i in range(len(places))}
+        self.behind[-1] = [j for j, place in enumerate(places) if not place.after]
+        first = {j for j, place in enumerate(places) if script[0].name in (place.word, place.family)}
+        own = {
+            j for j, place in enumerate(places) if place.word == START_SEARCH and not first.isdisjoint(self.behind[j])
+        }
+        if not own:
+            raise ValueError("no text goes on with the search")
+        self.ends = [not own.isdisjoint(self.behind[i]) for i in range(len(places))]  # whether the search may be next
+        self.read = dict[tuple[Open, bool, str, bool, bool], frozenset[Open]]()
+
+    def difference(self) -> list[tuple[str, bool]]:
+        """The words of a text in which something else is found, in letters for numerals, and whether each is the marked one."""
+        before: dict[State, tuple[State, tuple[str, bool]]] = {}
+        pending = deque([State(-1, Open(), Seen())])
+        while pending:
+            state = pending.popleft()
+            if state.place >= 0 and self.ends[state.place] and not self._agree(state):
+                words = []
+                while state in before:
+                    state, word = before[state]
+                    words.append(word)
+                return words[::-1]
+            for further_state, text in self._further(state):
+                if further_state not in before:
+                    before[further_state] = state, (text, further_state.last)
+                    pending.append(further_state)
+        return []
+
+    def _agree(self, state: State) -> bool:
+        """Whether the search finds what it should if it begins here, for each guess that is right."""
+        read = self.reading.end(state.seen)
+        found = {end.match for end in further(self.pattern, state.open, "", ends=state.last)}
+        if state.marked:
+            return read != MARKED or found <= {FOUND}
+        return read != NOTHING or found <= {None, NO_GROUP}
+
+    def _further(self, state: State) -> Iterator[tuple[State, str]]:
+        """Behind one more word."""
+        for i in self.behind[state.place]:
+            for word, text, any_length in self._spellings(self.texts.places[i]):
+                kept = self.follows(state.kept, (*state.seen.words, word))
+                for mark in (False, True) if word.number is not None and not state.marked else (False,):
+                    if kept is not None:
+                        seen = self.reading.further(state.seen, replace(word, marked=mark))
+                        for now in self._read(state, text, mark, any_length):
+                            yield State(i, now, seen, state.marked or mark, mark, kept), text
+
+    def _read(self, state: State, text: str, mark: bool, any_length: bool) -> frozenset[Open]:
+        """Behind the word, and the space before it."""
+        key = state.open, state.last, text, mark, any_length
+        if key not in self.read:
+            now = {state.open}
+            if state.place >= 0:
+                now = self._step(now, " ", ends=state.last)
+            for i, char in enumerate(text):
+                now = fresh = self._step(now, char, starts=mark and i == 0)
+                while any_length and char in LETTERS and fresh:
+                    fresh = self._step(fresh, char) - now
+                    now = now | fresh
+            self.read[key] = frozenset(now)
+        return self.read[key]
+
+    def _step(self, states: Iterable[Open], char: str, *, starts: bool = False, ends: bool = False) -> set[Open]:
+        return {after for now in states for after in further(self.pattern, now, char, starts=starts, ends=ends)}
+
+    def _spellings(self, place: Place) -> Iterator[tuple[Word, str, bool]]:
+        """The words that may stand there; how they are spelled, with one digit; whether it stands for any number of digits."""
+        if place.word:
+            yield Word(place.word), place.word, False
+            return
+        spelled = self.spelled[place.family]
+        for i, form in enumerate(spelled.forms):
+            for letter in LETTERS if "#" in form else (OTHER,):
+                number = letter if i == self.form or len(spelled.forms) == 1 else OTHER
+                yield Word(place.family, number), form.replace("#", letter), spelled.any_length
+
+    def written(self, word: Word) -> str:
+        """A word of the search."""
+        if word.number is None:
+            return word.name
+        forms = self.spelled[word.name].forms
+        return forms[self.form if len(forms) > 1 else 0].replace("#", str(word.number))

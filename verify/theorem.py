@@ -20,7 +20,7 @@ from verify.certificates.building import COVERED, LEAST, Subject, is_covered
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, certificate
 from verify.certificates.ranges import intervals
 from verify.explain import sentence
-from verify.induction.models import SHOWN, theory_of
+from verify.induction.models import ENDS, SHOWN, theory_of
 from verify.induction.theory import Theory
 from verify.patterns.models import of_model
 from verify.patterns.texts import Comparison
@@ -43,14 +43,6 @@ exit status: 0 every link holds, 1 one is refuted, 2 usage, 3 of one it cannot b
 FOLLOWS = "follows"
 Tell: TypeAlias = Callable[[str], object]
 CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
-ENDS = {
-    ("istree", "transformer"): "steps, each behind those before, end with YES if and only if the graph is a tree",
-    ("istree", "rag"): "turns, if the searches find what is defined, end with YES if and only if the graph is a tree",
-    ("istree", "hybrid"): "frames, each behind those before, end with YES if and only if the graph is a tree",
-    ("turing", "hybrid"): "words, each behind those before, are the machine's run",
-    ("turing", "rag"): "words, if the searches find what is defined, are the machine's run",
-    ("turing", "cot"): "configurations, each behind those before, are the machine's run on any number of cells",
-}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
-from verify.induction.models import theory_of
+from verify.induction.models import ENDS, theory_of
 
 PROG = "python -m verify.induction"
 DESCRIPTION = (
@@ -51,7 +51,8 @@ def _command(argv: Sequence[str]) -> int:
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE})")
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
     args = parser.parse_args(argv)
-    made = theory_of(_subject(args))
+    subject = _subject(args)
+    made = theory_of(subject)
     assert made is not None
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,8 @@ def _command(argv: Sequence[str]) -> int:
         doubt = made.doubt(name)
         left += bool(doubt)
         print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
-    print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else 'all follow'}")
+    all_follow = f"all follow: for every n, {ENDS[subject.construction, subject.model]}"
+    print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else all_follow}")
     return cli.UNKNOWN if left else cli.HOLDS
 
 

@@ -65,8 +65,8 @@
 
 (also starts doublings powers digits)
 (also starts far-is multiples)
-(also down gone-is gone-is twins ends seen-fathers)
-(also down passed-is passed-is found-behind base-here seen-fathers ends)
+(also down gone-is gone-is gone-then not-gone-yet)
+(also down passed-is passed-is past-as-before)
 (also down length length gone-is)
 (also down none-taken none-taken path-up)
 (also down doublings powers digits)

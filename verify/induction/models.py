@@ -13,6 +13,15 @@ from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
 from verify.programs.frames import Frames
 
+ENDS = {
+    ("istree", "transformer"): "steps, each behind those before, end with YES if and only if the graph is a tree",
+    ("istree", "rag"): "turns, if the searches find what is defined, end with YES if and only if the graph is a tree",
+    ("istree", "hybrid"): "frames, each behind those before, end with YES if and only if the graph is a tree",
+    ("turing", "hybrid"): "words, each behind those before, are the machine's run",
+    ("turing", "rag"): "words, if the searches find what is defined, are the machine's run",
+    ("turing", "cot"): "configurations, each behind those before, are the machine's run on any number of cells",
+}
+"""What follows from the lemmas of a construction's model, with the induction that is argued."""
 Shown: TypeAlias = "tuple[Theory, list[str]]"
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TypeAlias
 
-EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a hundredth of it
+EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a fiftieth of it
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 

@@ -32,13 +32,13 @@ class Compiled:
 
     def truths(self, names: Mapping[str, Any], window: range) -> dict[str, bool]:
         """Which facts hold."""
-        self.names.update({_name(name): value for name, value in names.items()} | {"window": window})
+        self.names.update({symbol(name): value for name, value in names.items()} | {"window": window})
         for name, parameters, _ in self.macros:
-            self.names[_name(name)] = self.functions[name] if parameters else self.functions[name]()
+            self.names[symbol(name)] = self.functions[name] if parameters else self.functions[name]()
         return {name: bool(holds()) for name, holds in self.facts.items()}
 
     def _compiled(self, parameters: list[str], body: Expression) -> Callable[..., Any]:
-        made: Callable[..., Any] = eval(f"lambda {', '.join(map(_name, parameters))}: {_python(body)}", self.names)
+        made: Callable[..., Any] = eval(f"lambda {', '.join(map(symbol, parameters))}: {_python(body)}", self.names)
         return made
 
 
@@ -47,8 +47,9 @@ OPERATORS = {"=": "==", "mod": "%", "div": "//"} | {
 }
 
 
-def _name(symbol: str) -> str:
-    return "v" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in symbol)
+def symbol(name: str) -> str:
+    """What a symbol is called in Python."""
+    return "v" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in name)
 
 
 def _python(expression: Expression) -> str:
@@ -57,13 +58,13 @@ def _python(expression: Expression) -> str:
         case "true" | "false":
             return expression.capitalize()
         case str():
-            return expression if expression.isdigit() else _name(expression)
+            return expression if expression.isdigit() else symbol(expression)
         case ["!", formula, *_]:
             return _python(formula)
         case ["forall", [*bound], formula]:
-            return f"all({_python(formula)} {' '.join(f'for {_name(str(pair[0]))} in window' for pair in bound)})"
+            return f"all({_python(formula)} {' '.join(f'for {symbol(str(pair[0]))} in window' for pair in bound)})"
         case ["let", [[name, value]], formula]:
-            return f"(lambda {_name(str(name))}: {_python(formula)})({_python(value)})"
+            return f"(lambda {symbol(str(name))}: {_python(formula)})({_python(value)})"
         case ["ite", bit, then, otherwise]:
             return f"({_python(then)} if {_python(bit)} else {_python(otherwise)})"
         case ["=>", first, second]:

@@ -13,7 +13,7 @@ import pytest
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER
 from constructions.istree.hybrid import DOWN, FURTHER, MARKS, NO, PASS, PLACE, UP, VERTEX, YES
-from tests.verify.induction.runs import Compiled, answers_of_another_solver
+from tests.verify.induction.runs import Compiled, answers_of_another_solver, symbol
 from verify.claims.hybrid_program import FAMILIES, Edges, run, tokens_of
 from verify.induction.frames import KINDS, N, theory, translation
 from verify.induction.theory import Theory, text_of
@@ -166,8 +166,8 @@ def test_they_are_true_of_runs() -> None:
                     assert true[name], (edges, state["k"], name)
                     met.add(name)
             as_it_is(run, true, state is states[0], following is None)
-            assert compiled.names["vlimit"] == hybrid.limit(run.n)
-            assert following is None or compiled.names["vend"] == following["k"]
+            assert compiled.names[symbol("limit")] == hybrid.limit(run.n)
+            assert following is None or compiled.names[symbol("end")] == following["k"]
     assert set(MADE.lemmas) - met == CONTRADICTIONS
 
 
@@ -181,6 +181,31 @@ def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> Non
     assert true["yes"] == (last and tree)
     assert true["no"] == (true["over"] and not tree)
     assert true["misses-one"] == (not connected)
+
+
+@pytest.mark.parametrize(
+    ("name", "bit"),
+    [
+        ("decision", "leaves-open"),
+        ("next_vertex", "down-open"),
+        ("up", "up-open"),
+        ("edge_passed", "pass-open"),
+        ("twice_as_far", "further-open"),
+    ],
+)
+def test_what_is_left_open_is_told(name: str, bit: str) -> None:
+    left_open = type("Open", (Frames,), {name: property(lambda frames: Anything())})
+    run = Run(((2, 1), (3, 2)))
+
+    def told(frames: type[Frames]) -> bool:
+        compiled, found = Compiled(theory(frames(N)), {}), []
+        for state in run.states():
+            compiled.truths(state, run.window)
+            found.append(compiled.names[symbol(bit)])
+        return any(found)
+
+    assert told(left_open)
+    assert not told(Frames)
 
 
 def test_another_solver_finds_that_all_follow() -> None:

@@ -211,6 +211,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
 def test_turns_are_of_one_kind(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
     assert main(["--model", "rag"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"{len(lemmas('rag').lemmas)} lemmas, all follow"
+    follows = (
+        "for every n, turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
+    )
+    assert capsys.readouterr().out.splitlines()[-1] == f"{len(lemmas('rag').lemmas)} lemmas, all follow: {follows}"
     assert main(["--model", "rag", "--tokens", "eos"]) == 2
     assert "--variant and --tokens are the Transformer's" in capsys.readouterr().err

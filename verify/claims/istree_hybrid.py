@@ -19,10 +19,12 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.induction.frames import N, theory
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.programs.frames import Frames
 from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
 from verify.runs.istree_walks import (
     LADDER,
@@ -213,6 +215,11 @@ def test_length(check: Check) -> None:
     for n in check.sizes(LEAST, ratio=4, cap=10_000):
         text = f"{', '.join(SHAPES)}; n = {n:,}"
         large_graphs(check, n, short, examples=20 if n <= 1000 else 4, text=text, precision="")
+    text = (
+        "never more than that, as 5.7/search says of the defined words: invariants at the start and behind each frame"
+    )
+    check.follows(theory(Frames(N)), range=f"{text}; every n from 2 on")
+    check.argued("Induction over the frames.")
 
 
 # As printed

@@ -157,7 +157,7 @@ def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> Bloc
 
 def margin(setting: Setting) -> Fraction:
     """h: at most half of what (k + 1)/(m + 1) lies below 1 if m > k."""
-    return Fraction(1, 2 << (setting.n + 1).bit_length())
+    return Fraction(1) / (2 << (setting.n + 1).bit_length())
 
 
 def _least_bits(n: int, query_length: int, discipline: Discipline) -> int:

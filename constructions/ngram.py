@@ -96,7 +96,7 @@ def hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
 def least_bits(n: int, query_length: int, discipline: Discipline) -> int:
     """The least p for queries of this many tokens."""
     length = n + 2 + query_length
-    largest = 1  # of as many digits as one key that is as large as all of them together
+    largest = (1 << n.bit_length()) - 1  # of as many digits as one key that is as large as all of them together
     while largest * largest < query_length * n * n:
         largest = 2 * largest + 1
     positions = position_square_precision(n, length)

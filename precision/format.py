@@ -55,10 +55,10 @@ class Format:
     max_quanta: int
 
     def __post_init__(self) -> None:
-        trailing = (self.max_quanta & -self.max_quanta).bit_length() - 1
         if self.significand_bits < 1 or self.max_quanta < 1:
             raise ValueError(f"{self.name}: a format needs at least one significant digit and one positive element")
-        if self.max_quanta.bit_length() - trailing > self.significand_bits:
+        surplus = self.max_quanta.bit_length() - self.significand_bits
+        if surplus > 0 and self.max_quanta % (1 << surplus):
             raise ValueError(f"{self.name}: its largest element needs more than {self.significand_bits} digits")
 
     @property

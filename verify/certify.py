@@ -12,8 +12,9 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
+from verify.certificates.above import survey
 from verify.certificates.arguments import DEFAULT_N, LARGEST_N, add_model, named, subject_of
-from verify.certificates.building import COVERED, LEAST, RETRIEVERS, Subject, is_covered
+from verify.certificates.building import COVERED, ENDLESS, LEAST, RETRIEVERS, Subject, is_covered
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -41,7 +42,7 @@ model (exact rationals; attention averages the keys of largest score) has there,
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
-  {PROG} recall --all-n                      every n from 1 to 2^64, in 7 s
+  {PROG} recall --all-n                      every n: up to 2^64 in 7 s, above in 10 s
   {PROG} istree --all-n --n 5000             the same from 5,000 on: where a run was stopped, the next goes on
   {PROG} istree --variant lean --n 10000     five blocks of integers, in half of the bits
   {PROG} istree --n 1000 --tokens eos        graphs with any number of edges
@@ -78,7 +79,11 @@ def _command(argv: Sequence[str]) -> int:
         help="bits of R_p, odd (default: the least p of the construction)",
     )
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
-    add("--all-n", action="store_true", help="every n from N to 2^64, an interval at a time")
+    add(
+        "--all-n",
+        action="store_true",
+        help="every n from N to 2^64, an interval at a time; of the retrieval tasks those above as well",
+    )
     add(
         "--mutants",
         type=cli.whole_number(1, 10**6),
@@ -194,7 +199,11 @@ def _every_n(subject: Subject) -> dict[str, Any]:
         if interval.judged.verdict != CERTIFIED:
             where = f"{size}, {interval.judged.where}"
             return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
-    return found
+    return (
+        {**found, "above": survey(replace(subject, last=ENDLESS)).document()}
+        if subject.construction in RETRIEVERS
+        else found
+    )
 
 
 def _replay(path: Path, as_json: bool) -> int:
@@ -227,6 +236,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  n = {low} … {high}, in {len(done)} intervals; in each, the weights are numbers or polynomials of n")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
+    if above := document.get("above"):
+        print(f"  n > 2^64: {_above(above)}")
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"
@@ -243,6 +254,13 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     for name, statement in document.get("assumed_invariants", {}).items():
         print(f"  assumed of the ideal run, {name}: {statement}")
     return CODES[verdict]
+
+
+def _above(found: dict[str, Any]) -> str:
+    if found["verdict"] != CERTIFIED:
+        return f"cannot tell: {found['where']}: {found['what']}"
+    cases, inequalities = len(found["cases"]), len(found["theorem"]["inequalities"])
+    return f"certified, in {cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"
 
 
 def _number(text: str) -> str:

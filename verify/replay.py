@@ -31,7 +31,7 @@ EXAMPLES = """examples:
   python -m verify.replay C.1/printed                     replay the stored witness
   python -m verify.replay C.1/printed --ledger run.json   replay the one that `python -m verify --ledger run.json` found
   python -m verify.replay C.1/printed --json              one JSON document on stdout
-  python -m verify.replay C.1/repaired                    check the stored proofs again: the kernel, and no other code
+  python -m verify.replay C.1/repaired                    check the stored proofs again: their checker, and no other code
 
 exit status: 0 the claim holds at this case, or its proofs are accepted, 1 it is refuted, 2 usage, 3 unknown"""
 
@@ -139,7 +139,7 @@ def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
 
 
 def checked(arguments: argparse.Namespace) -> list[dict[str, Json]]:
-    """The stored proofs of the claim, each with what the kernel says of it."""
+    """The stored proofs of the claim, each with what its checker says of it."""
     if arguments.ledger is not None or arguments.witness is not None:
         return []
     try:
@@ -164,7 +164,7 @@ def say_proofs(claim: str, found: Sequence[Mapping[str, Json]]) -> None:
         if item["note"]:
             print(f"  {item['note']}")
     accepted = sum(bool(item["accepted"]) for item in found)
-    print(f"The kernel accepts {accepted} of {len(found)} stored proofs of {claim}.")
+    print(f"The checker accepts {accepted} of {len(found)} stored proofs of {claim}.")
 
 
 def replay_proofs(arguments: argparse.Namespace) -> int:

@@ -96,7 +96,8 @@ def own_precision(n: int) -> int:
 
 def spelled_out_position_precision(length: int) -> int:
     """Least p for a head on positions under `sequential`: the term 2G·k·k' of a score must fit by itself."""
-    return least_odd_precision(lambda q: log2(least_gap(q, length)) + 2 * length.bit_length() + 1)
+    start = 2 * length.bit_length()
+    return least_odd_precision(lambda q: log2(least_gap(q, length)) + start + 1, start)
 
 
 def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
@@ -107,4 +108,4 @@ def spelled_out_key_precision(n: int, length: int, *, by_position: bool) -> int:
         scale = 4 * gap * (1 << length.bit_length()) ** 2 if by_position else gap
         return log2(scale) + 2 * n.bit_length() + 1
 
-    return least_odd_precision(bits)
+    return least_odd_precision(bits, 2 * n.bit_length())

@@ -83,7 +83,9 @@ def least_gap(fraction_bits: int, length: int) -> int:
     precision/winners.py. The 2 is room for the rounding of scores.
     """
     lead = vanishing_lead(length, fraction_bits)
-    gap = 4
+    gap = max(
+        4, (1 << length.bit_length().bit_length()) // 2
+    )  # at most the least one: it is above half of the length's bits
     while gap - 2 < lead:
         gap *= 2
     return gap
@@ -126,9 +128,12 @@ class Part:
     tolerance: Callable[[Setting], int] = lambda setting: 0
 
 
-def least_odd_precision(requirement: Callable[[int], int]) -> int:
-    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement never falls as q grows, if slowly."""
-    fraction_bits = 2
+def least_odd_precision(requirement: Callable[[int], int], start: int = 2) -> int:
+    """The least odd p ≥ 5 whose q = (p − 1)/2 satisfies q ≥ requirement(q); the requirement never falls as q grows, if slowly.
+
+    start: at least 2, and a requirement of every q.
+    """
+    fraction_bits = start
     while fraction_bits < (needed := requirement(fraction_bits)):
         fraction_bits = needed  # no q below it can do
     return 2 * fraction_bits + 1
@@ -142,9 +147,10 @@ def printed_precision(n: int) -> int:
 
 def log2(power: int) -> int:
     """The exponent of a power of two."""
-    if power <= 0 or power & (power - 1):
+    exponent = power.bit_length() - 1
+    if power <= 0 or power != 1 << exponent:
         raise ValueError(f"{power} is not a power of two")
-    return power.bit_length() - 1
+    return exponent
 
 
 def split_scale(scale: int) -> tuple[int, int]:

@@ -99,7 +99,7 @@ def test_stored_proofs_are_checked_again_by_the_kernel(stored: Paper) -> None:
     result = stored.replay("--witnesses", "witnesses.json", "U/repaired")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["accepted: for all real x: x[*]x >= 0", "The kernel accepts 1 of 1 stored proofs of U/repaired."]
+        ["accepted: for all real x: x[*]x >= 0", "The checker accepts 1 of 1 stored proofs of U/repaired."]
     )
 
 

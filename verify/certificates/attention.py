@@ -37,7 +37,7 @@ from verify.certificates.language import Apart, Consecutive
 from verify.certificates.merging import Pool, by_order, wide_first
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
-from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, total
+from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, shown, total, whole
 from verify.certificates.rows import HeadRows
 from verify.certificates.scores import Score, lattice
 from verify.certificates.winners import Winners, scored, winning_part
@@ -81,7 +81,7 @@ class Reader:
             if upper > query.space.largest:
                 raise Refused(
                     self.where,
-                    f"saturates: a score of {query.name} reaches {float(upper):.6g}, above the largest number",
+                    f"saturates: a score of {query.name} reaches {shown(upper)}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
         if any(self._inexact(c.exact, c.joint) for c in found):
@@ -176,15 +176,13 @@ class Reader:
         lead: None if no two scores differ.
         """
         if lead is not None and lead < needed:
-            raise Refused(
-                self.where, f"scores of {query.name} may differ by {float(lead):.6g} only; {needed} is needed"
-            )
+            raise Refused(self.where, f"scores of {query.name} may differ by {shown(lead)} only; {needed} is needed")
         largest = query.space.largest
         if winning - needed < -largest and lowest < -largest:
             raise Refused(
                 self.where,
-                f"saturates: the largest score of {query.name} can be {float(winning):.6g}, and others are below "
-                f"−{float(largest):.6g}",
+                f"saturates: the largest score of {query.name} can be {shown(winning)}, and others are below "
+                f"−{shown(largest)}",
             )
         return Lead(lead or Fraction(0), needed, winning)
 
@@ -252,7 +250,7 @@ class Reader:
                     winning = min(winning, rest - cost * max(low * low, high * high))
             if not candidate.is_self:
                 found.append(
-                    self._back(candidate, int(offset.constant))
+                    self._back(candidate, whole(offset.constant))
                     if offset.is_constant
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
@@ -268,7 +266,7 @@ class Reader:
         by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.kinds, step, offset - 1))
         if offset < 1 or not by:
             return None
-        distance = Fraction(-offset)
+        distance = -offset
         return replace(query, before=by).restricted(candidate.place - atom(POSITION), distance, distance)
 
     # By key
@@ -384,4 +382,4 @@ class Reader:
         if not candidate.place.atoms & candidate.own or (len(candidate.ids) == 1 and candidate.ids <= self.keys.single):
             return 1
         low, high = candidate.joint.bounds(candidate.place)
-        return int(high - low) + 1
+        return whole(high - low) + 1

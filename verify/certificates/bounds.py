@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Interval, Reciprocal, Rounded, Space
-from verify.certificates.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant
+from verify.certificates.growing import Growing
+from verify.certificates.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant, is_whole, quotient
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ class Bounded:
         if isinstance(domain, Reciprocal):
             index = self.index_of(domain)
             if ideal:
-                return Fraction(1, index.high), Fraction(1, index.low)
-            return self.space.reciprocal(index.high), self.space.reciprocal(index.low)
+                return 0 if isinstance(index.high, Growing) else Fraction(1, index.high), quotient(1, index.low)
+            return self.space.reciprocals(index.low, index.high)
         return domain.low, domain.high
 
     def index_of(self, domain: Reciprocal) -> Integer:
@@ -139,7 +140,7 @@ class Bounded:
         for form, ends in self.forms.items():
             factors = dict(form)
             if factors.keys() == SHARED:
-                times = Fraction(polynomial.terms[POSITION,]) / factors[POSITION]
+                times = quotient(polynomial.terms[POSITION,], factors[POSITION])
                 rest = polynomial.terms[SIZE,] - times * factors[SIZE]
                 a, b = sorted(times * end for end in ends)
                 c, d = sorted(rest * end for end in (size.low, size.high))
@@ -161,7 +162,7 @@ class Bounded:
             lead = Fraction(0)
             if least >= 1:
                 a = min(self.index_of(first).high, self.index_of(second).high - 1)
-                lead = Fraction(1, a * (a + 1))
+                lead = quotient(1, a * (a + 1))
                 if not ideal:
                     lead = max(lead - self.space.step, Fraction(0))
             if c > 0:
@@ -200,9 +201,9 @@ class Bounded:
         if above[0] >= 0:
             ends[0] = 1 - slack
         if above[1] < 0 and low >= 0:
-            ends[1] = 1 + Fraction(above[1]) / index.high + slack
+            ends[1] = 1 + quotient(above[1], _power_above(index.high)) + slack
         if low >= 0:
-            largest = Fraction(high) / index.low + slack
+            largest = quotient(high, index.low) + slack
             a, b = ends[0] if ends[0] is not None else -slack, ends[1] if ends[1] is not None else largest
             yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
 
@@ -221,7 +222,7 @@ class Bounded:
                     largest = max(-low, high) + error
                     size, off = size * largest, off * largest + size * error
                 found += abs(c) * off
-        return Fraction(found)
+        return found  # type: ignore[return-value]
 
     def _own_error(self, name: str) -> Number:
         domain = self.box[name]
@@ -258,9 +259,14 @@ class Bounded:
 
     def on_grid(self, polynomial: Polynomial) -> bool:
         """Whether every value is a multiple of the step, so that nothing is rounded."""
-        steps = self.space.step.denominator
+        steps = self.space.steps
         for monomial, c in polynomial.terms.items():
             inexact = sum(not isinstance(self.box[name], Integer) for name in monomial)
-            if inexact > 1 or (c.denominator > 1 and (inexact or steps % c.denominator)):
+            if inexact > 1 or (not is_whole(c) and (inexact or not is_whole(c * steps))):
                 return False
         return True
+
+
+def _power_above(value: int) -> int:
+    """What stands for a number that is not below this one, and divides others: itself, if it is a number."""
+    return 1 << value.bit_length() if isinstance(value, Growing) else value

@@ -31,6 +31,7 @@ from verify.certificates.model import Listed, Model, described, planned
 from verify.certificates.symbolic import symbol
 
 LEAST = 4
+ENDLESS = -1
 FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
 RETRIEVERS: dict[str, Retriever] = {
     module.TRANSFORMER.task.name: module.TRANSFORMER for module in (index, recall, ngram, counting)
@@ -54,7 +55,9 @@ DEFAULT_MACHINE = "bb2"
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. last: if given, for every n from `n` to there. length: the most tokens of a sequence.
+    """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for all, n is at least 2^63.
+
+    length: the most tokens of a sequence.
 
     n: steps, of a Turing machine; machine: in the standard text format; cells: the space of a tape that turns around.
     precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.

@@ -29,7 +29,7 @@ from verify.certificates.merging import joined, linked, merged
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.operators import added, dot, feed_forward, loosened
 from verify.certificates.output import settle_output
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.polynomial import Polynomial, atom, constant, quotient
 from verify.certificates.recurrence import Keeper
 from verify.certificates.rows import Row, Written, as_polynomial
 
@@ -47,14 +47,14 @@ class Entry:
 
 @dataclass
 class Report:
-    """What was proved. registers: their names. leads: of each head, the narrowest. entries: of each sublayer, and the end.
+    """What was proved. registers: their names. met_leads: of heads, in order. entries: of each sublayer, and the end.
 
     invariants: those that were used, by name. met: every kind on the way. behind: those behind each block, and what is read of
     them. trace: where and what the ideal model does, kinds or the checker's words for who wins.
     """
 
     registers: Sequence[str] = ()
-    leads: dict[str, Lead] = field(default_factory=dict)
+    met_leads: list[tuple[str, Lead]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     met: list[Kind] = field(default_factory=list)
@@ -111,16 +111,15 @@ class Report:
         """Notes an entry."""
         self.entries.append(Entry(kinds, kinds[0].space.given, len(self.trace)))
 
-    def lead(self, where: str, found: Lead | None) -> None:
-        """Keeps the narrowest."""
-        if found is None:
-            return
-        old = self.leads.get(where)
-        if old is None:
-            self.leads[where] = found
-        else:
-            lead = min((x.lead for x in (old, found) if x.lead), default=Fraction(0))
-            self.leads[where] = Lead(lead, max(old.needed, found.needed), min(old.winning, found.winning))
+    @cached_property
+    def leads(self) -> dict[str, Lead]:
+        """Of each head, the narrowest."""
+        found: dict[str, Lead] = {}
+        for where, new in self.met_leads:
+            old = found.get(where, new)
+            lead = min((x.lead for x in (old, new) if x.lead), default=Fraction(0))
+            found[where] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
+        return found
 
 
 def check(model: Model, language: Language) -> Report:
@@ -205,7 +204,7 @@ def _placed(kind: Kind, slopes: Row) -> list[Kind]:
     for i, slope in slopes:
         offset = atom(POSITION) * as_polynomial(slope)
         largest = kind.space.largest * (1 if offset.terms[POSITION,] > 0 else -1)
-        last = Fraction(math.floor(largest / offset.terms[POSITION,]))
+        last = math.floor(quotient(largest, offset.terms[POSITION,]))
         parts, done = done, []
         for part in parts:
             if (exact := part.restricted(atom(POSITION), None, last)) is not None:
@@ -262,7 +261,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
             read: list[Kind] = []
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
-                report.lead(where, lead)
+                report.met_leads += [(where, lead)] if lead is not None else []
                 report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in found)]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}

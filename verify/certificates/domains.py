@@ -15,7 +15,9 @@ from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import Number, Polynomial
+from verify.certificates.growing import Growing
+from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient
+from verify.certificates.walks import Unanswered
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share
@@ -85,6 +87,11 @@ class Space:
         return self.format.quantum
 
     @cached_property
+    def steps(self) -> int:
+        """2^q."""
+        return 1 << -self.format.quantum_exponent
+
+    @cached_property
     def half_step(self) -> Fraction:
         """How far rounding takes a number of the range at most."""
         return self.step / 2
@@ -96,11 +103,17 @@ class Space:
 
     def covers(self, low: Number, high: Number) -> bool:
         """Whether −largest ≤ low and high ≤ largest."""
+        if isinstance(low, Growing) or isinstance(high, Growing) or isinstance(self.largest, Growing):
+            return -self.largest <= low and high <= self.largest
         most, steps = self.largest.numerator, self.largest.denominator  # without a Fraction: this is asked 10⁴ times
         return -low.numerator * steps <= most * low.denominator and high.numerator * steps <= most * high.denominator
 
     def rounded(self, value: Fraction) -> Fraction:
         """ROUND(value)."""
+        if isinstance(self.steps, Growing):
+            if not (self.covers(value, value) and is_whole(value * self.steps)):
+                raise Unanswered(f"{value}, rounded")
+            return value
         return round_fraction(value, self.format).quanta * self.step
 
     def reciprocal(self, m: int) -> Fraction:
@@ -108,6 +121,15 @@ class Space:
         if m not in self.known:
             self.known[m] = self.rounded(Fraction(1, m))
         return self.known[m]
+
+    def reciprocals(self, low: int, high: int) -> tuple[Number, Number]:
+        """Bounds of ROUND(1/m) for the m from low to high: the least and the largest one, if the format's numbers do not grow."""
+        if not isinstance(self.steps, Growing):
+            return self.reciprocal(high), self.reciprocal(low)
+        least = 0 if isinstance(high, Growing) else Fraction(1, high)
+        largest = quotient(1, 1 << (low.bit_length() - 1)) if isinstance(low, Growing) else Fraction(1, low)
+        below, above = (0 if is_whole(end * self.steps) else self.half_step for end in (least, largest))
+        return least - below, largest + above
 
     def fresh(self, letter: str) -> str:
         """A name that no atom has."""

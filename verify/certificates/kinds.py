@@ -22,8 +22,23 @@ from verify.certificates.domains import (
     Rounded,
     Undecided,
 )
-from verify.certificates.polynomial import Form, Polynomial, atom, constant, form_polynomial
+from verify.certificates.growing import Growing
+from verify.certificates.polynomial import (
+    Form,
+    Number,
+    Polynomial,
+    atom,
+    constant,
+    form_polynomial,
+    is_whole,
+    quotient,
+    shown,
+    whole,
+)
 from verify.certificates.scores import complete_squares
+from verify.certificates.walks import Unanswered
+
+FEW = 8
 
 
 @dataclass(frozen=True)
@@ -55,10 +70,10 @@ class Kind(Bounded):
         if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
         if not self.space.covers(low, high):
-            top = f"{float(self.space.largest):.6g}"
+            top = f"{shown(self.space.largest)}"
             raise Refused(
                 where,
-                f"saturates: {self.name} reaches [{float(low):.6g}, {float(high):.6g}], the largest number is {top}",
+                f"saturates: {self.name} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
             )
         if self.on_grid(polynomial):
             return self, polynomial
@@ -94,7 +109,7 @@ class Kind(Bounded):
         # A part in which an atom stands for no number any more knows more.
         same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in found)
         if not found or any(same):
-            what = f"the sign of {polynomial} in [{float(low):.6g}, {float(high):.6g}] cannot be told at {self.name}"
+            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.name}"
             raise Undecided(where, what)
         return found
 
@@ -103,11 +118,11 @@ class Kind(Bounded):
         parts: list[Kind | None] = []
         if self.is_integer_affine(polynomial):
             form, factor = polynomial.canonical
-            bound = Fraction(-polynomial.constant) / factor
+            bound = quotient(-polynomial.constant, factor)
             alone = form_polynomial(form)
             parts = [
-                self.restricted(alone, None, Fraction(math.floor(bound))),
-                self.restricted(alone, Fraction(math.floor(bound) + 1), None),
+                self.restricted(alone, None, math.floor(bound)),
+                self.restricted(alone, math.floor(bound) + 1, None),
             ]
         elif len(polynomial.atoms) == 1 and polynomial.is_affine:
             (name,) = polynomial.atoms
@@ -129,15 +144,23 @@ class Kind(Bounded):
         assert of is not None
 
         def above(m: int) -> bool:
-            return c * self.space.rounded(Fraction(1, m + domain.shift)) + d > 0
+            ends = [c * end + d > 0 for end in self.space.reciprocals(m + domain.shift, m + domain.shift)]
+            if ends[0] != ends[1]:
+                raise Unanswered(f"the sign of {polynomial}, {name} = 1/{m + domain.shift} rounded")
+            return ends[0]
 
         low, high = of.low, of.high
+        if isinstance(high, Growing):
+            behind = (low + (1 << i) for i in range(FEW))
+            high = next((m for m in behind if above(m) != above(low)), None)
+            if high is None:
+                raise Unanswered(f"where {polynomial} changes its sign")
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if above(middle) == above(of.low) else (low, middle - 1)
         return Fraction(low)
 
-    def restricted(self, form: Polynomial, low: Fraction | None, high: Fraction | None) -> Kind | None:
+    def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> Kind | None:
         """The part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
         a, b = self.bounds(form)
         low, high = (a if low is None else max(low, a)), (b if high is None else min(high, b))
@@ -149,7 +172,7 @@ class Kind(Bounded):
         low, high = low - form.constant, high - form.constant
         if factor < 0:
             low, high = high, low
-        first, last = int(-(-low // factor)), int(high // factor)
+        first, last = whole(-(-low // factor)), whole(high // factor)
         if first > last:
             return None
         if len(body) == 1:
@@ -217,15 +240,15 @@ class Kind(Bounded):
                 shift = value.constant
                 ((of,),) = [m for m in value.terms if m]
                 assert value == atom(of) + constant(shift)
-                domain = Reciprocal(of, domain.shift + int(shift))
+                domain = Reciprocal(of, domain.shift + whole(shift))
             elif isinstance(domain, Rounded):
                 domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))
             box[key] = domain
         forms: dict[Form, tuple[int, int]] = {}
-        pending = [(value, Fraction(old.low), Fraction(old.high))]
+        pending = [(value, old.low, old.high)]
         for form, (first, last) in self.forms.items():
             if any(key == name for key, _ in form):
-                pending.append((form_polynomial(form).substitute(values), Fraction(first), Fraction(last)))
+                pending.append((form_polynomial(form).substitute(values), first, last))
             else:
                 forms[form] = (first, last)
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
@@ -262,7 +285,7 @@ class Kind(Bounded):
                 forms[form] = (first, last)
             elif len(body.atoms) > 1:
                 rest, factor = body.canonical
-                ends = sorted(Fraction(end - body.constant) / factor for end in (first, last))
+                ends = sorted(quotient(end - body.constant, factor) for end in (first, last))
                 forms[rest] = (math.ceil(ends[0]), math.floor(ends[1]))
         registers = {index: p.substitute(values) for index, p in self.registers.items()}
         return replace(self, registers=registers, box=box, forms=forms)
@@ -298,7 +321,7 @@ class Kind(Bounded):
             if len(polynomial.terms) == 2 and shift and len(names) == 1 and names.isdisjoint(SHARED):
                 (name,) = names
                 old = self.integer(name)
-                if old is None or polynomial != atom(name) + constant(shift) or shift.denominator != 1:
+                if old is None or polynomial != atom(name) + constant(shift) or not is_whole(shift):
                     continue
                 new = self.space.fresh("v")
                 value = {name: atom(new) - constant(shift)}
@@ -307,7 +330,7 @@ class Kind(Bounded):
                     other = p.substitute(value)
                     if len(other.terms) < len(p.terms):
                         registers[i] = other
-                box = {**self.box, new: Integer(old.low + int(shift), old.high + int(shift), old.step)}
+                box = {**self.box, new: Integer(old.low + whole(shift), old.high + whole(shift), old.step)}
                 return replace(self, registers=registers, box=box)._freed()
         return self
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Form, Polynomial, atom
+from verify.certificates.polynomial import Form, Polynomial, atom, common_step
 
 
 class Pool:
@@ -229,7 +229,7 @@ def hull(a: Kind, b: Kind) -> Kind:
         y = b.box[name]
         if isinstance(x, Integer) and isinstance(y, Integer):
             steps = (d.step for d in (x, y) if d.low < d.high)
-            box[name] = Integer(min(x.low, y.low), max(x.high, y.high), math.gcd(x.low - y.low, *steps) or 1)
+            box[name] = Integer(min(x.low, y.low), max(x.high, y.high), common_step(x.low - y.low, *steps))
         elif isinstance(x, Rounded) and isinstance(y, Rounded):
             box[name] = replace(x, low=min(x.low, y.low), high=max(x.high, y.high), error=max(x.error, y.error))
         else:

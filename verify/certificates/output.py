@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.certificates.domains import Integer, Refused, Undecided
+from verify.certificates.growing import Growing
 from verify.certificates.kinds import Kind
 from verify.certificates.model import NUMBER, Model
-from verify.certificates.polynomial import Polynomial, atom, total
+from verify.certificates.polynomial import Polynomial, atom, constant, total
 from verify.certificates.rows import as_polynomial
 
 WHERE = "the output head"
@@ -102,7 +103,7 @@ def _decided(kind: Kind, difference: Polynomial, where: str) -> None:
 def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:
     """Raises Refused if c·A·ROUND(1/m) + d has another sign than c·A/m + d at one of the first m, with an A beside the root."""
     found = kind.ratio(difference)
-    if found is None:
+    if found is None or isinstance(kind.space.steps, Growing):  # of numbers that grow, no first one is looked at
         return
     c, form, share = found
     index, d = kind.index_of(share), difference.constant
@@ -124,5 +125,5 @@ def _fixed(part: Kind, difference: Polynomial) -> dict[str, Polynomial]:
     for name in difference.atoms:
         domain = part.integer(name)
         if domain is not None and domain.low == domain.high:
-            fixed[name] = Polynomial({(): Fraction(domain.low)})
+            fixed[name] = constant(domain.low)
     return fixed

@@ -10,6 +10,9 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
+from verify.certificates.growing import Growing
+from verify.certificates.walks import Unanswered
+
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
 Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
 Number = int | Fraction
@@ -49,6 +52,13 @@ class Polynomial:
     def canonical(self) -> tuple[Form, Number]:
         """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant."""
         pairs = sorted((m[0], c) for m, c in self.terms.items() if m)
+        if any(isinstance(c, Growing) for _, c in pairs):
+            first = pairs[0][1]
+            terms = {m: quotient(c, first) for m, c in self.terms.items() if m}
+            if any(isinstance(c, Growing) for c in terms.values()):
+                raise Unanswered(f"the form of {self}")
+            form, factor = Polynomial(terms).canonical
+            return form, factor * first
         scale = math.lcm(*(c.denominator for _, c in pairs))
         integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
         divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
@@ -118,8 +128,33 @@ class Polynomial:
 def _of(terms: Mapping[Monomial, Number]) -> Polynomial:
     """Integers among the coefficients are ints, which calculate ten times as fast; all that they lack of a Fraction is `/`."""
     return Polynomial(
-        {m: c if type(c) is int or c.denominator != 1 else c.numerator for m, c in terms.items() if c}  # type: ignore[misc]
+        {m: c if type(c) is not Fraction or c.denominator != 1 else c.numerator for m, c in terms.items() if c}  # type: ignore[misc]
     )
+
+
+def quotient(a: Number, b: Number) -> Fraction:
+    """a/b, exactly."""
+    return Fraction(a, b) if type(a) is int and type(b) is int else a / b  # type: ignore[return-value]
+
+
+def is_whole(value: Number) -> bool:
+    """Whether it is seen to be a whole number."""
+    return value.is_whole if isinstance(value, Growing) else value.denominator == 1
+
+
+def whole(value: Number) -> int:
+    """A whole number as an int, or what stands for one."""
+    return value if isinstance(value, Growing) else int(value)  # type: ignore[return-value]
+
+
+def common_step(*steps: int) -> int:
+    """A number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
+    return 1 if any(isinstance(step, Growing) for step in steps) else math.gcd(*map(int, steps)) or 1
+
+
+def shown(value: Number) -> str:
+    """For people."""
+    return str(value) if isinstance(value, Growing) else f"{float(value):.6g}"
 
 
 def constant(value: Number) -> Polynomial:

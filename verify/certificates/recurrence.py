@@ -22,7 +22,7 @@ from verify.certificates.kinds import Kind
 from verify.certificates.language import Delayed, Invariant, Limited
 from verify.certificates.merging import Pool
 from verify.certificates.operators import added, dot
-from verify.certificates.polynomial import ZERO, Polynomial, atom, constant
+from verify.certificates.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
 from verify.certificates.queues import queue_of
 from verify.certificates.rows import Recurrent, Row, Weight, as_polynomial
 
@@ -163,12 +163,12 @@ class Keeper:
         for kind in self.kinds:
             pairs = [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
             kind, share = dot(kind, pairs, 0, self._place(register), self.fused)
-            whole = all(kind.integer(name) is not None for name in share.atoms)
-            if not whole or any(c.denominator != 1 for c in share.terms.values()):
+            exact = all(kind.integer(name) is not None for name in share.atoms)
+            if not exact or not all(map(is_whole, share.terms.values())):
                 raise Undecided(
                     self._place(register), f"{share}, which {kind.name} adds to the sum, is no whole number"
                 )
-            shares.append(Share(*map(Fraction, kind.bounds(share))))
+            shares.append(Share(*kind.bounds(share)))
         return Total(self.kinds, shares)
 
     def _summed(self, kind: Kind, register: int, number: int) -> Kind | None:
@@ -178,7 +178,7 @@ class Keeper:
         low, high = min(low for low, _ in earlier), max(high for _, high in earlier)
         limit = as_polynomial(self.limits[register].most) if register in self.limits else None
         if limit is not None:
-            high = min(high, int(kind.bounds(limit)[1]))
+            high = min(high, whole(kind.bounds(limit)[1]))
         old = kind.space.fresh("s")
         box = {**kind.box, old: Integer(low, high)}
         pairs: list[tuple[Weight, Polynomial]] = [(1, atom(old))]
@@ -218,7 +218,7 @@ class Total:
         """Of all values behind a kind."""
         value = self.numbers.get(number, Fraction(0))
         if value is not None:
-            return int(value), int(value)
+            return whole(value), whole(value)
         most = self.kinds[number].position.high
         return self._line(number, -1).at(most), self._line(number, 1).at(most)
 
@@ -228,7 +228,7 @@ class Total:
         if value is not None:
             return kind.with_registers({register: constant(value)})
         name = kind.space.fresh("s")
-        whole: Kind | None = replace(kind, box={**kind.box, name: Integer(*self.bounds(number))})
+        found: Kind | None = replace(kind, box={**kind.box, name: Integer(*self.bounds(number))})
         for side in (-1, 1):
             line = self._line(number, side)
             if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
@@ -239,9 +239,8 @@ class Total:
                 form = atom(name) * (line.every * slope) + atom(SIZE) * (line.share * sized)
                 ends.append((form, line.share * most + slope * end))
             for form, end in ends:
-                bound = Fraction(end)
-                whole = whole and whole.restricted(form, *((bound, None) if side < 0 else (None, bound)))
-        return whole and whole.with_registers({register: atom(name)})
+                found = found and found.restricted(form, *((end, None) if side < 0 else (None, end)))
+        return found and found.with_registers({register: atom(name)})
 
     def _line(self, number: int, side: int) -> Line:
         """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""
@@ -262,7 +261,7 @@ class Total:
         places = [self.kinds[i].position for i in adding]
         first = min(place.low for place in places)
         steps = [place.step for place in places if place.low < place.high]
-        every = math.gcd(*steps, *(place.low - first for place in places)) or 1
+        every = common_step(*steps, *(place.low - first for place in places))
         share = side * max(math.ceil(ends[i] * side) for i in adding)
         return Line(share, first, every, max(place.high for place in places))
 
@@ -331,7 +330,7 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     if (here.low - there.low - 1) % math.gcd(here.step, there.step):
         return None
     joint = replace(joint, box={name: domain for name, domain in joint.box.items() if name != place})
-    return joint.restricted(atom(POSITION), Fraction(there.low + 1), Fraction(there.high + 1))
+    return joint.restricted(atom(POSITION), there.low + 1, there.high + 1)
 
 
 def _is_elsewhere(kind: Kind, name: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from constructions.layers import Block, FeedForward, Matrix
 from constructions.wiring.affine import Affine
 from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit
+from verify.certificates.growing import Growing
 from verify.certificates.polynomial import Number, Polynomial, constant
 from verify.certificates.symbolic import Size, as_weight
 
@@ -123,6 +124,8 @@ def exact(value: float | Number) -> Any:
     if isinstance(value, Size):
         weight = as_weight(value)
         return weight if isinstance(weight, Polynomial) else exact(weight)
+    if isinstance(value, Growing):
+        return value
     number = Fraction(value)
     if isinstance(number.numerator, Size):
         raise TypeError(f"{number.numerator} has become part of a number")

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from verify.certificates.bounds import Bounded
 from verify.certificates.domains import Integer
-from verify.certificates.polynomial import Number, Polynomial
+from verify.certificates.growing import Growing, common_divisor
+from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Square:
     @property
     def can_vanish(self) -> bool:
         """Whether the form is a whole number."""
-        return self.form.constant.denominator == 1
+        return is_whole(self.form.constant)
 
     @property
     def asymmetry(self) -> Fraction:
@@ -58,7 +59,7 @@ def _least_square(kind: Bounded, square: Square) -> Fraction:
 
 def _from_whole(value: Number) -> Fraction:
     """How far a number is from the nearest whole one."""
-    return abs(Fraction(value) - round(value))
+    return abs(value - round(value))  # type: ignore[return-value]
 
 
 def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
@@ -73,8 +74,8 @@ def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, 
         if cost <= 0 or not isinstance(kind.box[name], Integer):
             continue
         linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
-        form = Polynomial({(name,): Fraction(1)}) - linear * (Fraction(1) / (2 * cost))
-        whole = (c.denominator == 1 for m, c in form.terms.items() if m or not fractions)
+        form = Polynomial({(name,): Fraction(1)}) - linear * quotient(1, 2 * cost)
+        whole = (is_whole(c) for m, c in form.terms.items() if m or not fractions)
         if not kind.is_integer_affine(form) or not all(whole):
             continue
         rest = rest + form * form * cost
@@ -89,11 +90,12 @@ def _without(monomial: tuple[str, ...], name: str) -> list[str]:
 
 
 def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
-    """The largest number of which every value is a multiple, for integer atoms; 0 if all are 0."""
-    found = Fraction(0)
-    for polynomial in polynomials:
-        for c in polynomial.terms.values():
-            found = _gcd(found, abs(c))
+    """A number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it grows."""
+    found, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
+    if any(isinstance(c, Growing) for c in coefficients):
+        return common_divisor(coefficients)
+    for c in coefficients:
+        found = _gcd(found, abs(c))
     return found
 
 

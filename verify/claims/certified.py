@@ -10,7 +10,8 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.building import LEAST, RETRIEVERS, Subject
+from verify.certificates.above import survey
+from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.induction.models import SHOWN
@@ -53,6 +54,43 @@ def test_retrieval(check: Check, name: str) -> None:
     if BEYOND in sizes and check.p_bits is None:
         text, last = f"{text}, {OCTAVE}", [Subject(name, LAST // 2, last=LAST)]
     certify(check, [*(Subject(name, n) for n in sizes), *last], text)
+
+
+def above(check: Check, name: str, model: str) -> None:
+    """Every n from 2^63 on, in cases; the inequalities that decide them are stored."""
+    check.sizes(10**4)
+    if check.p_bits is not None:
+        check.unknown("p grows with n")
+    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
+    if model == "rag":
+        subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
+    disciplines = " and ".join(subject.discipline.value for subject in subjects)
+    text = f"every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
+    check.certified(subjects, range=text, precision=PRECISION, endless=True)
+    check.proved(
+        [(survey(subject).theorem, {}) for subject in subjects],
+        by="Bernstein coefficients, and powers of two above those of their exponents",
+        range="each answer by which a certificate comes to a case, or to its verdict there, for every n of the case",
+    )
+    check.argued(
+        "Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
+        "so they do for each n what they did once. float64 has no such weights: the certificate is about the weights as numbers."
+    )
+
+
+@claims(
+    "of",
+    [
+        (
+            Claim.about(theorem, name, "above", f"Theorem {theorem}", f"{name}, {model}: For every n ≥ 2^63: {WHAT}"),
+            (name, model),
+        )
+        for theorem, model in (("4.6", "transformer"), ("5.2", "rag"), ("5.6", "hybrid"))
+        for name in RETRIEVERS
+    ],
+)
+def test_above(check: Check, of: tuple[str, str]) -> None:
+    above(check, *of)
 
 
 @claim(

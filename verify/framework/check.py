@@ -53,7 +53,7 @@ class Check:
 
     replay: look at this case alone, in the part of the test that found it.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
-    tick: told how many cases a running search has seen. proofs: those that the kernel accepted, by part.
+    tick: told how many cases a running search has seen. proofs: those that were accepted, by part.
     """
 
     claim: Claim
@@ -151,18 +151,18 @@ class Check:
         """
         self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs)
 
-    def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "") -> None:
+    def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "", endless: bool = False) -> None:
         """The static checker proves of each model, from its weights, that rounding is sound for all inputs.
 
-        A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
+        A model that it refuses is the witness; where it cannot tell, the claim stays undecided. endless: there is no largest size.
         """
-        self._certified("rounding", subjects, range, precision)
+        self._certified("rounding", subjects, range, precision, endless)
 
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
         self._certified("program", subjects, range, "")
 
-    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
+    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool) -> None:
         from verify.framework.weights import Weights
 
         weights = Weights(about)
@@ -171,7 +171,7 @@ class Check:
             subjects,
             weights.judge,
             range,
-            lambda subject: subject.last or subject.n,
+            None if endless else lambda subject: subject.last or subject.n,
             precision,
             earned=weights.digest,
         )

@@ -109,9 +109,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proved(Evidence):
-    """Theorems whose proofs `verify.kernel` has checked, alone or below another checker. by: which argument. theorem: the first.
+    """Theorems whose proofs `verify.kernel` has checked, alone or below another checker, or `verify.growth`; theorem: the first.
 
-    theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
+    by: which argument. theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
     """
 
     kind: ClassVar[str] = "proved"

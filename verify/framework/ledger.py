@@ -194,7 +194,7 @@ def covered(evidence: Evidence) -> str:
         parts.append(f"by {evidence.by}")
         if evidence.theorems:
             several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
-            parts.append(f"checked by the kernel: {shortened(evidence.theorem)}{several}")
+            parts.append(f"accepted by its checker: {shortened(evidence.theorem)}{several}")
     if evidence.precision:
         parts.append(evidence.precision)
     return ", ".join(parts)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify import halting, kernel, pigeonhole
+from verify import growth, halting, kernel, pigeonhole
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural, write_whole
 
@@ -28,11 +28,15 @@ def beside(witnesses: Path) -> Path:
 def check(theorem: Json, proof: Json) -> None:
     """By the checker whose language the theorem is in. Raises kernel.Rejected."""
     task = theorem.get("task") if isinstance(theorem, dict) else None
-    (kernel if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
+    of_numbers = growth if isinstance(theorem, dict) and "bits_of_bits" in theorem else kernel
+    (of_numbers if task is None else halting if task == "turing" else pigeonhole).check(theorem, proof)
 
 
 def stated(theorem: Json) -> str:
     """A theorem in one line."""
+    if "bits_of_bits" in theorem:
+        least = (1 << (theorem["bits_of_bits"] - 1)) - 1
+        return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())
         oracle = f", with an oracle for {theorem['oracle']}" if "oracle" in theorem else ""

@@ -63,8 +63,9 @@ def before(offset: int) -> tuple[Affine, Affine]:
 
 def position_square_precision(n: int, length: int) -> int:
     """Least p at which the registers and scaled key and query entries of heads on positions fit, −G·k² among them."""
+    start = 2 * length.bit_length()
     return least_odd_precision(
-        lambda q: max(n.bit_length(), log2(split_scale(least_gap(q, length))[1]) + 2 * length.bit_length() + 1)
+        lambda q: max(n.bit_length(), log2(split_scale(least_gap(q, length))[1]) + start + 1), start
     )
 
 

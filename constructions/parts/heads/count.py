@@ -94,8 +94,9 @@ def _oracle(setting: Setting, columns: Columns) -> Expected:
 
 
 def _least_precision(n: int, length: int) -> int:
+    start = 2 * n.bit_length()
     return least_odd_precision(
-        lambda q: max(length.bit_length(), log2(split_scale(least_gap(q, length))[1]) + 2 * n.bit_length() + 1)
+        lambda q: max(length.bit_length(), log2(split_scale(least_gap(q, length))[1]) + start + 1), start
     )
 
 

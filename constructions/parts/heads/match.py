@@ -96,7 +96,7 @@ def match_scale(setting: Setting, printed: bool | Print) -> MatchScale:
 def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
     """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1."""
     one, first = reg("one"), reg("first")
-    if scale & (scale - 1) == 0:
+    if scale == 1 << (scale.bit_length() - 1):
         key_scale, query_scale = split_scale(scale)
     else:  # a printed power of n
         key_scale, query_scale = key_share, scale // key_share
@@ -150,7 +150,7 @@ def match_precision(n: int, length: int) -> int:
         # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
         return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
 
-    return least_odd_precision(bits)
+    return least_odd_precision(bits, 2 * length.bit_length())
 
 
 def prepare() -> tuple[Gadget, ...]:

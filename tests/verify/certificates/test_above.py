@@ -1,0 +1,197 @@
+"""Every n from 2^63 on at once: a case has the weights and the verdict of each of its n; what holds of some n alone is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.wiring import part
+from precision.format import Discipline
+from tests.verify.numbers_at import holds, parity, value, values_at
+from verify.certificates.above import Survey
+from verify.certificates.building import MODELS, Subject, build
+from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.certificates.growing import Growing, n_of
+from verify.certificates.model import Model
+from verify.certificates.walks import Unanswered, Walk
+from verify.growth import root
+
+BITS = (64, 65, 66, 80, 127, 128, 200, 255, 1000)
+SIZES = st.sampled_from(BITS).flatmap(
+    lambda bits: st.one_of(st.integers(2 ** (bits - 1), 2**bits - 1), st.just(2**bits - 3))
+)
+
+
+def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tuple[Walk, Any]:
+    """The walk of the case that this n is in, with what the program makes there: all its answers at splits are right for n."""
+    values, turns = values_at(n), tuple[bool, ...]()
+    while True:
+        walk = Walk(root(bits_of_bits, parity(n)), turns)
+        found = program(walk)
+        least = walk.box.start - sum(fork.split == "v" and not fork.answer for fork in walk.forks)
+        right = []
+        for fork in walk.forks:
+            right.append(values["v"] == least if fork.split == "v" else holds(fork.split["question"], values))
+            least += fork.split == "v" and not right[-1]
+            if right[-1] != fork.answer:
+                break
+        if tuple(right) == tuple(fork.answer for fork in walk.forks):
+            return walk, found
+        turns = tuple(right)
+
+
+def at(number: Any, n: int) -> Fraction:
+    return value(str(number), values_at(n)) if isinstance(number, Growing) else Fraction(number)
+
+
+def weights(model: Model, n: int) -> list[Fraction]:
+    own = [at(w, n) for layer in model.layers for w in layer.weights()]
+    families = [end for family in model.families.values() for end in (at(family.low, n), at(family.high, n))]
+    fmt = model.arithmetic.format
+    return [*own, *families, *(at(x, n) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta))]
+
+
+SUBJECTS = [Subject(name, 4, model=model, discipline=d) for name, model in MODELS for d in Discipline]
+
+
+@settings(max_examples=4)
+@given(st.sampled_from(SUBJECTS), SIZES)
+def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> None:
+    """And what it shows is so at n, and the ordinary check says the same of n."""
+    walk, (model, judged) = walk_of(n, lambda walk: checked(replace(subject, n=n_of(walk))))
+    one = replace(subject, n=n)
+    own, inputs = build(one)
+    assert weights(model, n) == weights(own, n)
+    assert judged.verdict == judge(own, inputs).verdict == CERTIFIED
+    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
+    shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
+    assert shown
+    assert all(holds((str(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+
+
+def checked(subject: Subject) -> Any:
+    model, inputs = build(subject)
+    return model, judge(model, inputs)
+
+
+def test_the_cases_of_index_are_certified_and_so_few() -> None:
+    survey = Survey(Subject("index", 4))
+    survey.run()
+    document = survey.document()
+    assert document["verdict"] == CERTIFIED
+    assert document["n_from"] == "2^63"
+    assert len(document["cases"]) == len(survey.cases) < 50
+    assert {bits for bits, _ in survey.cases} == {f"{c} + 4*B + 2*v" for c in (5, 7, 9, 11)}
+
+
+def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> tuple[str, list[bool]]:
+    """The verdict above, and of some n, of models that are wired with this lead."""
+    monkeypatch.setattr(part, "least_gap", gap)
+    survey = Survey(Subject("index", 4))
+    survey.run()
+    ends = [certified(Subject("index", n)) for n in (2**64, 2**70, 2**100, 2**200)]
+    assert "may differ by" in survey.about["what"]
+    return survey.about["verdict"], ends
+
+
+def certified(subject: Subject) -> bool:
+    return bool(checked(subject)[1].verdict == CERTIFIED)
+
+
+own_gap = part.least_gap
+
+
+def test_a_lead_that_is_right_up_to_some_n_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judged(monkeypatch, lambda q, length: min(own_gap(q, length), 256)) == (UNKNOWN, [True, True, True, False])
+
+
+def test_half_of_the_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judged(monkeypatch, lambda q, length: own_gap(q, length) // 4) == (UNKNOWN, [False] * 4)
+
+
+QUESTIONS: list[Callable[[Any], Any]] = [
+    lambda n: (n * (n - 1)).bit_length(),
+    lambda n: (n + 3).bit_length().bit_length(),
+    lambda n: (7 * n).bit_length() // 2,
+    lambda n: 3 * n * n > 2 ** (2 * n.bit_length()),
+    lambda n: 5 * n.bit_length() // 3 * 3,
+    lambda n: -(-n.bit_length() // 7),
+    lambda n: max(5 * n.bit_length() + n.bit_length().bit_length(), 4 * 2 ** n.bit_length().bit_length()),
+    lambda n: min(n, 2 ** n.bit_length() - 9),
+    lambda n: abs(n - 3 * 2 ** (n.bit_length() - 2)),
+    lambda n: math.floor(Fraction(1, 3) * n.bit_length()) + math.ceil(n / 2 ** n.bit_length()),
+    lambda n: n == 2 ** (n.bit_length() - 1),
+    lambda n: (n % 1, (2 * n + 3) % 2, (1 << n.bit_length()) % 8, 6 % (4 << n.bit_length())),
+    lambda n: bool(n - 2 ** n.bit_length() + 7),
+    lambda n: (
+        Fraction(n)
+        if isinstance(n, int)
+        else n - 1 / (2 * (1 << n.bit_length())) + Fraction(1, 2) / (1 << n.bit_length())
+    ),
+]
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(QUESTIONS), SIZES)
+def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> None:
+    walk, found = walk_of(n, lambda walk: question(n_of(walk)))
+    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    got = [
+        value(str(x), values) if isinstance(x, Growing) else x for x in (found if isinstance(found, tuple) else [found])
+    ]
+    wanted = question(n)
+    assert got == list(wanted if isinstance(wanted, tuple) else [wanted])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        int,
+        float,
+        range,
+        math.isqrt,
+        Fraction,
+        lambda n: 1 / (n + 1),
+        lambda n: 2**n,
+        lambda n: 3 ** n.bit_length(),
+        lambda n: (n.bit_length() * n).bit_length(),
+        lambda n: [0] * n,
+        lambda n: n.bit_length() ** 2 > 80 * 2 ** n.bit_length().bit_length(),
+        lambda n: round(n / 3),
+        lambda n: n.numerator,
+        lambda n: divmod(n, 2),
+    ],
+)
+def test_nothing_else_can_be_asked(use: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError):
+        use(n_of(Walk(root(7, 1))))
+
+
+def test_a_program_that_asks_on_and_on_is_ended() -> None:
+    def grow(walk: Walk) -> None:
+        power = 1
+        while power < n_of(walk).bit_length():
+            power += 1
+
+    with pytest.raises(Unanswered):
+        grow(Walk(root(7, 1)))
+
+
+def test_models_that_are_not_reached_are_not_certified() -> None:
+    for subject in (
+        Subject("istree", 4),
+        Subject("index", 4, precision_bits=301),
+        Subject("index", 4, printed=("tied-head",)),
+    ):
+        survey = Survey(subject)
+        survey.run()
+        assert survey.about["verdict"] == UNKNOWN
+        assert survey.about["what"]
+        assert survey.theorem is None

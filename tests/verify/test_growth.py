@@ -1,0 +1,282 @@
+"""The checker of inequalities between powers of two and logarithms: whatever it accepts is true, at every n that is tried."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import json
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.wiring.part import least_gap
+from tests.verify.numbers_at import holds, parity, shown_at, value, values_at
+from verify import growth
+from verify.certificates.growing import n_of
+from verify.certificates.walks import Walk, theorem_of
+from verify.framework.proofs import check as check_stored
+from verify.framework.proofs import stated
+from verify.growth import Box, parsed, parts_of, root
+from verify.kernel import Rejected
+
+SIZES = [n for bits in (64, 65, 66, 127, 128, 200, 255, 256, 1000, 1023, 1024) for n in (2 ** (bits - 1), 2**bits - 1)]
+SIZES += [2**bits - less for bits in (65, 140, 1024) for less in (2, 3, 4, 5)]
+
+
+def asked(walk: Walk) -> None:
+    """Questions of all kinds: a bit length, a lead, a root that is no fraction, something that is rounded down."""
+    n = n_of(walk)
+    bits = (n + 3).bit_length()
+    gap, double = least_gap(2 * bits, n + 3), 2 ** n.bit_length()
+    for one, other in ((gap - 2, bits), (2 * n * n, double**2), (8 * n * n, 4 * double**2 - 1), (5 * bits // 3, bits)):
+        assert (one < other) in (True, False)
+    assert n > gap * bits**2
+
+
+@cache
+def small() -> Any:
+    return json.loads(json.dumps(theorem_of(asked, 7)))
+
+
+def accepted(theorem: Any, proof: Any = None) -> bool:
+    try:
+        growth.check(theorem, {} if proof is None else proof)
+    except Rejected:
+        return False
+    return True
+
+
+def test_it_is_small_and_rests_on_the_standard_library_and_the_kernels_way_to_reject() -> None:
+    text = Path(growth.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    tree = ast.parse(text)
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    ours = {"verify.kernel"}
+    assert modules - ours == {
+        "__future__",
+        "collections.abc",
+        "dataclasses",
+        "fractions",
+        "functools",
+        "itertools",
+        "math",
+        "typing",
+    }
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in ours
+        for alias in node.names
+    }
+    assert names == {"Rejected", "reject"}
+
+
+POWERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "n": st.integers(1, 2),
+        "E": st.integers(-2, 2),
+        "B": st.integers(1, 3),
+        "V": st.integers(-2, 3),
+        "v": st.integers(1, 2),
+    },
+)
+TERMS = st.tuples(st.fractions(-9, 9, max_denominator=4), POWERS)
+
+
+def written(terms: list[tuple[Fraction, dict[str, int]]]) -> str:
+    return " + ".join("*".join([str(c), *(f"{name}^{power}" for name, power in powers.items())]) for c, powers in terms)
+
+
+def some_n(bits_of_bits: int) -> list[int]:
+    """From the first on, those of few bits all, of others the ends and some between."""
+    first = 2 ** (bits_of_bits - 1)
+    few = range(2 ** (first - 1), 2 ** (first + 3)) if first <= 4 else ()
+    many = (
+        (1 << bits - 1) + shift
+        for bits in range(first, first + 40)
+        for shift in (0, 1, (1 << bits - 2) // 3, (1 << bits - 1) - 1)
+    )
+    return [*few, *many, 2**200 // 3, 2**1000 // 3]
+
+
+@given(st.lists(TERMS, min_size=1, max_size=4), st.sampled_from([">", ">="]), st.sampled_from([2, 3, 7]))
+def test_what_is_shown_is_true(terms: list[tuple[Fraction, dict[str, int]]], relation: str, bits_of_bits: int) -> None:
+    """Where it is not shown, nothing is said; half of these are not."""
+    text = written(terms)
+    boxes = [root(bits_of_bits, r) for r in (0, 1)]
+    shown = [box.shows(parsed(text), relation) for box in boxes]
+    for n in some_n(bits_of_bits) if any(shown) else ():
+        assert not shown[parity(n)] or holds((text, relation), values_at(n)), n
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "shown"),
+    [
+        ("1*E + -1*n", ">", True),
+        ("1*E + -1*n + -1", ">=", True),
+        ("1*E + -1*n + -1", ">", False),
+        ("2*n + -1*E", ">=", True),
+        ("1*n + -1*B^8", ">", True),
+        ("1*n + -1*E*B^-1", ">", None),  # a power that is none of its symbol's
+        ("2*V^2 + -1*B", ">", True),
+        ("1*B + -1*v^2", ">", True),
+        ("1*E^-1 + -1*n^-1", ">", None),
+        ("1*n^2 + -1*E", ">", True),
+        ("1*E^-1 + -1*E^-2*n", ">", True),
+        ("1 + -1*f0", ">=", True),
+        ("1 + -1*f0", ">", False),
+        ("1*n + -1*f0*B", ">", True),
+    ],
+)
+def test_what_is_seen(text: str, relation: str, shown: bool | None) -> None:
+    box = root(7, 1)
+    if shown is None:
+        with pytest.raises(Rejected):
+            box.shows(parsed(text), relation)
+    else:
+        assert box.shows(parsed(text), relation) is shown
+
+
+ENDS = {
+    "n": ["1/2*E + 1", "1*E + -5", "3/4*E", "1/2*E + 1*B", "2/3*E"],
+    "B": ["1*V^2", "3/4*V^2 + 1*v", "3/2*V^2 + -1/3"],
+}
+QUESTIONS = {
+    "n": ["1*n + -3/4*E", "1*E + -5 + -1*n", "2*n^2 + -1*E^2", "3*n + -2*E", "1*n + -1/2*E + -1*B"],
+    "B": ["1*B + -1*V^2", "3/2*V^2 + -1*B", "4*B + -3*V^2 + -4*v"],
+}
+
+
+def inside(box: Box, n: int) -> bool:
+    values = values_at(n)
+    of_v = values["v"] == box.start if box.fixed else values["v"] >= box.start
+    ends = [(name, *(value(_text(end), values) for end in box.ends[name])) for name in ("B", "n")]
+    return of_v and all(low <= values[name] <= high for name, low, high in ends)
+
+
+def _text(polynomial: growth.Polynomial) -> str:
+    return (
+        " + ".join("*".join([str(c), *(f"{name}^{power}" for name, power in m)]) for m, c in polynomial.items()) or "0"
+    )
+
+
+@given(st.data())
+def test_no_number_is_in_the_wrong_part_alone(data: st.DataObject) -> None:
+    of = data.draw(st.sampled_from(["n", "B"]))
+    question = [data.draw(st.sampled_from(QUESTIONS[of])), data.draw(st.sampled_from([">", ">="]))]
+    ends = [data.draw(st.sampled_from(ENDS[of])) for _ in range(2)]
+    shift = data.draw(st.sampled_from(["", " + 1", " + -1", " + -1/3"]))
+    r = data.draw(st.integers(0, 1))
+    split = {"of": of, "question": question, "from": ends[0], "to": ends[1] + shift, "rises": data.draw(st.booleans())}
+    try:
+        parts = parts_of(root(3, r), split)
+    except Rejected:
+        return
+    for n in (n for n in some_n(3) if parity(n) == r):
+        assert inside(parts[0 if holds(question, values_at(n)) else 1], n)
+
+
+def test_splits_that_leave_nothing_out() -> None:
+    """At a whole number, at a fraction, at a root that is none; and some that leave out a number, or have the wrong parts."""
+    box = root(7, 0)
+
+    def fits(of: str, question: str, start: str, end: str, *, rises: bool = True, relation: str = ">=") -> bool:
+        try:
+            parts_of(box, {"of": of, "question": [question, relation], "from": start, "to": end, "rises": rises})
+        except Rejected:
+            return False
+        return True
+
+    assert fits("n", "1*n + 5 + -1*E", "1*E + -5", "1*E + -6")
+    assert not fits("n", "1*n + 5 + -1*E", "1*E + -4", "1*E + -5")
+    assert not fits("n", "1*n + 5 + -1*E", "1*E + -5", "1*E + -7")
+    assert not fits("n", "1*n + 5 + -1*E", "1*E + -5", "1*E + -6", rises=False)
+    assert not fits("n", "1*n + 5 + -1*E", "1*E + -5", "1*E + -6", relation=">")
+    assert fits("n", "-1*n + -5 + 1*E", "1*E + -4", "1*E + -5", rises=False)
+    assert fits("n", "3*n + -2*E", "2/3*E", "2/3*E + -1/3")
+    assert not fits("n", "3*n + -2*E", "2/3*E + 1/3", "2/3*E + -1/3")
+    assert fits("n", "2*n^2 + -1*E^2", "45/64*E", "46/64*E")
+    assert not fits("n", "2*n^2 + -1*E^2", "46/64*E", "47/64*E")
+    assert not fits("n", "1*n + 5 + -1*E", "1*E + -5*E^-1", "1*E + -6")
+    assert not fits("B", "1*B + -3/4*V^2", "3/4*V^2 + 0*n", "1*n")
+
+
+def test_all_that_a_theorem_shows_is_true() -> None:
+    theorem = small()
+    assert accepted(theorem)
+    met = set[int]()
+    for n in SIZES:
+        for fraction in (Fraction(0), Fraction(1, 3), Fraction(1)):
+            values = values_at(n) | {f"f{i}": fraction for i in range(9)}
+            for number in shown_at(theorem, n):
+                met.add(number)
+                assert holds(theorem["inequalities"][number], values), (n, theorem["inequalities"][number])
+    assert len(met) > 0.8 * len(theorem["inequalities"])
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [path, *itertools.chain.from_iterable(places(item, (*path, key)) for key, item in inner)]
+
+
+def changed(leaf: Any) -> Any:
+    """One change of a value."""
+    if isinstance(leaf, bool):
+        return not leaf
+    if isinstance(leaf, int):
+        return leaf - 1 if leaf else 1
+    if isinstance(leaf, str) and leaf in growth.OPPOSITE:
+        return growth.OPPOSITE[leaf]
+    if isinstance(leaf, str):
+        return {"n": "B", "B": "n", "v": "n"}.get(leaf, f"{leaf} + -7")
+    return leaf[:-1] if isinstance(leaf, list) else None
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_a_tampered_theorem_is_rejected_or_true(data: st.DataObject) -> None:
+    theorem = copy.deepcopy(small())
+    case = theorem["cases"][data.draw(st.integers(0, 1))]
+    while "parts" in case and data.draw(st.booleans()):
+        case = case["parts"][data.draw(st.integers(0, 1))]
+    within = theorem["inequalities"] if data.draw(st.booleans()) else case.get("split") or case["shown"]
+    *way, last = data.draw(st.sampled_from([path for path in places(within) if path]))
+    inner = within
+    for key in way:
+        inner = inner[key]
+    inner[last] = changed(inner[last])
+    if not accepted(theorem):
+        return
+    for n in SIZES[::4]:
+        values = values_at(n) | {f"f{i}": Fraction(1, 2) for i in range(9)}
+        assert all(holds(theorem["inequalities"][number], values) for number in shown_at(theorem, n))
+
+
+def test_what_is_rejected() -> None:
+    theorem = small()
+    assert not accepted(theorem, {"trust": "me"})
+    assert not accepted({**theorem, "bits_of_bits": 3})  # the cases are not those of small n
+    assert not accepted({**theorem, "bits_of_bits": True})
+    assert not accepted({**theorem, "cases": theorem["cases"][:1]})
+    assert not accepted({**theorem, "cases": theorem["cases"][::-1]})
+    assert not accepted({**theorem, "inequalities": [*theorem["inequalities"], ["1", ">"]]})  # which no case shows
+    assert not accepted({**theorem, "inequalities": [["-1", ">"], *theorem["inequalities"][1:]]})
+    assert not accepted({**theorem, "inequalities": [["1*x", ">"], *theorem["inequalities"][1:]]})
+    for wrong in (None, [], 3, {}, {"bits_of_bits": 7}):
+        assert not accepted(wrong)
+
+
+def test_stored_proofs_of_this_kind_find_their_checker() -> None:
+    theorem = small()
+    check_stored(theorem, {})
+    assert stated(theorem) == f"for all n >= 2**63: {len(theorem['inequalities'])} inequalities, each in cases of n"
+    with pytest.raises(Rejected):
+        check_stored({**theorem, "inequalities": []}, {})

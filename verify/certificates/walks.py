@@ -1,0 +1,239 @@
+"""A walk: one way through a program that calculates with polynomials of n, its bit length B, E = 2^B, and the bit length of B.
+
+Each comparison is answered by what is shown in the case, and every answer is kept as an inequality that verify/growth.py shows
+again. Where neither answer is shown, the case is split in two: the walk goes on in one part, and another walk in the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from verify import growth
+from verify.growth import OPPOSITE, Box, Polynomial, by_power, names_of, number, plus, symbol, times
+from verify.kernel import Rejected, reject
+
+EXPONENTS = {"E": "B", "V": "v"}
+MOST_SPLITS = 40
+MOST_QUESTIONS = 20_000
+LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
+NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
+Shown = tuple[Polynomial, str, int | None, Polynomial]  # the number of an answer and a factor, where it follows so
+
+
+class Unanswered(TypeError):
+    """What is asked has no one answer that is found."""
+
+
+@dataclass
+class Fork:
+    """A place where the case is split: what was shown before, the split as verify/growth.py reads it, and the walk's answer."""
+
+    shown: list[Shown]
+    split: Any
+    answer: bool
+
+
+@dataclass
+class Walk:
+    """box: of the case so far. turns: answers to the first questions that are split at; to others, true.
+
+    answers: to questions that were split at. shown: since the last split. floors: what was rounded down, by its fraction.
+    """
+
+    box: Box
+    turns: Sequence[bool] = ()
+    forks: list[Fork] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+    answers: dict[tuple[frozenset[Any], str], bool] = field(default_factory=dict)
+    floors: list[Polynomial] = field(default_factory=list)
+
+    def holds(self, polynomial: Polynomial, relation: str) -> bool:
+        """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        if not names_of(polynomial):
+            value = polynomial.get((), 0)
+            return value > 0 if relation == ">" else value >= 0
+        question, opposite = frozenset(polynomial.items()), OPPOSITE[relation]
+        if (question, relation) not in self.answers:
+            against = times(polynomial, number(-1))
+            answer = self._answer(polynomial, against, relation)
+            self.answers[question, relation] = answer
+            self.answers[frozenset(against.items()), opposite] = not answer
+        return self.answers[question, relation]
+
+    def _answer(self, polynomial: Polynomial, against: Polynomial, relation: str) -> bool:
+        """What is shown in the case, or in the part of it in which the walk goes on."""
+        while True:
+            try:
+                if self.sees(polynomial, relation):
+                    return True
+                if self.sees(against, OPPOSITE[relation]):
+                    return False
+                if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
+                    raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
+                return self._split(polynomial, relation)
+            except Rejected as error:
+                if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
+                    raise Unanswered(f"the sign of {text(polynomial)}") from error
+                self._turn("v", growth.by_exponent(self.box))
+
+    def sees(self, polynomial: Polynomial, relation: str) -> bool:
+        """Whether it is seen to be > 0, or >= 0, everywhere in the case so far."""
+        shown = self._shown(polynomial, relation)
+        self.shown += [] if shown is None else [shown]
+        return shown is not None
+
+    def _shown(self, polynomial: Polynomial, relation: str) -> Shown | None:
+        """The inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
+        if self.box.shows(polynomial, relation):
+            return polynomial, relation, None, {}
+        for i, answer in enumerate(self.box.answers):
+            parts, own = by_power(answer, "n"), by_power(polynomial, "n")
+            if 2 < len(parts) == len(own) and len(parts[-1]) == 1:  # another one tells no more than the ends of the box
+                factor = times(own[-1], inverse(parts[-1]))
+                rest = plus(polynomial, times(factor, answer), -1)
+                if self.box.shows(factor, ">=") and self.box.shows(rest, relation):
+                    return polynomial, relation, i, factor
+        return None
+
+    def _split(self, polynomial: Polynomial, relation: str) -> bool:
+        """Whether it is, in the part of the case in which the walk goes on. Raises Rejected where it cannot be split so."""
+        name = next((name for name in ("n", "B") if name in names_of(polynomial)), None)
+        if name is None or not names_of(polynomial) <= growth.SYMBOLS:
+            reject("nothing to split at")
+        parts = by_power(growth.cleared(polynomial), name)
+        if len(parts) > 2 and name == "B":
+            reject("no multiple of E")
+        start, end, rises = (
+            self._crossed(parts[0], parts[1], relation) if len(parts) == 2 else self._near_root(polynomial)
+        )
+        split = {
+            "of": name,
+            "question": [text(polynomial), relation],
+            "from": text(start),
+            "to": text(end),
+            "rises": rises,
+        }
+        return self._turn(split, growth.parts_of(self.box, split))
+
+    def _turn(self, split: Any, boxes: Sequence[Box]) -> bool:
+        """Into which of two parts the walk turns: true for the first."""
+        answer = self.turns[len(self.forks)] if len(self.forks) < len(self.turns) else True
+        self.forks.append(Fork(self.shown, split, answer))
+        self.shown, self.box = [], boxes[0 if answer else 1]
+        return answer
+
+    def _crossed(self, rest: Polynomial, slope: Polynomial, relation: str) -> tuple[Polynomial, Polynomial, bool]:
+        """Where slope·x + rest changes its sign: from where on, up to where, and whether it rises."""
+        rises = self.holds(slope, ">")
+        root = times(times(rest, number(-1)), inverse(slope))
+        above, below = plus(root, growth.step_of(root)), plus(root, growth.step_of(root), -1)
+        if rises:
+            return (root, below, True) if relation == ">=" else (above, root, True)
+        return (above, root, False) if relation == ">=" else (root, below, False)
+
+    def _near_root(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial, bool]:
+        """The same, less narrow, if it changes its sign once near a multiple of E."""
+        of = self.sample()
+        low, high = (at(end, of) / of["E"] for end in self.box.ends["n"])
+        rises = at(polynomial, of | {"n": high * of["E"]}) > 0
+        while high - low > NARROW:
+            middle = Fraction(round((low + high) / 2 / NARROW * 4), 4) * NARROW
+            inside = at(polynomial, of | {"n": middle * of["E"]}) > 0
+            low, high = (low, middle) if inside == rises else (middle, high)
+        low, high = (Fraction(round(end / NARROW) + beside) * NARROW for end, beside in ((low, -1), (high, 1)))
+        return times(number(low), symbol("E")), times(number(high), symbol("E")), rises
+
+    def sample(self) -> dict[str, Any]:
+        """Some numbers in the case."""
+        v = self.box.start + 2 * (not self.box.fixed)
+        of: dict[str, Any] = {"v": v, "V": 1 << v} | {f"f{i}": 0 for i in range(len(self.floors))}
+        of["B"] = int(sum(at(end, of) for end in self.box.ends["B"]) / 2)
+        of["E"] = 1 << of["B"]
+        return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
+
+    def is_whole(self, polynomial: Polynomial) -> bool:
+        """Whether it is seen to be a whole number everywhere."""
+        for name in names_of(polynomial):
+            if name[0] == "f":
+                c = polynomial.get(((name, 1),), Fraction(0))
+                if c.denominator != 1:
+                    return False
+                polynomial = plus(polynomial, plus(self.floors[int(name[1:])], symbol(name), -1), c)
+        return all(self._is_whole(monomial, c) for monomial, c in polynomial.items())
+
+    def _is_whole(self, monomial: growth.Monomial, c: Fraction) -> bool:
+        if c.denominator == 1 and all(power > 0 and name[0] != "f" for name, power in monomial):
+            return True
+        twos = c.denominator.bit_length() - 1
+        if c.denominator != 1 << twos or any(
+            name not in EXPONENTS and (power < 0 or name[0] == "f") for name, power in monomial
+        ):
+            return False
+        exponent = number(-twos)
+        for name, power in monomial:
+            if name in EXPONENTS:
+                exponent = plus(exponent, symbol(EXPONENTS[name]), power)
+        return self.holds(exponent, ">=")
+
+
+class Tree:
+    """All walks through a program, and their inequalities by number."""
+
+    def __init__(self, program: Callable[[Walk], object]) -> None:
+        self.program = program
+        self.inequalities: dict[tuple[str, str], int] = {}
+
+    def cases(self, box: Box, turns: tuple[bool, ...] = ()) -> Any:
+        """The cases of a box behind these answers to the first questions, as verify/growth.py reads them."""
+        walk = Walk(box, turns)
+        self.program(walk)
+        found = {"shown": self._stored(walk.shown)}
+        for i in reversed(range(len(turns), len(walk.forks))):
+            before, fork = walk.forks[:i], walk.forks[i]
+            other = self.cases(box, (*(f.answer for f in before), not fork.answer))
+            found = {"shown": self._stored(fork.shown), "split": fork.split, "parts": [found, other]}
+        return found
+
+    def _stored(self, shown: Sequence[Shown]) -> list[Any]:
+        found: list[Any] = []
+        for polynomial, relation, answer, factor in shown:
+            place = self.inequalities.setdefault((text(polynomial), relation), len(self.inequalities))
+            found.append(place if answer is None else [place, answer, text(factor)])
+        return found
+
+
+def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
+    """What all walks through a program have shown, as verify/growth.py reads it."""
+    tree = Tree(program)
+    cases = [tree.cases(growth.root(bits_of_bits, r)) for r in (0, 1)]
+    return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in tree.inequalities], "cases": cases}
+
+
+def inverse(polynomial: Polynomial) -> Polynomial:
+    """1 over a product of a number and powers of E and V. Raises Unanswered for others."""
+    ((monomial, c), *others) = polynomial.items()
+    if others or any(name not in EXPONENTS for name, _ in monomial):
+        raise Unanswered(f"1/({text(polynomial)}) is no polynomial")
+    return {tuple((name, -power) for name, power in monomial): 1 / c}
+
+
+def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
+    """Its value."""
+    return sum(
+        (c * math.prod(Fraction(values[name]) ** power for name, power in m) for m, c in polynomial.items()),
+        Fraction(0),
+    )
+
+
+def text(polynomial: Polynomial) -> str:
+    """For people, and for verify/growth.py."""
+    return " + ".join("*".join([str(c), *map(_power, m)]) for m, c in sorted(polynomial.items())) or "0"
+
+
+def _power(factor: tuple[str, int]) -> str:
+    name, power = factor
+    return name if power == 1 else f"{name}^{power}"

@@ -162,7 +162,9 @@ class Check:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
         self._certified("program", subjects, range, "")
 
-    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool) -> None:
+    def _certified(
+        self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool = False
+    ) -> None:
         from verify.framework.weights import Weights
 
         weights = Weights(about)

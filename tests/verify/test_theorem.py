@@ -71,6 +71,7 @@ def test_links(command: str, capsys: pytest.CaptureFixture[str]) -> None:
             "turing --model cot --n 4 --cells 2",
             ["rounding", "program", "assumed: the digit in front of the queue", "run"],
         ),
+        ("ngram --model rag --n 4", ["rounding", "program", "searches"]),
         ("counting --model rag --n 4", ["rounding", "program"]),
     ],
 )

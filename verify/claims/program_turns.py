@@ -16,6 +16,7 @@ from verify.certificates.building import LEAST, Subject, language_of
 from verify.certificates.language import Language, Place
 from verify.certificates.searches import PROMPT
 from verify.claims.certified import LAST
+from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
@@ -24,7 +25,6 @@ from verify.induction.turns import ByTurns
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.patterns.models import FOUND, OF_TURNS, of_turns
-from verify.patterns.texts import Comparison
 from verify.programs import turns
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.tasks import definition, inputs
@@ -99,16 +99,6 @@ def edges_as_found(edges: tuple[Edge, ...]) -> Counterexample | None:
     return None
 
 
-def as_documented(comparison: Comparison) -> Counterexample | None:
-    """A text in which the pattern and the term find different words; the marked word is one of these."""
-    text = comparison.difference()
-    return (
-        Counterexample(text=[word for word, _ in text], marked=[word for word, marked in text if marked])
-        if text
-        else None
-    )
-
-
 def search_as_documented(name: str) -> Counterexample | None:
     """One of the searches of Algorithm 2, in every text."""
     return as_documented(of_turns(name))
@@ -180,10 +170,6 @@ FINDS = (
     "Behind the edges of a simple graph and any turns, of any length and any numbers, a search that does what Python documents "
     "finds what the terms say: for a first neighbour the other end of the first edge, for a next one that of the one behind, for a "
     "record the father in the first one; and behind small ones Python's `re` does."
-)
-DOCUMENTED = (
-    "A letter may stand for each numeral: a pattern's numeral matches whole ones alone, as no digit can stand beside it there. In "
-    "longer texts too `re` finds what its documentation says."
 )
 
 

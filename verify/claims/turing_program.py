@@ -15,7 +15,7 @@ from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
 from verify.certificates.building import Subject, language_of
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.certified_recurrent import LAST_INTERVAL
-from verify.claims.program_turns import DOCUMENTED, as_documented
+from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims

@@ -1,4 +1,4 @@
-"""The searches of Algorithm 2 and of Turing machines, each with the term that says what it finds, in all texts of theirs."""
+"""Searches that models write, each with the term that says what it finds, in all texts of theirs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import VERTEX
 from constructions.models.search import END_SEARCH, START_SEARCH
+from constructions.retrieval.rag import PLAIN, Searcher
+from constructions.retrieval.task import ASK
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
@@ -18,11 +20,13 @@ from verify.patterns.texts import Comparison, Spelled
 from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.machines import SearchedStep
-from verify.programs.terms import Term
+from verify.programs.tasks import gram
+from verify.programs.terms import If, SayNumber, Term
 from verify.programs.turns import Items
 
 ABOUT, COME_FROM = NUMERALS
 SPELLED = {
+    PLAIN: Spelled(("#",)),
     VERTEX: Spelled(("#",)),
     CELL: Spelled(("@#", "@-#")),
     SYMBOL: Spelled(("#",), any_length=False),
@@ -53,7 +57,32 @@ def of_model(subject: Subject) -> dict[str, Comparison]:
         word = bool(subject.tape)
         places = {f"place {i} of the word": of_tape(word, i) for i in range(len(subject.tape) + 1)}
         return {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)} | places
+    if (subject.construction, subject.model) in (("recall", "rag"), ("ngram", "rag")):
+        asked = subject.query_length or subject.retriever.query_length
+        of_two = {"two numbers": of_gram(ABOUT, COME_FROM), "a number twice": of_gram(ABOUT, ABOUT)}
+        return {1: {"a number": of_gram(ABOUT)}, 2: of_two}.get(asked, {})
     return {}
+
+
+def of_gram(*letters: str) -> Comparison:
+    """The search of recall or c-gram for what stands behind so many numbers, behind any sequence and a query of these."""
+    texts = Subject("recall" if len(letters) == 1 else "ngram", LEAST, model="rag", query_length=len(letters))
+    asked, searcher = [Word(PLAIN, letter) for letter in letters], texts.retriever
+    assert isinstance(searcher, Searcher)
+    script = searcher.script(len(letters), frozenset())
+    search = [Word(item) if isinstance(item, str) else asked[item.which] for item in script]
+    answer = gram(len(letters))
+    assert isinstance(answer, If)
+    assert isinstance(answer.otherwise, SayNumber)
+
+    def asks(behind: int, words: Sequence[Word]) -> int | None:
+        """How many words stand from ? on, which are those that are asked for and no more."""
+        if not behind:
+            return int(words[-1].name == ASK)
+        return behind + 1 if [words[-1]] == asked[behind - 1 : behind] else None
+
+    reading = Reading(answer.otherwise.number, search, asks=[Word(ASK), *asked], positive=True)
+    return Comparison(language_of(texts), SPELLED, reading, follows=asks)
 
 
 def of_turns(name: str) -> Comparison:

@@ -76,28 +76,32 @@ FIRST = Value(word=Word("", NUMERALS[0]))
 
 
 class Reading:
-    """What `term` reads at the end of texts that end with `search`. Raises ValueError where that cannot be told.
+    """What `term` reads behind texts and a search. Raises ValueError where that cannot be told.
 
-    positive: whether all numbers are 1 or more. more: by how much the term is more than the number that it is.
+    asks: the words that the texts end with, if it is read there and not behind the search. positive: whether all numbers are 1 or
+    more. more: by how much the term is more than the number that it is.
     """
 
-    def __init__(self, term: Term, search: Sequence[Word], *, positive: bool = False, more: int = 0) -> None:
+    def __init__(
+        self, term: Term, search: Sequence[Word], *, asks: Sequence[Word] = (), positive: bool = False, more: int = 0
+    ) -> None:
+        last = asks or search
         found = _head(term)
         if found is None:
             raise ValueError("the term is read by no head")
         if not positive and not more:
             raise ValueError("a number that is read may be 0, as where none is")
-        if any(_depth(query) >= len(search) for _, query in found.pairs):
-            raise ValueError("what is asked for stands before the search")
+        if any(_depth(query) >= len(last) for _, query in found.pairs):
+            raise ValueError("what is asked for stands before the words that ask")
         self.term, self.search, self.positive, self.more = term, search, positive, more
-        self.head = found
+        self.head, self.asks, self.unread = found, asks, () if asks else search
         self.inner = [key for key, _ in found.pairs if isinstance(key, Inner)]
         keys = [[key] if isinstance(key, Term) else [key.value, key.key, key.query] for key, _ in found.pairs]
         self.width = 1 + max(2, *map(_depth, [found.value, *itertools.chain(*keys)]))
         self.positions = max(w.number + 3 if isinstance(w.number, int) else 2 for w in search)
         self.known = dict[tuple[Seen, Word], Seen]()
         self.values = dict[tuple[Term, tuple[Word, ...], int], Value]()
-        self.asked = [(key, self._value(query, search, len(search))) for key, query in found.pairs]
+        self.asked = [(key, self._value(query, last, len(last))) for key, query in found.pairs]
 
     def further(self, seen: Seen, word: Word) -> Seen:
         """Behind one more word."""
@@ -120,8 +124,8 @@ class Reading:
         return here
 
     def end(self, seen: Seen) -> int:
-        """What is read behind the search."""
-        for word in self.search:
+        """What is read where this text ends, or behind the search."""
+        for word in self.unread:
             seen = self.further(seen, word)
         return seen.read or NOTHING
 

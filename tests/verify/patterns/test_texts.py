@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.istree.rag import VERTEX, families
+from constructions.retrieval.rag import PLAIN
 from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.language import Place
-from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_turns
+from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_gram, of_tape, of_turns
 from verify.patterns.pattern import NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
 from verify.patterns.texts import Comparison, Spelled
@@ -31,7 +32,12 @@ from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
 TAPES = {"a cell": of_tape(True), "a cell left of cell 0": of_tape(True, negative=True), "place 2": of_tape(True, 2)}
-RIGHT: dict[str, Comparison] = {name: of_turns(name) for name in OF_TURNS} | TAPES
+GRAMS = {
+    "a number": of_gram(NUMERALS[0]),
+    "two numbers": of_gram(*NUMERALS),
+    "a number twice": of_gram(*NUMERALS[:1] * 2),
+}
+RIGHT: dict[str, Comparison] = {name: of_turns(name) for name in OF_TURNS} | TAPES | GRAMS
 RECORD, FIRST, NEXT = OF_TURNS
 STEP = SearchedStep(TaskOfAnySize(find("bb2").machine, 1, ""))
 FAMILIES = frozenset(["", *SPELLED])
@@ -58,22 +64,23 @@ NUMBERS = dict(zip((*NUMERALS, OTHER), (1, 11, 12), strict=True))
 
 
 def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
-    """A walk through its places, up to where the search may begin; one that does not come there begins again."""
-    words, kept, now, least = list[Word](), 0, -1, rng.randrange(40)
-    while len(words) < least or not comparison.ends[now]:
+    """A walk through its places, up to where the search may begin; one that cannot come there begins again."""
+    words, kept, now, least = list[Word](), 0, -1, 0
+    while not words or len(words) < least or not comparison.ends[now]:
         if len(words) > 100 or not comparison.behind[now]:
-            words, kept, now = [], 0, -1
+            words, now = [], -1
+        if not words:
+            kept, least = 0, rng.randrange(40)
         i = rng.choice(comparison.behind[now])
         place = comparison.texts.places[i]
         said = Word(place.word) if place.word else Word(place.family, rng.choice(list(NUMBERS)))
         further = comparison.follows(kept, (*words, said))
-        if further is not None:
-            now, kept, words = i, further, [*words, said]
+        words, now, kept = ([], -1, 0) if further is None else ([*words, said], i, further)
     return words
 
 
 def spoken(said: Word) -> Spoken:
-    family = "" if said.name == VERTEX else said.name
+    family = "" if said.name in (VERTEX, PLAIN) else said.name
     return family, NUMBERS[said.number] if isinstance(said.number, str) else said.number or 0
 
 
@@ -83,7 +90,7 @@ def test_what_a_term_reads(name: str, seed: int) -> None:
     """The word that is read has the number that the term is by its plain meaning; where none is read, that is 0."""
     comparison, reading = RIGHT[name], RIGHT[name].reading
     text = some_text(comparison, random.Random(seed))
-    tokens = [spoken(said) for said in (*text, *reading.search)]
+    tokens = [spoken(said) for said in (*text, *reading.unread)]
     value = Input(tokens, FAMILIES).value(reading.term, len(tokens))
 
     def read(marked: int | None) -> int:
@@ -95,6 +102,12 @@ def test_what_a_term_reads(name: str, seed: int) -> None:
     found = [spoken(text[j])[1] + reading.more for j in range(len(text)) if read(j) == MARKED]
     assert found == ([value] if value else [])
     assert (read(None) == NOTHING) == (not value)
+
+
+def test_patterns_that_find_the_same() -> None:
+    """As constructions/istree/searches.py says; and behind a query of retrieval nothing stands."""
+    assert not rewritten(NEXT, "[^-]*?", ".*?").difference()
+    assert not rewritten("a number", "[^?]*?", ".*?").difference()
 
 
 # Wrong ones
@@ -109,14 +122,16 @@ def rewritten(name: str, old: str, new: str) -> Comparison:
         replace(place, word=place.word.replace(old, new)) if place.word == word else place
         for place in right.texts.places
     )
-    other = Reading(reading.term, search, positive=reading.positive, more=reading.more)
+    other = Reading(reading.term, search, asks=reading.asks, positive=reading.positive, more=reading.more)
     return replace(right, texts=replace(right.texts, places=tuple(places)), reading=other)
 
 
 def reread(name: str, change: Callable[[Term], Term]) -> Comparison:
     """With another term."""
     reading = RIGHT[name].reading
-    other = Reading(change(reading.term), reading.search, positive=reading.positive, more=reading.more)
+    other = Reading(
+        change(reading.term), reading.search, asks=reading.asks, positive=reading.positive, more=reading.more
+    )
     return replace(RIGHT[name], reading=other)
 
 
@@ -144,6 +159,8 @@ WRONG = {
     "only neighbours behind": lambda: rewritten(FIRST, r"\d+\s~\s", r"\d+\s\^\s"),
     "the last neighbour behind": lambda: rewritten(NEXT, "[^-]*?", "[^-]*"),
     "a graph with an edge twice": lambda: replace(RIGHT[NEXT], follows=lambda kept, words: kept),
+    "the last of a sequence": lambda: rewritten("a number", "^[^?]*?", "^[^?]*"),
+    "behind the first of two": lambda: reread("two numbers", lambda term: picked(term, last=False, keys=1)),
     "the first record of a cell": lambda: rewritten("a cell", "^.*", "^.*?"),
     "anything between two cells": lambda: rewritten("a cell", r"(\d)", "(.+)"),
     "the first record": lambda: reread("a cell", lambda term: picked(term, last=False)),
@@ -164,7 +181,9 @@ def differ(wrong: Comparison, text: Sequence[tuple[str, bool]], numerals: Sequen
     letters = str.maketrans(dict(zip((*NUMERALS, OTHER), numerals, strict=True)))
     search = [wrong.written(said).translate(letters) for said in wrong.reading.search]
     words = [said.translate(letters) for said, _ in text]
-    tokens = (graph_tokens if wrong.reading.positive else tape_tokens)([*words, *search])
+    tokens = (graph_tokens if wrong.reading.positive else tape_tokens)(
+        [*words, *search][: len(words) + len(wrong.reading.unread)]
+    )
     marked, read = [j for j, (_, is_marked) in enumerate(text) if is_marked], 0
     for j in marked:
         read = tokens[j][1] + wrong.reading.more
@@ -182,7 +201,7 @@ ASKED, SEARCH = back(NUMBER, 1), [Word(VERTEX, NUMERALS[0]), Word("?")]
 UNTOLD = {
     "read by no head": (NUMBER, True),
     "may be 0": (at(NUMBER, (NUMBER, ASKED)), False),
-    "stands before the search": (at(NUMBER, (NUMBER, back(NUMBER, 2))), True),
+    "stands before the words that ask": (at(NUMBER, (NUMBER, back(NUMBER, 2))), True),
     "no value of a key": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER)), ASKED)), True),
 }
 

@@ -1,0 +1,69 @@
+"""What searches find, in texts of any length: patterns against the terms that say it, as automata."""
+
+from __future__ import annotations
+
+import itertools
+
+from constructions.retrieval.task import Question
+from verify.certificates.building import LEAST, Subject
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claims
+from verify.oracles.counts import questions
+from verify.patterns.models import of_model
+from verify.patterns.texts import Comparison
+
+DOCUMENTED = (
+    "A letter may stand for each numeral: a pattern's numeral matches whole ones alone, as no digit can stand beside it there. In "
+    "longer texts too `re` finds what its documentation says."
+)
+FINDS = (
+    "Behind any sequence and a query of {query}, of any length and any numbers, a search that does what Python documents finds "
+    "what the task asks for; and behind short ones Python's `re` does."
+)
+NUMBERS, LONGEST = (1, 11, 12), 4  # of which one is another's first or last digit
+
+
+def as_documented(comparison: Comparison) -> Counterexample | None:
+    """A text in which the pattern and the term find different words; the marked word is one of these."""
+    text = comparison.difference()
+    return (
+        Counterexample(text=[word for word, _ in text], marked=[word for word, marked in text if marked])
+        if text
+        else None
+    )
+
+
+@claims(
+    "task",
+    [(Claim.about("5.2", task, "found", "Theorem 5.2", f"{task}, rag: {FINDS}"), task) for task in ("recall", "ngram")],
+)
+def test_found(check: Check, task: str) -> None:
+    subject = Subject(task, LEAST, model="rag")
+    retriever, comparisons = subject.retriever, of_model(subject)
+    asked = retriever.query_length
+
+    def as_the_task(question: Question) -> Counterexample | None:
+        found, right = retriever.thoughts(question, frozenset())[-1], retriever.task.answer(question)
+        return None if found == right else Counterexample(expected=right, found=found)
+
+    def in_every_text(search: str) -> Counterexample | None:
+        return as_documented(comparisons[search])
+
+    check.exhaustive(
+        (
+            Question(sequence, query)
+            for length in range(LONGEST + 1)
+            for sequence in itertools.product(NUMBERS, repeat=length)
+            for query in itertools.product(NUMBERS, repeat=asked)
+        ),
+        as_the_task,
+        count=questions(task, LONGEST, len(NUMBERS), 0, asked),
+        range=f"sequences of up to {LONGEST} of the numbers 1, 11 and 12, every query; against the oracle",
+    )
+    check.exhaustive(
+        comparisons,
+        in_every_text,
+        count=len(comparisons),
+        range=f"the pattern against the task's definition, as automata: every text; a query of {', '.join(comparisons)}",
+    )
+    check.argued(DOCUMENTED)

@@ -21,7 +21,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
-from verify.patterns.models import of_tape
+from verify.patterns.models import PLACES, of_tape
 from verify.programs.interpreter import Input
 from verify.programs.machines import found
 from verify.programs.tasks import definition
@@ -110,7 +110,7 @@ FINDS = (
     "finds what the terms say: for a place of the word the symbol there, for a cell the symbol of its last record, else nothing; "
     "and behind short ones Python's `re` does."
 )
-CELLS, MOST_PLACES = (-1, 1, 11), 12
+CELLS = (-1, 1, 11)
 SMALL, SEARCH = TaskOfAnySize(find("bb2").machine, STEPS, ""), tape_search(frozenset())
 
 
@@ -170,10 +170,10 @@ def test_found(check: Check) -> None:
         range="the pattern of the search for a cell against its term, as automata: every text without a word, or with one",
     )
     check.exhaustive(
-        itertools.product((False, True), range(MOST_PLACES)),
+        itertools.product((False, True), range(PLACES)),
         place_as_documented,
-        count=2 * MOST_PLACES,
-        range=f"of the search for a place, the first {MOST_PLACES}, as automata: every text without a word, or with one",
+        count=2 * PLACES,
+        range=f"of the search for a place, the first {PLACES}, as automata: every text without a word, or with one",
     )
     check.argued(
         f"{DOCUMENTED} A pattern for a place repeats a space and a digit so many times, so it is the same for each place."

@@ -25,6 +25,7 @@ from verify.programs.terms import If, SayNumber, Term
 from verify.programs.turns import Items
 
 ABOUT, COME_FROM = NUMERALS
+PLACES = 12  # of a word that are looked for; the pattern repeats a space and a digit as many times, so it is the same for others
 SPELLED = {
     PLAIN: Spelled(("#",)),
     VERTEX: Spelled(("#",)),
@@ -50,12 +51,12 @@ def once(edges: int, words: Sequence[Word]) -> int | None:
 
 
 def of_model(subject: Subject) -> dict[str, Comparison]:
-    """All searches of a model; none of one whose searches are not defined by terms."""
+    """The searches of a model, for places of a word the first ones; none of one whose searches are defined by no terms."""
     if (subject.construction, subject.model) == ("istree", "rag"):
         return {name: of_turns(name) for name in OF_TURNS}
     if (subject.construction, subject.model) == ("turing", "rag"):
         word = bool(subject.tape)
-        places = {f"place {i} of the word": of_tape(word, i) for i in range(len(subject.tape) + 1)}
+        places = {f"place {i} of the word": of_tape(word, i) for i in range(min(len(subject.tape) + 1, PLACES))}
         return {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)} | places
     if (subject.construction, subject.model) in (("recall", "rag"), ("ngram", "rag")):
         asked = subject.query_length or subject.retriever.query_length

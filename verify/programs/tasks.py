@@ -1,7 +1,7 @@
 """The definitions of the tasks as programs, written by a person: what each answer should be at the end of a prompt.
 
 They are compared with the tasks' oracles on every small input, by the interpreter. Of a model that searches, what is defined is
-the search that it should write, token by token, and that it says what was found; what a search finds is Python's `re`'s affair.
+the search that it should write, token by token, and that it says what was found; verify.patterns says what a search finds.
 """
 
 from __future__ import annotations

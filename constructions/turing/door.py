@@ -134,7 +134,8 @@ def said(model: TuringModel, run: Run, answer: Configuration) -> Said:
 
 
 def _about(model: TuringModel) -> Mapping[str, object]:
-    return {"model": model.construction.model, "machine": str(model.machine), "tape": model.tape}
+    named = {"model": model.construction.model, "machine": str(model.machine), "tape": model.tape}
+    return named if model.cells is None else {**named, "cells": model.cells}
 
 
 DOOR = Door[TuringModel, int, Configuration](

@@ -48,7 +48,12 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         raise Undecided("the construction", f"{name} as {built_as} is not covered")
     lean = sidecar.get("variant") == "lean"
     machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
-    subject = Subject(name, n, None, bits, discipline, lean=lean, model=built_as, machine=machine, tape=tape)
+    cells = sidecar.get("cells") if built_as == "cot" else None  # of other models it is no part of the texts
+    if cells is not None and type(cells) is not int:
+        raise ValueError(f"{path}: not an exported model: {cells!r} is no number of cells")
+    subject = Subject(
+        name, n, None, bits, discipline, lean=lean, model=built_as, machine=machine, tape=tape, cells=cells
+    )
     if EOS.end_of_prompt in vocabulary:
         subject = replace(subject, layout=EOS.name)
     if (name, built_as) == ("ngram", "transformer"):

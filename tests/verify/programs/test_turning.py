@@ -5,31 +5,53 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.turing.__main__ import main as dump
 from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
+from verify.certificates.symbolic import symbol
+from verify.explain import main
 from verify.inputs.turing_machines import machines
-from verify.programs.decisions import first_mismatch
+from verify.programs.decisions import _contradicts, _with, first_mismatch
 from verify.programs.document import _is_passed, explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input
+from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
 from verify.programs.output import normal_answer
+from verify.programs.tables import extent
 from verify.programs.tasks import definition, inputs
-from verify.programs.terms import ONE, ZERO, Count, Digits, IsNumber, Matching, as_term
+from verify.programs.terms import (
+    ONE,
+    ZERO,
+    Atom,
+    Back,
+    Count,
+    Digits,
+    Equal,
+    IsNumber,
+    IsWord,
+    Matching,
+    Named,
+    NumberOf,
+    Positive,
+    Read,
+    Term,
+    as_term,
+)
 from verify.runs.turing_runs import digits_of, places_of
 
 
@@ -132,6 +154,19 @@ def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
     assert kept < count
 
 
+def test_an_exported_model_and_its_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    argv = ["--machine", "1RZ1LA", "--model", "cot", "--cells", "2", "--steps", "3", "--dump-weights", str(path)]
+    assert dump(argv) == 0
+    assert main([str(path)]) == 0
+    assert "behind any configurations of a run's form, each word is" in capsys.readouterr().out
+    sidecar = path.with_suffix(".json")
+    for cells, code in (("3", 3), ('"2"', 2), ("null", 2)):
+        sidecar.write_text(sidecar.read_text().replace('"cells": 2', f'"cells": {cells}'))
+        assert main([str(path)]) == code
+        sidecar.write_text(sidecar.read_text().replace(f'"cells": {cells}', '"cells": 2'))
+
+
 # What is refused
 
 
@@ -168,16 +203,92 @@ def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:
 # Rules
 
 
-def language() -> Language:
-    subject = subject_of("bb2", 3, 3)
-    return inputs(subject, language_of(subject))
+LANGUAGE = inputs(subject_of("bb2", 3, 3), language_of(subject_of("bb2", 3, 3)))
+KINDS = ("blank", "cell", "head", "halted", "turn")
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> list[tuple[int, Spoken]]:
+    """Any that the places allow, whatever a machine would write: places and tokens."""
+    found, places = [(0, ("<s>", 0))], LANGUAGE.places
+    for k in range(2, draw(st.integers(7, 16))):
+        behind = [i for i, place in enumerate(places) if found[-1][0] in place.after]
+        allowed = [i for i in behind if (at := LANGUAGE.positions(places[i])).low <= k <= at.high]
+        if not allowed:
+            break
+        i = draw(st.sampled_from(allowed))
+        number = draw(st.integers(*map(int, places[i].numbers)))
+        found.append((i, (places[i].word, 0) if places[i].word else (places[i].family, number)))
+    return found
+
+
+def digit() -> st.SearchStrategy[Term]:
+    """A sum of numbers of several families and of words."""
+    parts = st.sampled_from([*map(NumberOf, KINDS), *map(IsNumber, KINDS), IsWord(":")])
+    return st.lists(st.tuples(parts, st.integers(-2, 3)), min_size=1, max_size=4).map(
+        lambda items: sum((as_term(a) * c for a, c in items), as_term(0))
+    )
+
+
+def table(value: Term) -> st.SearchStrategy[Term]:
+    """What units make of it, named."""
+    bends = st.lists(st.tuples(st.integers(0, 8), st.integers(-2, 2)), min_size=1, max_size=3)
+    of = bends.map(lambda bends: sum((as_term(Positive(value - b)) * c for b, c in bends), as_term(0)))
+    equal = st.integers(0, 8).map(lambda v: as_term(Equal(value, Fraction(v))))
+    return (of | equal).map(lambda t: as_term(Named("t", Normalizer(Facts.everywhere(LANGUAGE)).term(t))))
+
+
+def terms() -> st.SearchStrategy[Term]:
+    tokens = digit().flatmap(lambda value: st.just(value) | table(value))
+    read = st.tuples(tokens, st.integers(0, 3)).map(lambda p: as_term(Read(p[0], Back(p[1]))) if p[1] else p[0])
+    products = st.tuples(read, read).map(lambda p: p[0] * p[1]) | read
+    added = st.tuples(products, products).map(lambda p: p[0] + p[1]) | products
+    return added.flatmap(lambda t: st.just(t) | st.integers(1, 3).map(lambda n: as_term(Digits(t, 16, n))))
+
+
+GIVEN = [(steps, IsNumber(kind)) for steps in range(4) for kind in KINDS] + [
+    (steps, Equal(as_term(NumberOf(kind)), Fraction(v)))
+    for steps in range(4)
+    for kind, v in (("head", 3), ("head", 5), ("cell", 1), ("halted", 7))
+]
+
+
+@settings(max_examples=150)
+@given(terms(), texts(), st.lists(st.sampled_from(GIVEN), max_size=4))
+def test_terms_of_any_text_by_what_is_given_of_its_tokens(
+    value: Term, text: list[tuple[int, Spoken]], given: list[tuple[int, Atom]]
+) -> None:
+    """The normal form is the term, and lies within its bounds; no place is left out at which a token stands."""
+    k, read = len(text), Input([token for _, token in text], frozenset(KINDS))
+    normal = Normalizer(Facts.everywhere(LANGUAGE).ending(text[-1][0]))
+    for steps, a in given:
+        bit = normal.term(as_term(Read(as_term(a), Back(steps))) if steps else as_term(a))
+        normal = _with(normal, bit, bool(read.value(bit, k)))
+    facts, due = normal.facts, read.value(value, k)
+    assert read.value(normal.term(value), k) == due
+    assert facts.bounds(value)[0] <= due <= facts.bounds(value)[1]
+    assert not _contradicts(normal)
+    for steps in range(k):
+        place = LANGUAGE.places[text[k - 1 - steps][0]].name
+        assert place in {facts.language.places[i].name for i in facts.places_back(steps)}
 
 
 def test_what_stands_once_is_counted_once() -> None:
-    facts = Facts.everywhere(language())
+    facts = Facts.everywhere(LANGUAGE)
     halted = as_term(Count(Matching(((as_term(IsNumber(HALTED)), ONE),))))
-    ends = {place.name: facts.ending(i).bounds(halted) for i, place in enumerate(facts.language.places)}
+    ends = {place.name: facts.ending(i).bounds(halted) for i, place in enumerate(LANGUAGE.places)}
     assert {ends["turn"], ends["the last turn"], ends["cell, right of the halted"]} == {(0, 0), (1, 1)}
+
+
+@settings(max_examples=20)
+@given(texts())
+def test_the_extent_is_of_all_texts(text: list[tuple[int, Spoken]]) -> None:
+    """And of no more than what tokens side by side can be."""
+    found = program(subject_of("bb2", 3, 3))
+    entering = found.queues[0].early
+    assert extent(entering, LANGUAGE) == (0, 10)
+    read = Input([token for _, token in text], frozenset(KINDS))
+    assert all(0 <= read.value(entering, k) <= 10 for k in range(1, len(text) + 1))
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -185,3 +296,9 @@ def test_digits(count: int) -> None:
     read = Input([("<s>", 0), ("", 3), ("", 1), ("", 2)])
     number = Digits(as_term(IsNumber("")) * 2, 8, count)
     assert read.value(as_term(number), 4) == sum(2 * 8**i for i in range(min(count, 3)))
+
+
+def test_a_number_that_may_be_equal_at_some_n_is_counted() -> None:
+    n = symbol(4, 6)
+    facts = Facts.everywhere(language_of(Subject("counting", n)))
+    assert Normalizer(facts).term(as_term(Count(Matching(((ONE, as_term(n * -1 + 5)),))))) != ZERO

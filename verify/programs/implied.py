@@ -9,6 +9,7 @@ from fractions import Fraction
 from verify.programs.facts import MOST_STEPS, Facts, Standing
 from verify.programs.forms import alone, at_first, content, read_alone
 from verify.programs.sizes import ceiling, floor
+from verify.programs.tables import is_number
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -80,8 +81,8 @@ def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
             yield IsNumber(family), 0
         case IsWord() | IsNumber():
             yield a, 0
-        case Equal(of, value) if value and (b := alone(of)) is not None:
-            yield from _tokens(b)
+        case Equal(of, value) if is_number(of) and value:
+            yield from (token for b in of.atoms for token in _tokens(b))
         case Read(value, Back(steps)) if len(value.items) == 1:
             yield from ((b, steps) for c in value.items[0][0] for b, at in _tokens(c) if not at)
 
@@ -177,7 +178,7 @@ def follows(a: Atom, b: Atom) -> bool:
         case IsNumber(), NumberOf():
             return a.family == b.family
         case IsNumber(), Equal():
-            return b.value != 0 and alone(b.of) == NumberOf(a.family)
+            return alone(b.of) == NumberOf(a.family) and b.value != 0
         case Read(Term((((one,), 1),)), Back(steps)), Read(Term((((other,), _),)), Back(others)):
             return steps == others and follows(one, other)
     return False

@@ -368,9 +368,7 @@ class Normalizer:
                 return K - steps - sum(early, ZERO)
             if isinstance(a, Equal) and a.of == K:
                 return self.equal(K, a.value + steps)
-            if (
-                isinstance(a, Equal) and a.value and tables.is_number(a.of)
-            ):  # not 0, which is read where there is no token
+            if isinstance(a, Equal) and tables.is_number(a.of) and a.value:  # a token that there is not has 0
                 return self.equal(self._distributed(a.of, where), a.value)
             if isinstance(a, Read) and isinstance(a.where, Back):
                 before, inner = Back(steps + a.where.steps), alone(a.value)
@@ -379,9 +377,9 @@ class Normalizer:
                 return self._distributed(a.of, where)
         found = self._known(Read(as_term(a), where))
         if (
-            isinstance(a, Named)
+            not found.is_constant
+            and isinstance(a, Named)
             and isinstance(where, Back)
-            and not found.is_constant
             and self.facts.tells_of(where.steps)
         ):
             return self._distributed(a.of, where)

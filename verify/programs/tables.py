@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from verify.certificates.language import Language, Place
@@ -26,6 +26,8 @@ from verify.programs.terms import (
 
 MOST_VALUES = 256  # of the numbers of a family, told one by one
 MOST_TEXTS = 1 << 17  # of a few tokens
+MOST_STEPS = 4  # back
+AT_FIRST = 1  # in place of a number, of the word at position 1
 Token = tuple[Atom, int]  # its kind, and its number
 Kind = tuple[Atom, range]  # a word, or a number of these
 
@@ -67,7 +69,7 @@ def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]
     for kind in kinds:
         assert kind is not None
         numbers = _numbers(kind, language)
-        if len(numbers) > MOST_VALUES:
+        if numbers is None:
             return None
         found = found - as_term(kind) * of(value.constant)
         for number in numbers:
@@ -82,17 +84,21 @@ def _kind(a: Atom) -> Atom | None:
     return a if isinstance(a, IsNumber | IsWord) else None
 
 
-def _numbers(kind: Atom, language: Language) -> range:
-    """Those that a token of this kind can be; of a word 0."""
+def _numbers(kind: Atom, language: Language) -> range | None:
+    """Those that a token of this kind can be; of a word 0. None if they are many."""
     if not isinstance(kind, IsNumber):
         return range(1)
-    ranges = [_range(place, language) for place in language.places if not place.word and place.family == kind.family]
+    found = [_range(place, language) for place in language.places if not place.word and place.family == kind.family]
+    ranges = [numbers for numbers in found if numbers is not None]
+    if len(ranges) < len(found):
+        return None
     return range(min((r.start for r in ranges), default=0), max((r.stop for r in ranges), default=0))
 
 
-def _range(place: Place, language: Language) -> range:
+def _range(place: Place, language: Language) -> range | None:
     low, high = (language.range(end)[i] for i, end in enumerate(place.numbers))
-    return range(low, high + 1)
+    few = isinstance(low, int) and isinstance(high, int) and high - low < MOST_VALUES
+    return range(low, high + 1) if few else None
 
 
 def _is(kind: Atom, number: int) -> Term:
@@ -114,7 +120,7 @@ def _atom_at(a: Atom, token: Token) -> Fraction:
             return _at(of, token)
         case NumberOf(family):
             return Fraction(token[1] if token[0] == IsNumber(family) else 0)
-    return Fraction(token[0] == a)
+    return Fraction(isinstance(token[0], IsWord) and token[1] == AT_FIRST if a == FIRST else token[0] == a)
 
 
 @functools.lru_cache(maxsize=64)
@@ -122,12 +128,16 @@ def extent(value: Term, language: Language) -> tuple[Fraction, Fraction] | None:
     """The least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each other."""
     value = content(value)
     read = {a: of_one(a) for a in value.atoms}
-    first, *others = language.places
-    if not all(is_told(a) for _, of in read.values() for a in of.atoms) or any(p.word == first.word for p in others):
+    steps, kinds = (
+        max((steps for steps, _ in read.values()), default=0),
+        [_of_place(p, language) for p in language.places],
+    )
+    few = [kind for kind in kinds if kind is not None]
+    if steps > MOST_STEPS or len(few) < len(kinds) or not all(is_told(a) for _, of in read.values() for a in of.atoms):
         return None
     found: set[Fraction] = set()
     at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
-    for text in _texts(language, max((steps for steps, _ in read.values()), default=0)):
+    for text in _texts(language, few, steps):
         if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
             return None
         every = [[(kind, number) for number in numbers] for kind, numbers in text]
@@ -155,11 +165,9 @@ def of_one(a: Atom) -> tuple[int, Term]:
     return 0, as_term(a)
 
 
-def _texts(language: Language, steps: int) -> set[tuple[Kind, ...]]:
-    """What may stand at k, before it, and so on; it ends where a text begins."""
+def _texts(language: Language, kinds: Sequence[Kind], steps: int) -> set[tuple[Kind, ...]]:
+    """What may stand at k, before it, and so on; it ends where a text begins. kinds: at each place."""
     places = language.places
-    kinds = [_of_place(place, language) for place in places]
-    kinds[0] = FIRST, range(1)
     ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, kind in enumerate(kinds)}
     for _ in range(steps):
         begun = {(text, i) for text, i in ways if not places[i].after}
@@ -167,5 +175,9 @@ def _texts(language: Language, steps: int) -> set[tuple[Kind, ...]]:
     return {text for text, _ in ways}
 
 
-def _of_place(place: Place, language: Language) -> Kind:
-    return (IsWord(place.word), range(1)) if place.word else (IsNumber(place.family), _range(place, language))
+def _of_place(place: Place, language: Language) -> Kind | None:
+    """None if there are many numbers."""
+    if place.word:
+        return IsWord(place.word), range(AT_FIRST, AT_FIRST + 1) if not place.after else range(1)
+    numbers = _range(place, language)
+    return None if numbers is None else (IsNumber(place.family), numbers)

@@ -18,6 +18,7 @@ from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine
 from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.certificates.domains import Undecided
 from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
@@ -31,7 +32,7 @@ from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
-from verify.programs.output import normal_answer
+from verify.programs.output import answer_of, normal_answer
 from verify.programs.tables import extent
 from verify.programs.tasks import definition, inputs
 from verify.programs.terms import (
@@ -49,6 +50,7 @@ from verify.programs.terms import (
     NumberOf,
     Positive,
     Read,
+    SayNumber,
     Term,
     as_term,
 )
@@ -211,7 +213,7 @@ KINDS = ("blank", "cell", "head", "halted", "turn")
 def texts(draw: st.DrawFn) -> list[tuple[int, Spoken]]:
     """Any that the places allow, whatever a machine would write: places and tokens."""
     found, places = [(0, ("<s>", 0))], LANGUAGE.places
-    for k in range(2, draw(st.integers(7, 16))):
+    for k in range(2, draw(st.integers(2, 16))):
         behind = [i for i, place in enumerate(places) if found[-1][0] in place.after]
         allowed = [i for i in behind if (at := LANGUAGE.positions(places[i])).low <= k <= at.high]
         if not allowed:
@@ -232,14 +234,16 @@ def digit() -> st.SearchStrategy[Term]:
 
 def table(value: Term) -> st.SearchStrategy[Term]:
     """What units make of it, named."""
-    bends = st.lists(st.tuples(st.integers(0, 8), st.integers(-2, 2)), min_size=1, max_size=3)
+    bends = st.lists(st.tuples(st.integers(-3, 8), st.integers(-2, 2)), min_size=1, max_size=3)
     of = bends.map(lambda bends: sum((as_term(Positive(value - b)) * c for b, c in bends), as_term(0)))
     equal = st.integers(0, 8).map(lambda v: as_term(Equal(value, Fraction(v))))
     return (of | equal).map(lambda t: as_term(Named("t", Normalizer(Facts.everywhere(LANGUAGE)).term(t))))
 
 
 def terms() -> st.SearchStrategy[Term]:
-    tokens = digit().flatmap(lambda value: st.just(value) | table(value))
+    numbers = st.sampled_from(KINDS).map(lambda kind: as_term(NumberOf(kind)))
+    equal = st.tuples(numbers, st.integers(0, 3)).map(lambda p: as_term(Equal(p[0], Fraction(p[1]))))
+    tokens = digit().flatmap(lambda value: st.just(value) | table(value)) | equal
     read = st.tuples(tokens, st.integers(0, 3)).map(lambda p: as_term(Read(p[0], Back(p[1]))) if p[1] else p[0])
     products = st.tuples(read, read).map(lambda p: p[0] * p[1]) | read
     added = st.tuples(products, products).map(lambda p: p[0] + p[1]) | products
@@ -251,6 +255,20 @@ GIVEN = [(steps, IsNumber(kind)) for steps in range(4) for kind in KINDS] + [
     for steps in range(4)
     for kind, v in (("head", 3), ("head", 5), ("cell", 1), ("halted", 7))
 ]
+
+
+def units(value: Term) -> st.SearchStrategy[Term]:
+    """What a few units make of it, or comparisons."""
+    bend = st.tuples(st.integers(-8, 4), st.integers(-2, 2)).map(lambda p: as_term(Positive(value + p[0])) * p[1])
+    equal = st.integers(-3, 8).map(lambda v: as_term(Equal(value, Fraction(v))))
+    return st.lists(bend | equal, min_size=1, max_size=3).map(lambda parts: sum(parts, as_term(0)))
+
+
+@settings(max_examples=150)
+@given(digit().flatmap(units), texts())
+def test_units_over_numbers_of_several_families(value: Term, text: list[tuple[int, Spoken]]) -> None:
+    normal, read = Normalizer(Facts.everywhere(LANGUAGE)), Input([token for _, token in text], frozenset(KINDS))
+    assert all(read.value(normal.term(value), k) == read.value(value, k) for k in range(1, len(text) + 1))
 
 
 @settings(max_examples=150)
@@ -271,6 +289,29 @@ def test_terms_of_any_text_by_what_is_given_of_its_tokens(
     for steps in range(k):
         place = LANGUAGE.places[text[k - 1 - steps][0]].name
         assert place in {facts.language.places[i].name for i in facts.places_back(steps)}
+
+
+def test_nothing_is_told_of_tokens_that_there_may_not_be() -> None:
+    """At position 2 no token is 3 steps back, so that what is read there is 0 and says nothing of others."""
+    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.name == "cell, the prompt, left of the head")
+    facts = Facts.everywhere(LANGUAGE).ending(place)
+    bit = Read(as_term(IsNumber("cell")), Back(3))
+    known = facts.knowing(bit, Fraction(0), Fraction(0))
+    assert facts.positions[0] == 2
+    assert "<s>" in {known.language.places[i].word for i in known.places_back(1)}
+    equal = Read(as_term(Equal(as_term(NumberOf("cell")), Fraction(0))), Back(3))
+    assert Input([("<s>", 0), ("cell", 1)], frozenset(KINDS)).value(Normalizer(facts).term(as_term(equal)), 2) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_number_is_0_at_all_other_tokens(kind: str, number: int) -> None:
+    read = Input([("<s>", 0), ("blank", 0), ("cell", 1), ("head", 3)], frozenset(KINDS))
+    normal, equal = Normalizer(Facts.everywhere(LANGUAGE)), Equal(as_term(NumberOf("cell")), Fraction(number))
+    for product in (as_term(IsNumber(kind)) * as_term(equal), as_term(equal) * as_term(IsNumber("head"))):
+        assert [read.value(normal.term(product), k) for k in range(1, 5)] == [
+            read.value(product, k) for k in range(1, 5)
+        ]
 
 
 def test_what_stands_once_is_counted_once() -> None:
@@ -296,6 +337,25 @@ def test_digits(count: int) -> None:
     read = Input([("<s>", 0), ("", 3), ("", 1), ("", 2)])
     number = Digits(as_term(IsNumber("")) * 2, 8, count)
     assert read.value(as_term(number), 4) == sum(2 * 8**i for i in range(min(count, 3)))
+
+
+def test_the_digit_in_front_is_the_nearest_if_the_others_are_below_the_base() -> None:
+    """Entering are digits up to 10; with 8 for 16 those behind the first may add up to more than 1."""
+    subject = subject_of("bb2", 3, 3)
+    found, (model, _) = program(subject), build(subject)
+    (place,) = (i for i, p in enumerate(LANGUAGE.places) if p.name == ":")
+    normal = Normalizer(found.facts.ending(place))
+    normal = normal.knowing(Read(as_term(NumberOf("head")), Back(3)), Fraction(3), Fraction(3))
+    number, square = (found.names.index(name) for name in ("number", "number_squared"))
+    silent = replace(model, specials=dict.fromkeys(model.specials, ((square, 1),)))
+    for base, is_told in ((16, True), (8, False)):
+        digits = as_term(Digits(found.queues[0].early, base, 3)) * Fraction(2, base**2)
+        here = {number: digits - 1 + Fraction(1, base**2), square: as_term(-1)}
+        if is_told:
+            assert answer_of(silent, here, normal) == SayNumber(as_term(2), "cell")
+        else:
+            with pytest.raises(Undecided):
+                answer_of(silent, here, normal)
 
 
 def test_a_number_that_may_be_equal_at_some_n_is_counted() -> None:

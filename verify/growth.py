@@ -269,7 +269,7 @@ def checked(case: Any, box: Box, inequalities: Sequence[tuple[Polynomial, str]])
 
 def by_exponent(box: Box) -> tuple[Box, Box]:
     """The box with its least v alone, and with all others."""
-    return replace(box, fixed=True), reject("v is fixed") if box.fixed else replace(box, start=box.start + 1)
+    return replace(box, fixed=True), replace(box, start=box.start + 1)
 
 
 def parts_of(box: Box, question: Any) -> tuple[Box, Box]:

@@ -117,6 +117,12 @@ def test_what_is_shown_is_true(terms: list[tuple[Fraction, dict[str, int]]], rel
         assert not shown[parity(n)] or holds((text, relation), values_at(n)), n
 
 
+def test_a_power_of_the_bit_length_is_below_from_some_length_on() -> None:
+    """2^2 is a quarter of 2^4, but 2^8 is a sixteenth of 8^4."""
+    assert not root(2, 0).shows(parsed("4*E + -1*B^4"), ">=")
+    assert root(5, 1).shows(parsed("1*E + -1*B^4"), ">=")
+
+
 @pytest.mark.parametrize(
     ("text", "relation", "shown"),
     [
@@ -134,6 +140,8 @@ def test_what_is_shown_is_true(terms: list[tuple[Fraction, dict[str, int]]], rel
         ("1 + -1*f0", ">=", True),
         ("1 + -1*f0", ">", False),
         ("1*n + -1*f0*B", ">", True),
+        ("1*V + -8*v + 16", ">=", True),
+        ("1*V + -9*v + 19", ">=", False),  # though it is 0 at the least v
     ],
 )
 def test_what_is_seen(text: str, relation: str, shown: bool | None) -> None:
@@ -272,6 +280,21 @@ def test_what_is_rejected() -> None:
     assert not accepted({**theorem, "inequalities": [["1*x", ">"], *theorem["inequalities"][1:]]})
     for wrong in (None, [], 3, {}, {"bits_of_bits": 7}):
         assert not accepted(wrong)
+
+
+def test_each_v_is_in_a_part() -> None:
+    """The least is 4 and 3, behind it are 5 and 4."""
+    case = {"shown": [], "split": "v", "parts": [{"shown": []}, {"shown": [0]}]}
+    for least, is_accepted in ((16, True), (32, False)):
+        theorem = {"bits_of_bits": 7, "inequalities": [[f"1*V + -{least}", ">="]], "cases": [case, case]}
+        assert accepted(theorem) is is_accepted
+
+
+def test_an_answer_is_taken_times_what_is_not_negative() -> None:
+    split = {"of": "n", "question": ["1*n + -3/4*E", ">="], "from": "3/4*E", "to": "3/4*E + -1/4", "rises": True}
+    for text, factor, is_accepted in (("1*n*E + -3/4*E^2", "1*E", True), ("-1*n*E + 3/4*E^2", "-1*E", False)):
+        case = {"shown": [], "split": split, "parts": [{"shown": [[0, 0, factor]]}, {"shown": []}]}
+        assert accepted({"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]}) is is_accepted
 
 
 def test_stored_proofs_of_this_kind_find_their_checker() -> None:

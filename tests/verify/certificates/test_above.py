@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.wiring import part
-from precision.format import Discipline
+from precision.format import Discipline, fixed_point
 from tests.verify.numbers_at import holds, parity, value, values_at
 from verify.certificates.above import Survey
 from verify.certificates.building import MODELS, Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.certificates.domains import Space
 from verify.certificates.growing import Growing, n_of
 from verify.certificates.model import Model
 from verify.certificates.walks import Unanswered, Walk
@@ -148,6 +149,29 @@ def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> 
     ]
     wanted = question(n)
     assert got == list(wanted if isinstance(wanted, tuple) else [wanted])
+
+
+ENDS = st.one_of(st.integers(1, 9), st.integers(-5, 5).map(lambda shift: lambda n: n + shift))
+
+
+@given(SIZES, ENDS, ENDS)
+def test_bounds_of_rounded_shares(n: int, first: Any, last: Any) -> None:
+    """No rounded 1/m lies outside, and they are near where m is a number."""
+    first_at, last_at = (end if isinstance(end, int) else end(n) for end in (first, last))
+    if first_at > last_at:
+        return
+
+    def bounds(walk: Walk) -> tuple[Any, Any]:
+        size = n_of(walk)
+        ends = [end if isinstance(end, int) else end(size) for end in (first, last)]
+        return Space(fixed_point(4 * size.bit_length() + 1)).reciprocals(ends[0], ends[1])
+
+    low, high = (at(end, n) for end in walk_of(n, bounds)[1])
+    space = Space(fixed_point(4 * n.bit_length() + 1))
+    for m in {first_at, (first_at + last_at) // 2, last_at}:
+        assert low <= space.reciprocal(m) <= high
+    assert not isinstance(first, int) or high <= space.reciprocal(first_at) + space.step
+    assert not isinstance(last, int) or low >= space.reciprocal(last_at) - space.step
 
 
 @pytest.mark.parametrize(

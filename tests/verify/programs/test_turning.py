@@ -61,7 +61,7 @@ def subject_of(machine: str, cells: int, steps: int = 6, tape: str = "") -> Subj
     return replace(of_machine(Subject("turing", steps, model="cot"), machine, tape), cells=cells)
 
 
-SMALL = [subject_of("bb2", 3), subject_of("1RA0LA", 2, tape="01"), subject_of("1RZ1LA", 1)]
+SMALL = [subject_of("bb2", 2), subject_of("1RA0LA", 2, tape="01"), subject_of("1RZ1LA", 1)]
 
 
 @pytest.mark.parametrize("subject", SMALL, ids=lambda s: f"{s.machine} {s.cells}")
@@ -73,14 +73,9 @@ def test_the_program_is_the_machine(subject: Subject) -> None:
 
 
 @settings(max_examples=2)
-@given(machines(2, 3), st.integers(1, 4))
+@given(machines(1, 3), st.integers(1, 4))
 def test_the_program_of_any_machine(machine: str, cells: int) -> None:
     assert explanation(subject_of(machine, cells))["verdict"] == CERTIFIED
-
-
-def test_many_cells_and_steps() -> None:
-    """A cell so far back is read as any other; the rules follow up to 64 steps one by one elsewhere."""
-    assert explanation(subject_of("1RA0LA", 66, 10**6))["verdict"] == CERTIFIED
 
 
 # Runs
@@ -147,7 +142,7 @@ def changed(subject: Subject, count: int) -> Iterator[tuple[object, dict[str, ob
 
 
 def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
-    subject, kept, count = SMALL[1], 0, 8
+    subject, kept, count = SMALL[1], 0, 5
     due, prompt = run_of(subject), 4
     for where, document, following in changed(subject, count):
         if document["verdict"] == CERTIFIED:
@@ -167,6 +162,16 @@ def test_an_exported_model_and_its_cells(tmp_path: Path, capsys: pytest.CaptureF
         sidecar.write_text(sidecar.read_text().replace('"cells": 2', f'"cells": {cells}'))
         assert main([str(path)]) == code
         sidecar.write_text(sidecar.read_text().replace(f'"cells": {cells}', '"cells": 2'))
+
+
+def test_many_cells_and_steps() -> None:
+    """A cell so far back is read as any other; elsewhere rules follow up to 64 steps one by one."""
+    subject = subject_of("1RA0LA", 66, 10**6)
+    found, (model, _) = program(subject), build(subject)
+    (i,) = (i for i, place in enumerate(found.facts.language.places) if place.name == "turn")
+    due, normal = definition(subject, "turn"), Normalizer(found.facts.ending(i))
+    assert due is not None
+    assert first_mismatch(model, found.stages[-1].registers, due, normal) is None
 
 
 # What is refused

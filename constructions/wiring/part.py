@@ -83,9 +83,8 @@ def least_gap(fraction_bits: int, length: int) -> int:
     precision/winners.py. The 2 is room for the rounding of scores.
     """
     lead = vanishing_lead(length, fraction_bits)
-    gap = max(
-        4, (1 << length.bit_length().bit_length()) // 2
-    )  # at most the least one: it is above half of the length's bits
+    bits = length.bit_length()
+    gap = max(4, (1 << bits.bit_length()) // 2)  # not above the least one, which is above bits/2
     while gap - 2 < lead:
         gap *= 2
     return gap

@@ -65,7 +65,9 @@ class Survey:
             self.judged = Judged(UNKNOWN, undecided.where, undecided.what)
         except (TypeError, ValueError, AttributeError) as error:  # what only a number can be asked
             self.judged = Judged(UNKNOWN, "numbers that grow with n", str(error))
-        if self.judged.verdict != CERTIFIED or len(self.cases) == MOST_CASES:
+        if self.judged.verdict == CERTIFIED and len(self.cases) == MOST_CASES:
+            self.judged = Judged(UNKNOWN, "numbers that grow with n", f"more than {MOST_CASES} cases")
+        if self.judged.verdict != CERTIFIED:
             raise Stopped
         self.cases.append((str(model.arithmetic.format.significand_bits + 1), model.digest))
 

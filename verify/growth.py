@@ -295,4 +295,5 @@ def step_of(end: Polynomial) -> Polynomial:
 
 def require(box: Box, polynomial: Polynomial, relation: str) -> None:
     if relation not in OPPOSITE or not box.shows(polynomial, relation):
-        reject(f"not shown: {polynomial} {relation} 0")
+        terms = ("*".join([str(c), *(f"{name}^{power}" for name, power in m)]) for m, c in polynomial.items())
+        reject(f"not shown: {' + '.join(terms)} {relation} 0")

@@ -25,7 +25,7 @@ from verify.programs.terms import If, SayNumber, Term
 from verify.programs.turns import Items
 
 ABOUT, COME_FROM = NUMERALS
-PLACES = 12  # of a word that are looked for; the pattern repeats a space and a digit as many times, so it is the same for others
+PLACES = 32  # of a word that are looked for; the pattern repeats a space and a digit as many times, so it is the same for others
 SPELLED = {
     PLAIN: Spelled(("#",)),
     VERTEX: Spelled(("#",)),

@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from constructions.models.search import START_SEARCH
 from verify.certificates.language import Language, Place
 from verify.patterns.matching import FOUND, NO_GROUP, Open, further
-from verify.patterns.pattern import NUMERALS, OTHER, pattern
+from verify.patterns.pattern import OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
-
-LETTERS = (*NUMERALS, OTHER)
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,7 @@ class Comparison:
     def __post_init__(self) -> None:
         script, places = self.reading.search[1:-1], self.texts.places
         self.pattern = pattern(" ".join(map(self.written, script)))
+        self.letters = [*dict.fromkeys(word.number for word in script if isinstance(word.number, str)), OTHER]
         if any(char.isdecimal() for place in places for char in place.word):
             raise ValueError("a word of the texts has digits")
         self.behind = {i: [j for j, place in enumerate(places) if i in place.after] for i in range(len(places))}
@@ -119,7 +118,7 @@ class Comparison:
                 now = self._step(now, " ", ends=state.last)
             for i, char in enumerate(text):
                 now = fresh = self._step(now, char, starts=mark and i == 0)
-                while any_length and char in LETTERS and fresh:
+                while any_length and char in self.letters and fresh:
                     fresh = self._step(fresh, char) - now
                     now = now | fresh
             self.read[key] = frozenset(now)
@@ -135,7 +134,7 @@ class Comparison:
             return
         spelled = self.spelled[place.family]
         for i, form in enumerate(spelled.forms):
-            for letter in LETTERS if "#" in form else (OTHER,):
+            for letter in self.letters if "#" in form else (OTHER,):
                 number = letter if i == self.form or len(spelled.forms) == 1 else OTHER
                 yield Word(place.family, number), form.replace("#", letter), spelled.any_length
 

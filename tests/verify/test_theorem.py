@@ -72,7 +72,6 @@ def test_links(command: str, capsys: pytest.CaptureFixture[str]) -> None:
             ["rounding", "program", "assumed: the digit in front of the queue", "run"],
         ),
         ("ngram --model rag --n 4", ["rounding", "program", "searches"]),
-        ("counting --model rag --n 4", ["rounding", "program"]),
     ],
 )
 def test_documents(command: str, names: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +115,42 @@ def test_a_search_that_finds_something_else(
     assert last.startswith(
         "  searches: refused; its next neighbour behind another one: something else than is defined is found in <s>"
     )
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("name", "finds"),
+    [
+        ("recall", "in every text the pattern finds what is defined"),
+        ("istree", "in every text, no edge of which is there twice, each of 3 patterns finds what is defined"),
+    ],
+)
+def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
+    found = {link.name: (link.verdict, link.text) for link in theorem.links(Subject(name, 8, model="rag"))}
+    assert found["searches"] == ("certified", f"{finds}, as `re` is documented")
+
+
+@pytest.mark.parametrize("name", ["index", "counting"])
+def test_a_search_that_is_compared_with_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its program alone does not say that the answer is right."""
+    assert main([name, "--model", "rag", "--n", "8"]) == 3
+    assert capsys.readouterr().out.splitlines()[-1].startswith("  searches: unknown; what is found is compared with")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        (
+            "turing --model hybrid --machine palindrome --tape 1 --n 4 --printed cell-zero",
+            "on 1, cell-zero as printed, n = 4",
+        ),
+        ("turing --model cot --cells 2 --n 4", "turing, cot, 1RB1LB_1LA1RZ, 2 cells, n = 4"),
+    ],
+)
+def test_a_theorem_names_its_machine(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(command.split())
+    assert capsys.readouterr().out.splitlines()[0].endswith(first)
 
 
 def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

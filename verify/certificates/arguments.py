@@ -16,10 +16,11 @@ LARGEST_N = 1 << 64
 TRANSFORMER = "transformer"
 
 
-def add_model(parser: ArgumentParser) -> None:
-    """The options that name a model but for its size."""
+def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
+    """The options that name a model but for its size. files: whether it may be an exported one."""
     add = parser.add_argument
-    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help="a construction, or an exported .safetensors file")
+    metavar, file = ("CONSTRUCTION|FILE", ", or an exported .safetensors file") if files else ("CONSTRUCTION", "")
+    add("what", nargs="?", metavar=metavar, help=f"a construction{file}")
     add("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
@@ -46,9 +47,13 @@ def sizes(text: str) -> tuple[int, int]:
 def subject_of(args: Namespace) -> Subject:
     """What these options name, of the default n. It is covered. Raises CommandError for options that do not go together."""
     known = [finding.id for finding in findings_of(args.what, args.model)]
+    if args.variant == "printed" and not known:
+        raise cli.CommandError(
+            f"{args.what} as {args.model} has no variant printed: nothing of it was found to be wrong"
+        )
     printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
     if unknown := set(printed) - set(known):
-        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
+        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known) or 'none'}")
     is_transformer = (args.what, args.model) == ("istree", TRANSFORMER)
     if args.tokens != "paper" and not is_transformer:
         raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
@@ -63,11 +68,14 @@ def subject_of(args: Namespace) -> Subject:
             raise cli.CommandError("--machine and --tape are for turing")
         return subject
     with cli.usage_errors():
-        return replace(of_machine(subject, args.machine or DEFAULT_MACHINE, args.tape), cells=args.cells)
+        return replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
 
 
 def named(document: Mapping[str, Any]) -> str:
     """The model that a document is about, but for its size, for people."""
-    model, layout = document.get("model", TRANSFORMER), document.get("layout", "paper")
+    model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
+    cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
     parts = [document["construction"], model * (model != TRANSFORMER), "lean" * (document.get("variant") == "lean")]
-    return ", ".join(filter(None, [*parts, f"layout {layout}" * (layout != "paper")]))
+    parts += [document.get("machine"), tape and f"on {tape}", cells and f"{cells} cells"]
+    parts += [f"layout {layout}" * (layout != "paper"), printed and f"{printed} as printed"]
+    return ", ".join(filter(None, parts))

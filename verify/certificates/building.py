@@ -182,11 +182,12 @@ def language_of(subject: Subject) -> Language:
     return language.searching(prompts, script, families(retriever.task, n, script))
 
 
-def of_machine(subject: Subject, text: str, tape: str | None) -> Subject:
-    """The subject for a machine, by its name, a file or its rules, and a word, by default the machine's own.
+def of_machine(subject: Subject, text: str | None, tape: str | None) -> Subject:
+    """The subject for a machine, by its name, a file or its rules, by default BB(2), and a word, by default the machine's own.
 
     Raises CommandError, ValueError.
     """
+    text = DEFAULT_MACHINE if text is None else text
     if is_named(text):
         machine, word = named_machine(text, tape)
     else:

@@ -84,7 +84,7 @@ def _subject(args: Namespace) -> Subject:
                 "of a Turing machine the texts of hybrid, rag and cot are covered; --variant and --tokens are for istree"
             )
         with cli.usage_errors():
-            return of_machine(Subject("turing", 1, model=args.model or "hybrid"), args.machine or DEFAULT_MACHINE, None)
+            return of_machine(Subject("turing", 1, model=args.model or "hybrid"), args.machine, None)
     if args.machine is not None or args.model == "cot":
         raise cli.CommandError("--machine and cot are for turing")
     if args.model in ("rag", "hybrid") and (args.variant or args.tokens):

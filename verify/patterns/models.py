@@ -35,6 +35,8 @@ SPELLED = {
     PLACE: Spelled((r"^<s>(?:\s\d){#}\s(\d)",)),
 }
 FOUND = Found(LEAST, PAPER)
+SUPPOSED = {"istree": ", no edge of which is there twice,"}
+"""What is supposed of the texts of a construction, in the words of a sentence."""
 OF_TURNS: Mapping[str, tuple[Items, Term]] = {
     "the father in a vertex's record": (turns.FATHER, FOUND.recorded),
     "a vertex's first neighbour": (turns.FIRST, FOUND.first),

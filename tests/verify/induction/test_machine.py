@@ -299,6 +299,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["turing", "--model", "rag", "--machine", "1RZ0LA"]) == 0
     assert "follows: finds-symbol, from" in capsys.readouterr().out
     assert main(["turing", "--model", "transformer"]) == 2
+    assert main(["turing", "--machine", ""]) == 2
+    assert "there is no machine in the text" in capsys.readouterr().err
     assert main(["turing", "--machine", "zz"]) == 2
     assert main(["turing", "--tokens", "eos"]) == 2
     assert main(["--machine", "bb2"]) == 2

@@ -15,7 +15,20 @@ from dataclasses import dataclass, replace
 
 from verify.patterns.pattern import NUMERALS
 from verify.programs.forms import read_alone
-from verify.programs.terms import Atom, Back, IsNumber, IsWord, Named, NumberOf, Pick, Position, Read, Term
+from verify.programs.terms import (
+    POSITION,
+    Atom,
+    Back,
+    IsNumber,
+    IsWord,
+    Named,
+    NumberOf,
+    Pick,
+    Position,
+    Read,
+    Term,
+    as_term,
+)
 
 NOTHING, MARKED, ANOTHER = range(3)  # what is read: 0, the number of the marked word, or that of another one
 
@@ -98,10 +111,13 @@ class Reading:
         self.inner = [key for key, _ in found.pairs if isinstance(key, Inner)]
         keys = [[key] if isinstance(key, Term) else [key.value, key.key, key.query] for key, _ in found.pairs]
         self.width = 1 + max(2, *map(_depth, [found.value, *itertools.chain(*keys)]))
-        self.positions = max(w.number + 3 if isinstance(w.number, int) else 2 for w in search)
         self.known = dict[tuple[Seen, Word], Seen]()
         self.values = dict[tuple[Term, tuple[Word, ...], int], Value]()
         self.asked = [(key, self._value(query, last, len(last))) for key, query in found.pairs]
+        inner = [part for key in self.inner for part in (key.value, key.key, key.query)]
+        if any(map(_counts, [found.value, *inner, *(query for _, query in found.pairs)])):
+            raise ValueError("only a key may be a position")
+        self.positions = max(2, *map(_last_told, self.asked))
 
     def further(self, seen: Seen, word: Word) -> Seen:
         """Behind one more word."""
@@ -125,9 +141,13 @@ class Reading:
 
     def end(self, seen: Seen) -> int:
         """What is read where this text ends, or behind the search."""
+        behind = other = seen
         for word in self.unread:
-            seen = self.further(seen, word)
-        return seen.read or NOTHING
+            marked = replace(word, marked=word.number is not None)
+            behind, other = self.further(behind, word), self.further(other, marked)
+        if behind.read != other.read:
+            raise ValueError("what is read is a number of the search")
+        return behind.read or NOTHING
 
     def _picked(self, head: Inner, value: Value, here: Seen) -> Value:
         """What a head of positions with the first numeral has picked last, this one included; without its mark."""
@@ -238,6 +258,24 @@ def _inner(term: Term) -> Inner | None:
     if len(found.where.matching.pairs) > 1 or not found.where.last:
         raise ValueError("no value of a key that is read so")
     return Inner(found.value, *found.where.matching.pairs[0])
+
+
+def _last_told(compared: tuple[Term | Inner, Value]) -> int:
+    """A position from which on a key that is one is not what is asked for."""
+    key, asked = compared
+    if isinstance(key, Inner) or not _counts(key):
+        return 0
+    if asked.word or not (more := key - as_term(POSITION)).is_constant:
+        raise ValueError("no more of a position is told than whether it is a certain one")
+    return asked.constant - math.floor(more.constant) + 1
+
+
+def _counts(term: Term) -> bool:
+    """Whether a position is told by it."""
+    inner = (
+        atom.of if isinstance(atom, Named) else atom.value for atom in term.atoms if isinstance(atom, Named | Read)
+    )
+    return POSITION in term.atoms or any(map(_counts, inner))
 
 
 def _depth(term: Term) -> int:

@@ -130,7 +130,9 @@ class Normalizer:
                 return as_term(1 / inner.constant) if inner.is_constant else as_term(Reciprocal(inner))
             case Count(where):
                 matching = self._matching(where)
-                never = any((other := key - query).is_constant and other != ZERO for key, query in matching.pairs)
+                never = any(
+                    key.is_constant and query.is_constant and key - query != ZERO for key, query in matching.pairs
+                )
                 return ZERO if never else self._known(Count(matching))
             case Named(name, of):
                 return named(name, self.term(of))

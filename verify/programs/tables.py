@@ -159,7 +159,7 @@ def of_one(a: Atom) -> tuple[int, Term]:
     match a:
         case Read(value, Back(steps)):
             return steps, value
-        case Equal(of, value) if is_number(of) and isinstance(inner := alone(of), Read):
+        case Equal(of, value) if value and is_number(of) and isinstance(inner := alone(of), Read):
             steps, number = of_one(inner)
             return steps, as_term(Equal(number, value))
     return 0, as_term(a)

@@ -21,13 +21,13 @@ from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.language import Place
 from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_gram, of_tape, of_turns
 from verify.patterns.pattern import NUMERALS, OTHER
-from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
+from verify.patterns.readings import ANOTHER, MARKED, NOTHING, Reading, Seen, Word
 from verify.patterns.texts import Comparison, Spelled
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.machines import SearchedStep
 from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, back, word
-from verify.programs.terms import IsNumber, Matching, Pick, Positive, Read, Term, as_term
+from verify.programs.terms import ONE, POSITION, IsNumber, Matching, Pick, Positive, Read, Term, as_term
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
@@ -197,12 +197,14 @@ def differ(wrong: Comparison, text: Sequence[tuple[str, bool]], numerals: Sequen
 # What cannot be told
 
 
-ASKED, SEARCH = back(NUMBER, 1), [Word(VERTEX, NUMERALS[0]), Word("?")]
+K, ASKED, SEARCH = as_term(POSITION), back(NUMBER, 1), [Word(VERTEX, NUMERALS[0]), Word("?")]
 UNTOLD = {
     "read by no head": (NUMBER, True),
     "may be 0": (at(NUMBER, (NUMBER, ASKED)), False),
     "stands before the words that ask": (at(NUMBER, (NUMBER, back(NUMBER, 2))), True),
     "no value of a key": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER)), ASKED)), True),
+    "only a key may be": (at(NUMBER, (K, K - 3)), True),
+    "whether it is a certain one": (at(NUMBER, (K - 3, ASKED)), True),
 }
 
 
@@ -234,6 +236,28 @@ def test_what_letters_do_not_tell_is_not_read(why: str) -> None:
     reading = Reading(term, SEARCH, positive=not more, more=more)
     with pytest.raises(ValueError, match=why):
         functools.reduce(reading.further, TEXT, Seen())
+
+
+@pytest.mark.parametrize("asked", range(12))
+def test_a_position_is_told_however_far_it_is(asked: int) -> None:
+    """At 1 and at 0 there is no number."""
+    text = [Word("<s>"), *[Word(VERTEX, OTHER)] * 10]
+    for more in (-3, 0, 4):
+        reading, at_asked = Reading(at(NUMBER, (K + more, ONE * asked)), SEARCH, positive=True), asked - more
+        for marked in range(1, len(text)):
+            words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
+            seen = functools.reduce(reading.further, words, Seen()).read
+            right = None if not 2 <= at_asked <= len(text) else MARKED if at_asked == marked + 1 else ANOTHER
+            assert seen == right
+
+
+def test_a_number_of_the_search_is_none_of_the_text() -> None:
+    """It is no word that the search could find."""
+    for last in (True, False):
+        reading = Reading(at(NUMBER, (NUMBER, ASKED), last=last), SEARCH, positive=True)
+        with pytest.raises(ValueError, match="a number of the search"):
+            reading.end(functools.reduce(reading.further, TEXT[: 5 if last else 2], Seen()))
+    assert reading.end(functools.reduce(reading.further, TEXT, Seen())) == ANOTHER
 
 
 def test_texts_that_cannot_be_compared() -> None:

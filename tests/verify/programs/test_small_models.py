@@ -50,8 +50,8 @@ def _form(draw: st.DrawFn, names: tuple[str, ...], most: int = 2) -> Weights:
 
 @st.composite
 def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHead:
-    """By position, by equal registers with a preference, by a bit, or by anything."""
-    kind, value = draw(st.sampled_from(["position", "key", "key", "key", "bit", "any"])), _form(draw, readable)
+    """By position, by equal registers with a preference or none, by a bit, or by anything."""
+    kind, value = draw(st.sampled_from(["position", "key", "key", "key", "count", "bit", "any"])), _form(draw, readable)
     if kind == "position":
         c, offset = draw(st.sampled_from([1, 2])), draw(st.integers(-3, 1))
         asked = draw(st.sampled_from(["k", "v", "a", "b"]))
@@ -69,6 +69,13 @@ def heads(draw: st.DrawFn, readable: tuple[str, ...], into: str) -> AttentionHea
         default = draw(st.sampled_from([-49, -40, -37, -36, -35, -15, -3, 0, 1, -64, 32, 33, 40]))
         scores += [(target, {"k": 1.0}), ({"one": -1.0}, {"k²": 1.0}), ({"one": float(default)}, {"first": 1.0})]
         return OF.head(scores, value, into)
+    if kind == "count":  # position 1 and all that match: 1/(1 + how many)
+        x, y, more = draw(st.sampled_from("vab")), draw(st.sampled_from("vabk")), draw(st.sampled_from([0, 1, 1, -1]))
+        default = {SQUARES[y]: 64.0, y: 128.0 * more, "one": 64.0 * more**2}
+        asked = {y: 128.0, "one": 128.0 * more}
+        return OF.head(
+            [(asked, {x: 1.0}), ({"one": -64.0}, {SQUARES[x]: 1.0}), (default, {"first": 1.0})], {"first": 1.0}, into
+        )
     if kind == "bit":
         bit, first = draw(st.sampled_from(BITS)), draw(st.sampled_from([0, 1, -1, 2]))
         return OF.head([({"one": 2.0}, {bit: 1.0}), ({"one": float(first)}, {"first": 1.0})], value, into)

@@ -118,6 +118,8 @@ def _command(argv: Sequence[str]) -> int:
     if args.mutants is not None:
         return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
     if args.all_n:
+        if subject.printed or subject.length is not None:
+            raise cli.CommandError("--all-n is for what is repaired or lean, and sequences of up to n tokens")
         with cli.usage_errors():
             return _show(_every_n(subject), args.json)
     with cli.usage_errors():

@@ -97,6 +97,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["turing", "--model", "hybrid", "--cells", "9"], "--cells is for turing as cot"),
         (["recall", "--n", "65", "--mutants", "3"], "from 4 to 64"),
         (["recall", "--all-n", "--mutants", "3"], "one n"),
+        (["counting", "--all-n", "--n", "8", "--printed", "count-query"], "--all-n is for what is repaired or lean"),
+        (["index", "--all-n", "--length", "9"], "and sequences of up to n tokens"),
         (["recall", "--mutants", "0"], "0"),
     ],
 )

@@ -32,7 +32,7 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
     code = Code(machine)
     later = later or Later(code)
     words = translation()
-    constants = {"FIRST": code.first_head, "A": len(code.letters), "T": code.turn}
+    constants = {"FIRST": code.first_head, "A": len(code.letters), "T": code.turn, "OUTSIDE": code.outside}
     functions = {
         "later-kind": words.said(_kinds(later.said), "j", str, lambda kind: str(KINDS[kind])),
         "later-digit": words.said(later.said, "j", str, str),

@@ -100,7 +100,8 @@
 ; ---- where the head leaves the space: OUT, and the symbols before it as they were
 (suppose leaves (and (< state B) (not (and (<= 0 beside) (< beside m)))
   (forall ((p Int)) (! (=> (and (< e p) (<= p (+ e 1 head))) (is-said p)) :pattern ((kind p)) :pattern ((digit p))))))
-(lemma out (leaves rules size place symbols row edges table later-kind later-digit) (= (kind (+ e 1 head)) 6))
+(lemma out (leaves rules size place symbols row edges table later-kind later-digit) (and
+  (= (kind (+ e 1 head)) 6) (= (digit (+ e 1 head)) OUTSIDE)))
 (lemma none-before (leaves rules size place symbols row edges table later-kind later-digit) (forall ((p Int)) (! (=> (and (< e p) (<= p (+ e head)))
     (and (= (kind p) (kind (- p m 1))) (=> (= (kind p) 2) (= (digit p) (digit (- p m 1)))))) :pattern ((kind p)) :pattern ((digit p)))))
 

@@ -15,6 +15,7 @@ from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
 from constructions.turing.simulator import steps as simulated
 from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
+from tests.verify.programs.wrong import with_one_wrong_word
 from verify import induction
 from verify.induction.__main__ import main
 from verify.induction.theory import Theory
@@ -140,6 +141,8 @@ class Wrong(Later):
             return SayNumber(as_term(1 + rule.write), CELL)
         if self.what == "OUT at the left end alone" and rule.move != LEFT:
             return SayNumber(as_term(1 + rule.write), CELL)
+        if self.what == "another word than OUT":
+            return next(with_one_wrong_word(super().leaves(rule), ("", "")))
         return super().leaves(rule._replace(write=0) if self.what == "nothing is left" else rule)
 
     def comes(self, kind: str) -> Answer:
@@ -158,6 +161,7 @@ WRONG = {
     "the head goes the other way": "head-came",
     "no end of the space": "out",
     "OUT at the left end alone": "out",
+    "another word than OUT": "out",
     "nothing is left": "head-left",
     "a head comes to no blank": "head-came",
     "a blank is a symbol": "others-stay",

@@ -22,7 +22,7 @@ from verify.certificates.ranges import intervals
 from verify.explain import sentence
 from verify.induction.models import ENDS, SHOWN, theory_of
 from verify.induction.theory import Theory
-from verify.patterns.models import SUPPOSED, of_model
+from verify.patterns.models import left_open, of_model
 from verify.patterns.texts import Comparison
 from verify.programs.intervals import explanations
 
@@ -83,7 +83,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         else:
             yield Link(f"assumed: {name}", UNKNOWN, "no lemma shows it of runs")
     if subject.model == "rag":
-        yield _searches(subject.construction, of_model(subject))
+        yield _searches(of_model(subject), left_open(subject))
     if (of_runs := theory_of(subject)) is not None:
         yield _follows("run", of_runs, of_runs.lemmas, f"for every n, {ENDS[subject.construction, subject.model]}")
 
@@ -127,15 +127,14 @@ def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link
     return Link(name, FOLLOWS, f"{text}; {len(lemmas)} lemmas, by z3")
 
 
-def _searches(construction: str, searches: Mapping[str, Comparison]) -> Link:
+def _searches(searches: Mapping[str, Comparison], but: str) -> Link:
     if not searches:
         return Link("searches", UNKNOWN, "what is found is compared with the answer in runs alone, not in every text")
     for name, comparison in searches.items():
         if text := " ".join(word for word, _ in comparison.difference()):
             return Link("searches", REFUSED, f"{name}: something else than is defined is found in {text}")
     patterns = f"each of {len(searches)} patterns" if len(searches) > 1 else "the pattern"
-    text = f"in every text{SUPPOSED.get(construction, '')} {patterns} finds what is defined, as `re` is documented"
-    return Link("searches", CERTIFIED, text)
+    return Link("searches", CERTIFIED, f"in every text {patterns} finds what is defined, as `re` is documented{but}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

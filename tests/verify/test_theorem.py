@@ -121,13 +121,21 @@ def test_a_search_that_finds_something_else(
 @pytest.mark.parametrize(
     ("name", "finds"),
     [
-        ("recall", "in every text the pattern finds what is defined"),
-        ("istree", "in every text, no edge of which is there twice, each of 3 patterns finds what is defined"),
+        ("recall", "the pattern finds what is defined, as `re` is documented"),
+        ("istree", "each of 3 patterns finds what is defined, as `re` is documented, if no edge is there twice"),
     ],
 )
 def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
     found = {link.name: (link.verdict, link.text) for link in theorem.links(Subject(name, 8, model="rag"))}
-    assert found["searches"] == ("certified", f"{finds}, as `re` is documented")
+    assert found["searches"] == ("certified", f"in every text {finds}")
+
+
+@pytest.mark.parametrize("length", [models.PLACES - 1, models.PLACES])
+def test_places_of_a_word_that_are_not_compared(length: int) -> None:
+    """One more than the word has is searched for, and found by no search."""
+    subject = Subject("turing", 8, model="rag", machine="1RB1LB_1LA1RZ", tape="1" * length)
+    compared = sum(name.startswith("place") for name in models.of_model(subject))
+    assert (compared < length + 1) == ("place 32 of the word" in models.left_open(subject))
 
 
 @pytest.mark.parametrize("name", ["index", "counting"])
@@ -207,6 +215,11 @@ def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.Cap
 def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert "name a construction (index, " in capsys.readouterr().err
+
+
+def test_no_file_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "FILE" not in capsys.readouterr().out
 
 
 def test_what_answers_at_once_has_no_lemmas() -> None:

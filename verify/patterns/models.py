@@ -35,8 +35,6 @@ SPELLED = {
     PLACE: Spelled((r"^<s>(?:\s\d){#}\s(\d)",)),
 }
 FOUND = Found(LEAST, PAPER)
-SUPPOSED = {"istree": ", no edge of which is there twice,"}
-"""What is supposed of the texts of a construction, in the words of a sentence."""
 OF_TURNS: Mapping[str, tuple[Items, Term]] = {
     "the father in a vertex's record": (turns.FATHER, FOUND.recorded),
     "a vertex's first neighbour": (turns.FIRST, FOUND.first),
@@ -65,6 +63,15 @@ def of_model(subject: Subject) -> dict[str, Comparison]:
         of_two = {"two numbers": of_gram(ABOUT, COME_FROM), "a number twice": of_gram(ABOUT, ABOUT)}
         return {1: {"a number": of_gram(ABOUT)}, 2: of_two}.get(asked, {})
     return {}
+
+
+def left_open(subject: Subject) -> str:
+    """Of which texts, or searches, these comparisons do not say what is found, as the end of a sentence that says it of all."""
+    if subject.construction == "istree":
+        return ", if no edge is there twice"
+    if subject.construction == "turing" and len(subject.tape) >= PLACES:
+        return f"; for place {PLACES} of the word and those behind it, that is argued"
+    return ""
 
 
 def of_gram(*letters: str) -> Comparison:

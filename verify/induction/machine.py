@@ -35,6 +35,8 @@ STEPS: dict[str, type[Step]] = {"hybrid": Step, "rag": SearchedStep}
 def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) -> Theory:
     """All lemmas on this machine. step: another definition, of which they need not follow."""
     step = step or STEPS[model](TaskOfAnySize(machine, symbol(2, 2**64), ""))
+    if not _begins_alike(step):
+        raise ValueError("a step begins with another word than the lemmas are on")
     words = translation(step)
 
     def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
@@ -65,6 +67,15 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
     )
     made.add(text_of("turing"))
     return made
+
+
+def _begins_alike(step: Step) -> bool:
+    """Whether behind a step that does not halt, and a copy, is said what begins a step; and the head's cell, or behind a search."""
+    ends = step.says(WORDS)
+    begins = [ends.otherwise if isinstance(ends, If) else ends]
+    if isinstance(step, SearchedStep):
+        return [*begins, step.copies(COPY), step.says(0)] == [step.begins, step.begins, step.to_head]
+    return [*begins, step.begins] == [step.to_head, step.to_head]
 
 
 def translation(step: Step) -> Translation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from typing import Any
@@ -14,9 +14,9 @@ from constructions.models.search import FAILED
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS, Machine, parse_standard
-from constructions.turing.rag import PLACE
+from constructions.turing.rag import COPY, PLACE
 from constructions.turing.simulator import steps as simulated
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TaskOfAnySize
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
 from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
 from verify import induction
 from verify.certificates.symbolic import symbol
@@ -37,6 +37,7 @@ from verify.programs.terms import (
     NumberOf,
     Pick,
     Read,
+    Say,
     SayNumber,
     Term,
     as_term,
@@ -257,6 +258,31 @@ def test_of_a_wrong_definition_not_all_follow(what: str, lemma: str) -> None:
 def test_of_wrong_searches_not_all_follow(what: str, lemma: str) -> None:
     made = theory(BB2, step=WrongSearch(TaskOfAnySize(BB2, symbol(2, 2**64), ""), what))
     assert made.doubt(lemma, effort=2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "at"),
+    [
+        (Step, "begins", None),
+        (Step, "says", WORDS),
+        (SearchedStep, "says", WORDS),
+        (SearchedStep, "says", 0),
+        (SearchedStep, "copies", COPY),
+    ],
+)
+def test_a_step_begins_with_one_word_wherever_it_is_said(kind: type[Step], name: str, at: int | None) -> None:
+    """The lemmas are on what is said once: the head's cell, or a search."""
+
+    def other(step: Step, written: int) -> Answer | None:
+        said = getattr(kind, name)(step, written)
+        return (
+            said if written != at else replace(said, otherwise=Say(TO_LEFT)) if isinstance(said, If) else Say(TO_LEFT)
+        )
+
+    changed = property(lambda step: Say(TO_LEFT)) if at is None else other
+    wrong = type("Wrong", (kind,), {name: changed})(TaskOfAnySize(BB2, symbol(2, 2**64), ""))
+    with pytest.raises(ValueError, match="begins with another word"):
+        theory(BB2, step=wrong)
 
 
 CHANGES = [  # of a text: the model, what stands there, what shall, and a lemma that follows no longer

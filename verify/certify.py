@@ -99,6 +99,8 @@ def _command(argv: Sequence[str]) -> int:
     if args.what is None:
         raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
     if args.what.endswith(".safetensors"):
+        if args.all_n or any(given is not None for given in (args.n, args.length, args.precision, args.mutants)):
+            raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(_file(Path(args.what)), args.json)
     if not is_covered(args.what, args.model):
         if args.what not in _known():

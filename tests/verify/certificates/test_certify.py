@@ -87,6 +87,8 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["istree", "--model", "hybrid", "--tokens", "eos"], "--tokens is for istree as a Transformer"),
         (["istree", "--model", "rag", "--variant", "lean"], "istree's as a Transformer"),
         (["absent.safetensors"], "absent.safetensors"),
+        (["x.safetensors", "--all-n"], "an exported model is of one n"),
+        (["x.safetensors", "--mutants", "9"], "an exported model is of one n"),
         (["turing", "--model", "rag", "--machine", "zz"], "'zz' is no file and no machine"),
         (["turing", "--model", "rag", "--machine", ""], "there is no machine in the text"),
         (["turing", "--model", "cot", "--variant", "printed"], "has no variant printed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -242,8 +243,9 @@ def test_what_letters_do_not_tell_is_not_read(why: str) -> None:
 def test_a_position_is_told_however_far_it_is(asked: int) -> None:
     """At 1 and at 0 there is no number."""
     text = [Word("<s>"), *[Word(VERTEX, OTHER)] * 10]
-    for more in (-3, 0, 4):
-        reading, at_asked = Reading(at(NUMBER, (K + more, ONE * asked)), SEARCH, positive=True), asked - more
+    for more, last in itertools.product((-3, 0, 4), (False, True)):
+        term, at_asked = at(NUMBER, (K + more, ONE * asked), last=last), asked - more
+        reading = Reading(term, SEARCH, positive=True)
         for marked in range(1, len(text)):
             words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
             seen = functools.reduce(reading.further, words, Seen()).read

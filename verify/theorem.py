@@ -17,7 +17,7 @@ from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.arguments import DEFAULT_N, LARGEST_N, add_model, named, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, Subject, is_covered
-from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, certificate
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, certificate
 from verify.certificates.ranges import intervals
 from verify.explain import sentence
 from verify.induction.models import ENDS, SHOWN, theory_of
@@ -64,8 +64,11 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"
         yield Link("every input", CERTIFIED, f"the answer is right; {text}")
         return
-    bits, in_all = rounded.get("precision_bits"), rounded.get("in_all", "")
-    yield _told("rounding", rounded, f"in R_p, p = {bits}, every word is that of exact arithmetic{in_all}")
+    if ANOTHER in rounded["what"]:  # rounding is sound, and what the print computes is the next question
+        rounded = {**rounded, "verdict": CERTIFIED, "what": ""}
+    bits, graphs = rounded.get("precision_bits"), " behind a simple graph" * (subject.construction == "istree")
+    text = f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic"
+    yield _told("rounding", rounded, text + rounded.get("in_all", ""))
     if rounded["verdict"] != CERTIFIED:
         return
     program = explanations(subject, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))

@@ -19,7 +19,7 @@ from verify.theorem import main
 LINES = {
     "istree --n 8": [
         "istree, n = 8",
-        "  rounding: certified; in R_p, p = 45, every word is that of exact arithmetic",
+        "  rounding: certified; in R_p, p = 45, every word behind a simple graph is that of exact arithmetic",
         "  program: certified; behind every prompt, each word is the defined step of Algorithm 1",
         "  assumed: counts of one vertex: follows; of every run, for every n; 21 lemmas, by z3",
         "  run: follows; for every n, steps, each behind those before, end with YES if and only if the graph is a tree; "
@@ -85,7 +85,11 @@ def test_documents(command: str, names: list[str], capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("command", "code", "last"),
     [
-        ("counting --printed count-query --n 8", 1, "  rounding: refused; block 1, head 1: rounding is sound, but"),
+        (
+            "counting --printed count-query --n 8",
+            1,
+            "  program: refused; the answer at threshold: on '<s> ? 1 0' it says",
+        ),
         ("counting --printed count-margin --n 8", 1, "  rounding: refused; the output head, YES against number v"),
     ],
 )

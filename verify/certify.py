@@ -203,11 +203,12 @@ def _every_n(subject: Subject) -> dict[str, Any]:
         if interval.judged.verdict != CERTIFIED:
             where = f"{size}, {interval.judged.where}"
             return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
-    return (
-        {**found, "above": survey(replace(subject, last=ENDLESS)).document()}
-        if subject.construction in RETRIEVERS
-        else found
-    )
+    if subject.construction not in RETRIEVERS:
+        return found
+    above = survey(replace(subject, last=ENDLESS)).document()
+    if above["verdict"] != CERTIFIED:
+        found |= {"verdict": above["verdict"], "where": f"n > 2^64, {above['where']}", "what": above["what"]}
+    return {**found, "above": above}
 
 
 def _replay(path: Path, as_json: bool) -> int:
@@ -240,8 +241,10 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  n = {low} … {high}, in {len(done)} intervals; in each, the weights are numbers or polynomials of n")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
-    if above := document.get("above"):
-        print(f"  n > 2^64: {_above(above)}")
+    if verdict == CERTIFIED and (above := document.get("above")):
+        cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
+        text = f"{cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"
+        print(f"  n > 2^64: certified, in {text}")
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"
@@ -258,13 +261,6 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     for name, statement in document.get("assumed_invariants", {}).items():
         print(f"  assumed of the ideal run, {name}: {statement}")
     return CODES[verdict]
-
-
-def _above(found: dict[str, Any]) -> str:
-    if found["verdict"] != CERTIFIED:
-        return f"cannot tell: {found['where']}: {found['what']}"
-    cases, inequalities = len(found["cases"]), len(found["theorem"]["inequalities"])
-    return f"certified, in {cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"
 
 
 def _number(text: str) -> str:

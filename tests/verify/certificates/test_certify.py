@@ -225,6 +225,14 @@ def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "n = 61 … 64, in 2 intervals" in said.out
 
 
+def test_every_size_is_certified_only_if_those_above_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """With so many bits and no more, no model has a larger n."""
+    assert main(["recall", "--all-n", "--n", str(2**64), "--precision", "999"]) == 3
+    said = capsys.readouterr().out
+    assert said.startswith("recall: cannot tell\n  n > 2^64, numbers that grow with n: ")
+    assert "n > 2^64: certified" not in said
+
+
 def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "--all-n", "--n", str(2**64)]) == 0
     least = RETRIEVERS["index"].least_precision(2**64)

@@ -221,7 +221,7 @@ def parsed(text: str) -> Polynomial:
             name, _, power = factor.partition("^")
             if name not in SYMBOLS and not (name[:1] == "f" and name[1:].isdecimal()):
                 reject(f"no symbol is called {name}")
-            powers = multiplied(powers, ((name, int(power or "1")),))
+            powers = multiplied(powers, ((name, k),) if (k := int(power or "1")) else ())
         result = plus(result, {powers: Fraction(c)})
     return result
 

@@ -117,6 +117,14 @@ def test_what_is_shown_is_true(terms: list[tuple[Fraction, dict[str, int]]], rel
         assert not shown[parity(n)] or holds((text, relation), values_at(n)), n
 
 
+@pytest.mark.parametrize("name", ["n", "B", "E", "V", "v", "f0"])
+def test_a_power_that_is_zero_is_one(name: str) -> None:
+    """However a number is written, it is one term of the polynomial."""
+    for text in (f"-5 + 1*{name}^0", f"1*{name}^0 + -5", f"-5*{name}^0 + 1", f"-5 + 1*{name}^-0"):
+        assert parsed(text) == parsed("-4")
+        assert not root(7, 1).shows(parsed(text), ">")
+
+
 def test_a_power_of_the_bit_length_is_below_from_some_length_on() -> None:
     """2^2 is a quarter of 2^4, but 2^8 is a sixteenth of 8^4."""
     assert not root(2, 0).shows(parsed("4*E + -1*B^4"), ">=")

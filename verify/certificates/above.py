@@ -17,7 +17,7 @@ from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, Json, Judged, judge
 from verify.certificates.domains import Undecided
 from verify.certificates.growing import n_of
-from verify.certificates.walks import Walk, theorem_of
+from verify.certificates.walks import Unanswered, Walk, theorem_of
 
 BITS_OF_BITS = 7  # every n from 2^63 on
 MOST_CASES = 1000
@@ -63,13 +63,13 @@ class Survey:
             self.judged = judge(model, language)
         except Undecided as undecided:
             self.judged = Judged(UNKNOWN, undecided.where, undecided.what)
-        except (TypeError, ValueError, AttributeError) as error:  # what only a number can be asked
+        except Unanswered as error:  # what only a number can be asked
             self.judged = Judged(UNKNOWN, "numbers that grow with n", str(error))
         if self.judged.verdict == CERTIFIED and len(self.cases) == MOST_CASES:
             self.judged = Judged(UNKNOWN, "numbers that grow with n", f"more than {MOST_CASES} cases")
         if self.judged.verdict != CERTIFIED:
             raise Stopped
-        self.cases.append((str(model.arithmetic.format.significand_bits + 1), model.digest))
+        self.cases.append((f"{model.arithmetic.format.significand_bits + 1}", model.digest))
 
 
 @lru_cache(maxsize=4)

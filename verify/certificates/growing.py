@@ -1,7 +1,7 @@
 """Numbers of one case of all large n, for a builder and a checker to calculate with.
 
-What they ask is answered by a walk (walks.py). So the program does for each n of the case what it does here, but for numbers that
-are looked up in a table: there, those that may be equal are told apart.
+What they ask is answered by a walk (walks.py). So the program does for each n of the case what it does here. What has no answer
+that is the same for all of them, or none that a walk would know of, raises Unanswered: a place in a table, a text, a float.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 from verify import growth
@@ -41,14 +42,20 @@ class Growing(Fraction):
 
     # What is a polynomial again
 
+    def _other(self, other: Any) -> Polynomial | None:
+        """Of what is calculated with; None if it is none of these numbers. Raises Unanswered for one that another walk has made."""
+        if isinstance(other, Growing) and other.walk is not self.walk:
+            raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
+        return polynomial_of(other)
+
     def __add__(self, other: Any) -> Any:
-        its = polynomial_of(other)
+        its = self._other(other)
         return NotImplemented if its is None else self._made(plus(self.polynomial, its))
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
-        its = polynomial_of(other)
+        its = self._other(other)
         return NotImplemented if its is None else self._made(times(self.polynomial, its))
 
     __rmul__ = __mul__
@@ -60,7 +67,7 @@ class Growing(Fraction):
         return self
 
     def __sub__(self, other: Any) -> Any:
-        its = polynomial_of(other)
+        its = self._other(other)
         return NotImplemented if its is None else self._made(plus(self.polynomial, its, -1))
 
     def __rsub__(self, other: Any) -> Any:
@@ -72,7 +79,7 @@ class Growing(Fraction):
         return self._made(growth.powers_of(self.polynomial, power)[-1])
 
     def __truediv__(self, other: Any) -> Any:
-        its = polynomial_of(other)
+        its = self._other(other)
         return NotImplemented if its is None else self._made(times(self.polynomial, inverse(its)))
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -80,12 +87,17 @@ class Growing(Fraction):
 
     def __rpow__(self, base: Any, modulo: Any = None) -> Any:
         """2 to an exponent that is a sum of whole multiples of B, of v and of 1."""
+        if isinstance(base, int) and self < 0:
+            raise Unanswered(f"{base}^({self!r}), a float")
+        return self._power(base)
+
+    def _power(self, base: Any = 2) -> Any:
         powers: growth.Monomial = ()
         twos = 0
         for monomial, c in self.polynomial.items():
             name = next((name for name, of in EXPONENTS.items() if monomial == ((of, 1),)), None)
             if base != 2 or c.denominator != 1 or (monomial and name is None):
-                raise Unanswered(f"{base}^({self})")
+                raise Unanswered(f"{base}^({self!r})")
             if name is None:
                 twos = int(c)
             else:
@@ -93,14 +105,16 @@ class Growing(Fraction):
         return self._made({powers: Fraction(2) ** twos})
 
     def __rlshift__(self, one: Any) -> Any:
-        return one * 2**self
+        if self < 0:
+            raise Unanswered(f"{one} << {self!r}")
+        return one * self._power()
 
     # What is asked
 
     def _compared(self, other: Any, relation: str, sign: int) -> bool:
-        its = polynomial_of(other)
+        its = self._other(other)
         if its is None:
-            raise Unanswered(f"{self} beside {other!r}")
+            raise Unanswered(f"{self!r} beside {other!r}")
         return self.walk.holds(times(plus(self.polynomial, its, -1), number(sign)), relation)
 
     def __gt__(self, other: Any) -> bool:
@@ -116,16 +130,14 @@ class Growing(Fraction):
         return self._compared(other, ">=", -1)
 
     def __eq__(self, other: object) -> bool:
-        its = polynomial_of(other)
-        if its is None:
+        if isinstance(other, Number) and not isinstance(other, int | Fraction):
+            raise Unanswered(f"{self!r} beside {other!r}")
+        if self._other(other) is None:
             return NotImplemented
         difference = self - other
         if not isinstance(difference, Growing):
             return not difference
         return difference >= 0 and difference <= 0
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.polynomial.items()))
 
     def __bool__(self) -> bool:
         return self != 0
@@ -170,20 +182,22 @@ class Growing(Fraction):
 
     def __round__(self, digits: Any = None) -> Any:
         if digits is not None or not self.is_whole:
-            raise Unanswered(f"{self} is no whole number")
+            raise Unanswered(f"{self!r} is not seen to be whole")
         return self
 
     def bit_length(self) -> Any:
         """Of a whole number that is positive."""
+        if not self.is_whole:
+            raise Unanswered(f"{self!r} is not seen to be whole")
         exponent = self._guessed_bits()
         for _ in range(MOST_STEPS):
-            if self >= 2**exponent:
+            if self >= Fraction(2) ** exponent:
                 exponent = exponent + 1
-            elif self < 2 ** (exponent - 1):
+            elif self < Fraction(2) ** (exponent - 1):
                 exponent = exponent - 1
             else:
                 return exponent
-        raise Unanswered(f"{self} has no bit length of this form")
+        raise Unanswered(f"{self!r} has no bit length of this form")
 
     def _guessed_bits(self) -> Any:
         """As many as it has at one n, if it grows as its term that grows fastest does."""
@@ -201,25 +215,29 @@ class Growing(Fraction):
     # What nobody may ask. The rest of a Fraction reads its slots, which are empty here.
 
     def _refuse(self, *_: Any) -> Any:
-        raise Unanswered(f"{self} is a number only once n is one")
+        raise Unanswered(f"{self!r} is a number only once n is one")
 
-    __float__ = __int__ = __trunc__ = __complex__ = __divmod__ = __rdivmod__ = _refuse  # type: ignore[assignment]
-    numerator = denominator = property(_refuse)
+    __float__ = __int__ = __index__ = __trunc__ = __complex__ = __divmod__ = __rdivmod__ = _refuse  # type: ignore[assignment]
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __lshift__ = __rshift__ = __rrshift__ = (
+        _refuse
+    )
+    __hash__ = __str__ = _refuse
+    numerator = denominator = _numerator = _denominator = property(_refuse)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return text(self.polynomial)
 
-    __repr__ = __str__
-
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+        """As a part of a name, or of what people read."""
+        return self._refuse() if spec else repr(self)
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Growing:
     """A number of which each of these, not all of them numbers, is a whole multiple."""
     values = list(values)
     polynomials = [its for value in values if (its := polynomial_of(value))]
-    if any(power < 0 for p in polynomials for m in p for name, power in m if name not in EXPONENTS):
+    powers = [item for p in polynomials for m in p for item in m]
+    if any(name[0] == "f" or (power < 0 and name not in EXPONENTS) for name, power in powers):
         raise Unanswered("a common divisor")
     least = (
         (name, min(dict(m).get(name, 0) for p in polynomials for m in p)) for name in EXPONENTS

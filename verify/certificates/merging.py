@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Reciprocal, Rounded
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Form, Polynomial, atom, common_step
+from verify.certificates.polynomial import Form, Polynomial, atom, common_step, key
 
 
 class Pool:
@@ -104,9 +104,8 @@ def general(kinds: Sequence[Kind]) -> list[Kind]:
 def _skeleton(kind: Kind, polynomial: Polynomial) -> object:
     if polynomial.atoms <= SHARED:
         return str(polynomial)
-    return tuple(
-        sorted((tuple(sorted(type(kind.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items())
-    )
+    terms = [(tuple(sorted(type(kind.box[name]).__name__ for name in m)), c) for m, c in polynomial.terms.items()]
+    return tuple((names, key(c)) for names, c in sorted(terms))
 
 
 def instance(whole: Kind, part: Kind) -> Kind | None:
@@ -220,7 +219,7 @@ def _type(domain: Domain) -> object:
 
 
 def _terms(polynomial: Polynomial) -> object:
-    return frozenset(polynomial.terms.items())
+    return frozenset((monomial, key(c)) for monomial, c in polynomial.terms.items())
 
 
 def hull(a: Kind, b: Kind) -> Kind:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 
 from verify.certificates.domains import Integer, Reciprocal, Refused, Undecided
+from verify.certificates.growing import Growing
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import Polynomial, atom, constant
 from verify.certificates.rational import Ratio, least, unit
@@ -270,7 +271,10 @@ class Race:
     ) -> list[Part]:
         """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
         shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
-        bounds = _nearest_by(shares, index.low, index.high)
+        grows = any(isinstance(value, Growing) for value in (index.low, index.high, *(c for _, c in shares)))
+        bounds = (_nearest_by.__wrapped__ if grows else _nearest_by)(
+            shares, index.low, index.high
+        )  # each walk asks for itself
         if bounds is None:
             raise Undecided(
                 where,

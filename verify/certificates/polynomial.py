@@ -121,7 +121,7 @@ class Polynomial:
 
     @cached_property
     def _text(self) -> str:
-        shown = ["·".join(m if m and c == 1 else (str(c), *m)) for m, c in sorted(self.terms.items())]
+        shown = ["·".join(m if m and c == 1 else (f"{c}", *m)) for m, c in sorted(self.terms.items())]
         return " + ".join(shown) or "0"
 
 
@@ -152,9 +152,14 @@ def common_step(*steps: int) -> int:
     return 1 if any(isinstance(step, Growing) for step in steps) else math.gcd(*map(int, steps)) or 1
 
 
+def key(value: Number) -> object:
+    """For a table of numbers: those that grow are the same there only as polynomials, though others may be equal at each n."""
+    return repr(value) if isinstance(value, Growing) else value
+
+
 def shown(value: Number) -> str:
     """For people."""
-    return str(value) if isinstance(value, Growing) else f"{float(value):.6g}"
+    return repr(value) if isinstance(value, Growing) else f"{float(value):.6g}"
 
 
 def constant(value: Number) -> Polynomial:

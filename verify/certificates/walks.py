@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,6 +42,7 @@ class Walk:
     """box: of the case so far. turns: answers to the first questions that are split at; to others, true.
 
     answers: to questions that were split at. shown: since the last split. floors: what was rounded down, by its fraction.
+    ended: what is asked now would be kept nowhere.
     """
 
     box: Box
@@ -50,9 +51,12 @@ class Walk:
     shown: list[Shown] = field(default_factory=list)
     answers: dict[tuple[frozenset[Any], str], bool] = field(default_factory=dict)
     floors: list[Polynomial] = field(default_factory=list)
+    ended: bool = False
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        if self.ended:
+            raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
         if not names_of(polynomial):
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
@@ -157,12 +161,11 @@ class Walk:
 
     def is_whole(self, polynomial: Polynomial) -> bool:
         """Whether it is seen to be a whole number everywhere."""
-        for name in names_of(polynomial):
-            if name[0] == "f":
-                c = polynomial.get(((name, 1),), Fraction(0))
-                if c.denominator != 1:
-                    return False
-                polynomial = plus(polynomial, plus(self.floors[int(name[1:])], symbol(name), -1), c)
+        for i, floor in reversed([*enumerate(self.floors)]):  # the last one first: it may be of those before
+            c = polynomial.get(((f"f{i}", 1),), Fraction(0))
+            if c.denominator != 1:
+                return False
+            polynomial = plus(polynomial, plus(floor, symbol(f"f{i}"), -1), c)
         return all(self._is_whole(monomial, c) for monomial, c in polynomial.items())
 
     def _is_whole(self, monomial: growth.Monomial, c: Fraction) -> bool:
@@ -187,14 +190,20 @@ class Tree:
         self.program = program
         self.inequalities: dict[tuple[str, str], int] = {}
 
-    def cases(self, box: Box, turns: tuple[bool, ...] = ()) -> Any:
-        """The cases of a box behind these answers to the first questions, as verify/growth.py reads them."""
-        walk = Walk(box, turns)
+    def cases(self, box: Box, way: Sequence[Fork] = ()) -> Any:
+        """The cases of a box behind these answers to the first questions, as verify/growth.py reads them.
+
+        Raises Unanswered for a program that asks something else when it is run again.
+        """
+        walk = Walk(box, [fork.answer for fork in way])
         self.program(walk)
+        walk.ended = True
+        if walk.forks[: len(way)] != list(way):
+            raise Unanswered("what is asked again is not what was asked before")
         found = {"shown": self._stored(walk.shown)}
-        for i in reversed(range(len(turns), len(walk.forks))):
+        for i in reversed(range(len(way), len(walk.forks))):
             before, fork = walk.forks[:i], walk.forks[i]
-            other = self.cases(box, (*(f.answer for f in before), not fork.answer))
+            other = self.cases(box, [*before, replace(fork, answer=not fork.answer)])
             found = {"shown": self._stored(fork.shown), "split": fork.split, "parts": [found, other]}
         return found
 

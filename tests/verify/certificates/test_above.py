@@ -49,7 +49,7 @@ def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tu
 
 
 def at(number: Any, n: int) -> Fraction:
-    return value(str(number), values_at(n)) if isinstance(number, Growing) else Fraction(number)
+    return value(repr(number), values_at(n)) if isinstance(number, Growing) else Fraction(number)
 
 
 def weights(model: Model, n: int) -> list[Fraction]:
@@ -74,7 +74,7 @@ def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> No
     values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
     assert shown
-    assert all(holds((str(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+    assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
 
 
 def checked(subject: Subject) -> Any:
@@ -145,7 +145,8 @@ def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> 
     walk, found = walk_of(n, lambda walk: question(n_of(walk)))
     values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
     got = [
-        value(str(x), values) if isinstance(x, Growing) else x for x in (found if isinstance(found, tuple) else [found])
+        value(repr(x), values) if isinstance(x, Growing) else x
+        for x in (found if isinstance(found, tuple) else [found])
     ]
     wanted = question(n)
     assert got == list(wanted if isinstance(wanted, tuple) else [wanted])

@@ -1,0 +1,125 @@
+"""A number that stands for n: what it would get wrong at some n it does not answer; a builder that asks is not certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from constructions.wiring import part
+from verify.certificates.above import Survey
+from verify.certificates.building import Subject
+from verify.certificates.document import UNKNOWN
+from verify.certificates.growing import common_divisor, n_of
+from verify.certificates.walks import Unanswered, Walk, theorem_of
+from verify.growth import root
+
+own_gap = part.least_gap
+
+
+def walk() -> Walk:
+    return Walk(root(7, 1))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        hash,
+        str,
+        lambda n: n in {2**70, 2**80},
+        lambda n: {2**70: 1}.get(n),
+        lambda n: cache(lambda x: x + 1)(n),
+        lambda n: f"{n:b}",
+        lambda n: n == 2.0**70,
+        lambda n: n & 1,
+        lambda n: n.as_integer_ratio(),
+        lambda n: (n / 3).bit_length(),
+        lambda n: 1 << (100 - n.bit_length()),
+        lambda n: 2 ** (100 - n.bit_length()),
+        lambda n: common_divisor([n % 3, n]),
+    ],
+)
+def test_what_would_be_wrong_at_some_n_is_not_answered(use: Callable[[Any], object]) -> None:
+    """In one case at least."""
+    with pytest.raises(Unanswered):
+        theorem_of(lambda walk: use(n_of(walk)), 7)
+
+
+def test_a_number_is_asked_in_its_own_case_alone() -> None:
+    kept: list[Any] = []
+
+    def program(walk: Walk) -> None:
+        kept.append(n_of(walk))
+        assert kept[-1] > 7
+
+    theorem_of(program, 7)
+    with pytest.raises(Unanswered, match="is done with"):
+        assert kept[0] > 5
+    one, other = n_of(walk()), n_of(walk())
+    for use in (
+        lambda: one + other,
+        lambda: one * other,
+        lambda: one == other,
+        lambda: one < other,
+        lambda: one / other,
+    ):
+        with pytest.raises(Unanswered, match="of another case"):
+            use()
+
+
+def test_a_program_that_asks_something_else_when_it_is_run_again() -> None:
+    runs: list[Any] = []
+
+    def program(walk: Walk) -> None:
+        runs.append(walk)
+        n = n_of(walk)
+        assert (n > 3 * 2 ** (n.bit_length() - 2) + len(runs) // 2) in (True, False)
+
+    with pytest.raises(Unanswered, match="asked before"):
+        theorem_of(program, 7)
+
+
+def test_what_is_rounded_down_again_and_again_is_whole() -> None:
+    n = n_of(walk())
+    for divisor in (3, 5, 7, 11, 13):
+        n = n // divisor
+        assert n.is_whole
+    assert not (n / 3).is_whole
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "at one n": lambda length: length == 2**70,
+    "at some n of a table": lambda length: length in {2**70, 3**70},
+    "from some n on": lambda length: length > 10**100,
+    "up to some n": lambda length: length < 2**65,
+    "where the bit length is a power of two": lambda length: (
+        2 ** (length.bit_length().bit_length() - 1) == length.bit_length()
+    ),
+    "at every third n": lambda length: length % 3 == 0,
+    "at every other bit length": lambda length: length.bit_length() % 2,
+    "by its decimal digits": lambda length: str(length).endswith("7"),
+    "by its hash": lambda length: hash(length) % 5 == 0,
+    "just below a power of two": lambda length: length > 2 ** length.bit_length() - 3,
+}
+
+
+@pytest.mark.parametrize("where", WRONG.values(), ids=WRONG.keys())
+def test_a_lead_that_is_wrong_at_some_n_is_not_certified(
+    where: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part, "least_gap", lambda q, length: own_gap(q, length) // (4 if where(length) else 1))
+    survey = Survey(Subject("index", 4))
+    survey.run()
+    assert survey.about["verdict"] == UNKNOWN
+    assert survey.theorem is None
+
+
+def test_an_error_of_a_builder_is_not_taken_for_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gap(q: Any, length: Any) -> Any:
+        raise AttributeError("a slip")
+
+    monkeypatch.setattr(part, "least_gap", gap)
+    with pytest.raises(AttributeError, match="a slip"):
+        Survey(Subject("index", 4)).run()

@@ -134,7 +134,7 @@ def _searches(searches: Mapping[str, Comparison], but: str) -> Link:
     if not searches:
         return Link("searches", UNKNOWN, "what is found is compared with the answer in runs alone, not in every text")
     for name, comparison in searches.items():
-        if text := " ".join(word for word, _ in comparison.difference()):
+        if text := comparison.difference():
             return Link("searches", REFUSED, f"{name}: something else than is defined is found in {text}")
     patterns = f"each of {len(searches)} patterns" if len(searches) > 1 else "the pattern"
     return Link("searches", CERTIFIED, f"in every text {patterns} finds what is defined, as `re` is documented{but}")

@@ -1,10 +1,12 @@
 """Patterns: what the searches that models write find, in texts of any length and numerals of any size, by automata.
 
 pattern    a regular expression as instructions, from Python's own parser
+tally      a number that is not told, beside what is counted in a text
 matching   a text read by them, character by character, as `re.search` is documented
-readings   a term over the text that a head reads, word by word
+heads      a term over the text, taken apart
+readings   what it reads, word by word
 texts      both together over all texts of a language: where they differ
-models     the searches of recall, c-gram, Algorithm 2 and Turing machines, with the terms that define what they find
+models     the searches of the retrieval tasks, Algorithm 2 and Turing machines, with the terms that define what they find
 
 What a search finds is defined by a term (`verify.programs.found`, `machines`), and the lemmas of `verify.induction` rest on that.
 Here it is shown that the pattern, by the documented meaning of its parts, finds the same. What is trusted beside this code:

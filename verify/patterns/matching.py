@@ -5,6 +5,9 @@ repetition goes round once more first, a lazy one goes on first, of alternatives
 to the pattern's end is the match. So it is enough to keep, at each character, where the ways stand that are still open, in this
 order: of two that stand at one instruction, the later one never matters. What shall stand before a character is looked for on the
 way. What shall follow is guessed where it is asked for, and a guess that turns out wrong ends its branch; one of them is right.
+
+The first way that leads to an atomic group's end ends the later ones that have come into it at the same place. How many repetitions
+remain is kept as how many more these are than what is left to be counted (`tally`), which is the same for all ways.
 """
 
 from __future__ import annotations
@@ -12,29 +15,51 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from verify.patterns.pattern import Pattern
+from verify.patterns.tally import Tally
 
 NO_GROUP, OPEN, OPEN_ELSEWHERE, FOUND, FOUND_ELSEWHERE = range(
     5
 )  # what a way has of the group: the marked word, or something else
+NOTHING_COUNTED = Tally()
+MOST_ENTRIES = 8  # into atomic groups, that are open at once
+
+
+class Way(NamedTuple):
+    """at: its instruction. group: what it has of the group. more: how many more repetitions remain than are left to be counted.
+
+    entry: which of the entries into an atomic group it has come in by, in the order of ways; 0 outside.
+    """
+
+    at: int
+    group: int = NO_GROUP
+    more: int | None = None
+    entry: int = 0
 
 
 @dataclass(frozen=True)
 class Open:
     """What is open behind some characters. before: the last of them, "w" for one of a word, " " for any other one.
 
-    ways: where they stand, and what each has of the group. match: what the match has, unless an earlier way becomes one; None if
+    ways: those that are open, the first one first. match: what the match has, unless an earlier way becomes one; None if
     there is none yet. behind: where what shall stand before later characters is. due: where what is guessed to follow is, each a
     set of which one is to end; barred: what is guessed not to.
     """
 
     before: str = ""
-    ways: tuple[tuple[int, int], ...] = ()
+    ways: tuple[Way, ...] = ()
     match: int | None = None
     behind: frozenset[int] = frozenset()
     due: frozenset[frozenset[int]] = frozenset()
     barred: frozenset[int] = frozenset()
+
+    def counted(self) -> Open:
+        """The same where one less is left to be counted."""
+        return replace(
+            self, ways=tuple(way if way.more is None else way._replace(more=way.more + 1) for way in self.ways)
+        )
 
 
 @dataclass(frozen=True)
@@ -45,6 +70,7 @@ class Here:
     char: str
     starts: bool
     ends: bool
+    tally: Tally
     holds: Mapping[int, bool]  # what is asked to stand before or behind it, by where its instructions begin
 
     def at(self, where: str) -> bool:
@@ -63,79 +89,108 @@ def kind(char: str) -> str:
     return "w" if char.isalnum() or char == "_" else char and " "
 
 
-def further(pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False) -> Iterator[Open]:
+def further(
+    pattern: Pattern, now: Open, char: str, *, starts: bool = False, ends: bool = False, tally: Tally = NOTHING_COUNTED
+) -> Iterator[Open]:
     """Behind one more character, or at the end if it is empty, for each guess that is not yet wrong.
 
-    starts, ends: whether the marked word does, before this character. No line ends in a text.
+    starts, ends: whether the marked word does, before this character. No line ends in a text. Raises ValueError where the tally
+    does not tell whether a repetition remains.
     """
-    place = Here(now.before, char, starts, ends, {})
-    behind = [i for i, _ in _reached(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
+    place = Here(now.before, char, starts, ends, tally, {})
+    behind = [way.at for way in _reached(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
     held = {i: any(pattern.code[j].ends == i for j in behind) for i in pattern.behind}
     for guess in itertools.product((False, True), repeat=len(pattern.ahead)):
         guessed = dict(zip(pattern.ahead, guess, strict=True))
         here, asked = replace(place, holds=held | guessed), set[int]()
         ways, match = now.ways, now.match
         if match is None:
-            ways = (*ways, (0, NO_GROUP))
+            ways = (*ways, Way(0))
         open_ways = []
-        for i, group in _reached(pattern, ways, here, asked):
-            if pattern.code[i].ends == 0:
-                match = group
+        for way in _reached(pattern, ways, here, asked):
+            if pattern.code[way.at].ends == 0:
+                match = way.group
                 break
-            open_ways.append((i, group))
+            open_ways.append(way)
         if not asked >= {i for i in guessed if guessed[i]}:
             continue  # the same as not to guess so
         new = asked.intersection(guessed)
         due = _due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
         barred = [
-            i for i, _ in _reached(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
+            way.at for way in _reached(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
         ]
         if due is not None and not any(pattern.code[i].ends >= 0 for i in barred):
-            read = tuple((i + 1, group) for i, group in open_ways if _reads(pattern, i, char))
-            yield Open(kind(char), read, match, _read(pattern, behind, char), due, _read(pattern, barred, char))
+            read = (way._replace(at=way.at + 1) for way in open_ways if _reads(pattern, way.at, char))
+            yield Open(
+                kind(char), _in_order(read), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
+            )
 
 
 def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
     """What is due behind the character, without what has ended; None if something can end no more."""
     left = set[frozenset[int]]()
     for each in before:
-        reached = [i for i, _ in _reached(pattern, _bare(each), here, set())]
+        reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
         if not any(pattern.code[i].ends >= 0 for i in reached):
             left.add(_read(pattern, reached, here.char))
     return None if frozenset() in left else frozenset(left)
 
 
-def _reached(
-    pattern: Pattern, ways: Iterable[tuple[int, int]], here: Here, asked: set[int]
-) -> Iterator[tuple[int, int]]:
-    """The instructions, in order, that ways come to before a character is read: those that read one, and those that end something.
+def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, asked: set[int]) -> Iterator[Way]:
+    """Where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
     asked: gets what is asked to stand before or behind.
     """
-    pending, seen = [*ways][::-1], set[int]()
+    pending = [*ways][::-1]
+    entries, inside = max((way.entry for way in pending), default=0), set[int]()
+    seen = set[tuple[int, int | None, int]]()
     while pending:
-        i, group = pending.pop()
-        if i in seen:
+        way = pending.pop()
+        i, group = way.at, way.group
+        if (key := (i, way.more, way.entry)) in seen:
             continue
-        seen.add(i)
+        seen.add(key)
         found = pattern.code[i]
         if found.reads or found.ends >= 0:
-            yield i, group
-        elif found.to:
-            pending += [(j, group) for j in reversed(found.to)]
-        elif found.group:
+            if _reads(pattern, i, here.char):
+                inside.add(way.entry)
+            yield way
+            continue
+        to, onward = found.to or (i + 1,), way
+        if found.group:
             here_too = (here.starts, OPEN) if found.group > 0 else (here.ends and group == OPEN, FOUND)
-            pending.append((i + 1, here_too[1] if here_too[0] else here_too[1] + 1))
+            onward = way._replace(group=here_too[1] if here_too[0] else here_too[1] + 1)
         elif found.looks:
             asked.add(found.looks)
-            if here.holds[found.looks]:
-                pending.append((i + 1, group))
-        elif not found.at or here.at(found.at):
-            pending.append((i + 1, group))
+            to = to if here.holds[found.looks] else ()
+        elif found.at:
+            to = to if here.at(found.at) else ()
+        elif found.repeats is not None:
+            onward = way._replace(more=here.tally.begun(found.repeats))
+        elif found.over:
+            assert way.more is not None
+            over = here.tally.is_over(way.more)
+            to, onward = (found.over,) if over else to, way._replace(more=None if over else way.more - 1)
+        elif found.atomic > 0:
+            entries += 1
+            if entries > MOST_ENTRIES:
+                raise ValueError("too many atomic groups are open at once")
+            onward = way._replace(entry=entries)
+        elif found.atomic:
+            if way.entry in inside:
+                raise ValueError("an atomic group ends where an earlier way through it may go on")
+            pending, onward = [other for other in pending if other.entry != way.entry], way._replace(entry=0)
+        pending += [onward._replace(at=j) for j in reversed(to)]
 
 
-def _bare(instructions: Iterable[int]) -> list[tuple[int, int]]:
-    return [(i, NO_GROUP) for i in instructions]
+def _bare(instructions: Iterable[int]) -> list[Way]:
+    return [Way(i) for i in instructions]
+
+
+def _in_order(ways: Iterable[Way]) -> tuple[Way, ...]:
+    """The same, with entries counted from 1 on in the order of ways."""
+    order = {0: 0}
+    return tuple(way._replace(entry=order.setdefault(way.entry, len(order))) for way in ways)
 
 
 def _reads(pattern: Pattern, i: int, char: str) -> bool:

@@ -7,25 +7,29 @@ from collections.abc import Mapping, Sequence
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import VERTEX
 from constructions.models.search import END_SEARCH, START_SEARCH
-from constructions.retrieval.rag import PLAIN, Searcher
-from constructions.retrieval.task import ASK
+from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
+from constructions.retrieval.task import ASK, FAILED, NO, YES
 from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
 from verify.certificates.building import LEAST, Subject, language_of
-from verify.patterns.pattern import NUMERALS
+from verify.certificates.language import Language
+from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.readings import Reading, Word
 from verify.patterns.texts import Comparison, Spelled
 from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.machines import SearchedStep
-from verify.programs.tasks import gram
-from verify.programs.terms import If, SayNumber, Term
+from verify.programs.tasks import ANSWERS
+from verify.programs.terms import Answer, If, Say, SayNumber, Term
 from verify.programs.turns import Items
 
 ABOUT, COME_FROM = NUMERALS
-PLACES = 32  # of a word that are looked for; the pattern repeats a space and a digit as many times, so it is the same for others
+QUERIES: Mapping[int, Mapping[str, Sequence[str]]] = {
+    1: {"a number": [ABOUT]},
+    2: {"two numbers": [ABOUT, COME_FROM], "a number twice": [ABOUT, ABOUT]},
+}
 SPELLED = {
     PLAIN: Spelled(("#",)),
     VERTEX: Spelled(("#",)),
@@ -51,17 +55,16 @@ def once(edges: int, words: Sequence[Word]) -> int | None:
 
 
 def of_model(subject: Subject) -> dict[str, Comparison]:
-    """The searches of a model, for places of a word the first ones; none of one whose searches are defined by no terms."""
+    """The searches of a model; none of one whose searches are defined by no terms."""
     if (subject.construction, subject.model) == ("istree", "rag"):
         return {name: of_turns(name) for name in OF_TURNS}
     if (subject.construction, subject.model) == ("turing", "rag"):
         word = bool(subject.tape)
-        places = {f"place {i} of the word": of_tape(word, i) for i in range(min(len(subject.tape) + 1, PLACES))}
-        return {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)} | places
-    if (subject.construction, subject.model) in (("recall", "rag"), ("ngram", "rag")):
+        cells = {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)}
+        return {**cells, "a place of the word": of_word(word)}
+    if subject.construction in ANSWERS and subject.model == "rag":
         asked = subject.query_length or subject.retriever.query_length
-        of_two = {"two numbers": of_gram(ABOUT, COME_FROM), "a number twice": of_gram(ABOUT, ABOUT)}
-        return {1: {"a number": of_gram(ABOUT)}, 2: of_two}.get(asked, {})
+        return {name: of_task(subject.construction, *letters) for name, letters in QUERIES.get(asked, {}).items()}
     return {}
 
 
@@ -69,21 +72,25 @@ def left_open(subject: Subject) -> str:
     """Of which texts, or searches, these comparisons do not say what is found, as the end of a sentence that says it of all."""
     if subject.construction == "istree":
         return ", if no edge is there twice"
-    if subject.construction == "turing" and len(subject.tape) >= PLACES:
-        return f"; for place {PLACES} of the word and those behind it, that is argued"
-    return ""
+    repeated = max(subject.n, subject.last) + 1 if subject.construction in ("index", "counting") else 0
+    return f", up to the {MOST_REPEATED} repetitions that it takes" * (repeated > MOST_REPEATED)
 
 
-def of_gram(*letters: str) -> Comparison:
-    """The search of recall or c-gram for what stands behind so many numbers, behind any sequence and a query of these."""
-    texts = Subject("recall" if len(letters) == 1 else "ngram", LEAST, model="rag", query_length=len(letters))
+def of_task(task: str, *letters: str) -> Comparison:
+    """The search of a retrieval task, behind any sequence and a query of these numbers."""
+    texts = Subject(task, LEAST, model="rag", query_length=len(letters))
     asked, searcher = [Word(PLAIN, letter) for letter in letters], texts.retriever
     assert isinstance(searcher, Searcher)
-    script = searcher.script(len(letters), frozenset())
-    search = [Word(item) if isinstance(item, str) else asked[item.which] for item in script]
-    answer = gram(len(letters))
-    assert isinstance(answer, If)
-    assert isinstance(answer.otherwise, SayNumber)
+    search, spelled, counts = list[Word](), dict(SPELLED), ""
+    for item in searcher.script(len(letters), frozenset()):
+        if isinstance(item, str):
+            search.append(Word(item))
+        elif item.spelled == "%d":
+            search.append(asked[item.which])
+        else:
+            counts = letters[item.which]
+            search.append(Word(REPEAT, counts, plus=item.plus))
+            spelled[REPEAT] = Spelled((item.spelled.replace("%d", "#"),))
 
     def asks(behind: int, words: Sequence[Word]) -> int | None:
         """How many words stand from ? on, which are those that are asked for and no more."""
@@ -91,8 +98,21 @@ def of_gram(*letters: str) -> Comparison:
             return int(words[-1].name == ASK)
         return behind + 1 if [words[-1]] == asked[behind - 1 : behind] else None
 
-    reading = Reading(answer.otherwise.number, search, asks=[Word(ASK), *asked], positive=True)
-    return Comparison(language_of(texts), SPELLED, reading, follows=asks)
+    term, least = _found(ANSWERS[task](len(letters))), int(letters.count(counts) > 1 or not searcher.task.zero)
+    reading = Reading(term, search, asks=[Word(ASK), *asked], positive=True, counts=counts, least=least)
+    return Comparison(language_of(texts), spelled, reading, follows=asks)
+
+
+def _found(answer: Answer) -> Term:
+    """What the search finds of which this is said: its number, or whether it is anything."""
+    match answer:
+        case If(_, Say(word), SayNumber(number)) if word == FAILED:
+            return number
+        case If(bit, Say(word), Say(other)) if (word, other) == (YES, NO):
+            return bit
+        case SayNumber(number):
+            return number
+    raise ValueError("no answer is a search's result")
 
 
 def of_turns(name: str) -> Comparison:
@@ -104,16 +124,26 @@ def of_turns(name: str) -> Comparison:
     return Comparison(texts, SPELLED, Reading(term, words, positive=True), follows=once)
 
 
-def of_tape(has_word: bool, place: int | None = None, *, negative: bool = False) -> Comparison:
-    """The search for a place of the word, or for a cell, behind copies and steps, and any word or none."""
-    machine, tape = find("bb2").machine, "0" * has_word  # of which no more than the form of texts matters
-    step, search = SearchedStep(TaskOfAnySize(machine, 1, tape)), tape_search(frozenset())
-    texts = language_of(Subject("turing", 1, model="rag", machine=str(machine), tape=tape))
-    if place is not None:
-        return Comparison(texts, SPELLED, Reading(step.in_word, _search(Word(PLACE, place)), more=1))
-    cell = Word(CELL, ABOUT)
+def of_tape(has_word: bool, *, negative: bool = False) -> Comparison:
+    """The search for a cell, behind copies and steps, and any word or none. negative: for one left of cell 0."""
+    cell, search = Word(CELL, ABOUT), tape_search(frozenset())
     words = _search(Word(search.before), cell, Word(search.between), cell, Word(search.behind))
+    texts, step = _tape(has_word)
     return Comparison(texts, SPELLED, Reading(step.in_cell, words, more=1), form=int(negative))
+
+
+def of_word(has_word: bool) -> Comparison:
+    """The search for a place of the word, likewise."""
+    texts, step = _tape(has_word)
+    reading = Reading(step.in_word, _search(Word(PLACE, ABOUT)), more=1, counts=ABOUT)
+    return Comparison(texts, SPELLED, reading)
+
+
+def _tape(has_word: bool) -> tuple[Language, SearchedStep]:
+    """Texts, and what is defined of them, of a machine; no more than their form matters."""
+    machine, tape = find("bb2").machine, "0" * has_word
+    texts = language_of(Subject("turing", 1, model="rag", machine=str(machine), tape=tape))
+    return texts, SearchedStep(TaskOfAnySize(machine, 1, tape))
 
 
 def _search(*words: Word) -> list[Word]:

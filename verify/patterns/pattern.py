@@ -4,6 +4,9 @@ A numeral of any length is written in letters that are digits: `NUMERALS` stand 
 text each digit of such a number's numeral is its letter, and the digits that are no numeral's are none of these. In a pattern the
 letter is the numeral, written once. So a letter of a pattern matches all digits of a numeral in a text; and no pattern has a
 meaning here that might match a part of one there, or that tells digits apart.
+
+A number of repetitions that is not told, K, is written `COUNT`, K + 1 as one more, and so on: the parser reads each number below
+`MOST_REPEATED` alike.
 """
 
 from __future__ import annotations
@@ -14,12 +17,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from verify.patterns.tally import NEAR
+
 NUMERALS, OTHER = ("\N{ARABIC-INDIC DIGIT ONE}", "\N{DEVANAGARI DIGIT TWO}"), "\N{THAI DIGIT THREE}"
 DIGITS = (*NUMERALS, OTHER, *"0123456789")
+PARSER: Any = importlib.import_module("re._parser")
+COUNT, MOST_REPEATED = 10**9, int(PARSER.MAXREPEAT) - 1  # more than that `re` refuses to repeat
 GROUP = 1  # what a search returns
 CATEGORIES: dict[str, Callable[[str], bool]] = {
     "CATEGORY_DIGIT": str.isdecimal,
     "CATEGORY_SPACE": str.isspace,
+    "CATEGORY_NOT_SPACE": lambda char: not char.isspace(),
     "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
 }
 Test: TypeAlias = "Callable[[str], bool]"
@@ -29,7 +37,8 @@ Items: TypeAlias = "Sequence[tuple[Any, Any]]"  # of a parse tree
 @dataclass(frozen=True)
 class Instruction:
     """One of: go on to the instructions `to`, the first one first; read a character; open the group, or close it if −1; hold at
-    such places; hold where what starts at the instruction `looks` follows, or stands before; end what started at `ends`.
+    such places; hold where what starts at the instruction `looks` follows, or stands before; end what started at `ends`; begin
+    an atomic group, or end it if −1; begin K + `repeats` repetitions; begin one of them, or if none is left go on to `over`.
     """
 
     to: tuple[int, ...] = ()
@@ -38,6 +47,9 @@ class Instruction:
     at: str = ""
     looks: int = 0
     ends: int = -1
+    atomic: int = 0
+    repeats: int | None = None
+    over: int = 0
 
 
 @dataclass
@@ -48,16 +60,14 @@ class Pattern:
     behind: list[int] = field(default_factory=list)  # where what shall stand before begins
     ahead: list[int] = field(default_factory=list)  # and what shall follow
     _looks: bool = False  # whether such a part is being written
+    _atomic: bool = False  # and whether one of an atomic group is, or of a number of repetitions
+    _repeats: bool = False
 
     def write(self, items: Items, left: bool, right: bool) -> None:
         """The instructions of a sequence. left, right: whether a numeral that stands there begins and ends with it."""
         for i, (op, argument) in enumerate(items):
-            self._item(
-                str(op),
-                argument,
-                _delimits(*items[i - 1]) if i else left,
-                _delimits(*items[i + 1]) if i + 1 < len(items) else right,
-            )
+            before, behind = [*items[:i]][::-1], [*items[i + 1 :]]
+            self._item(str(op), argument, _delimits(before, left), _delimits(behind, right))
 
     def _item(self, op: str, argument: Any, left: bool, right: bool) -> None:
         if op == "LITERAL" and chr(argument) in NUMERALS:
@@ -75,6 +85,12 @@ class Pattern:
             self._add(Instruction(group=int(argument[0] == GROUP)))
             self.write(argument[3], left, right)
             self._add(Instruction(group=-int(argument[0] == GROUP)))
+        elif op == "ATOMIC_GROUP" and not self._looks and not self._atomic:
+            self._atomic = True
+            self._add(Instruction(atomic=1))
+            self.write(argument, left, right)
+            self._add(Instruction(atomic=-1))
+            self._atomic = False
         elif op == "BRANCH":
             self._branch(argument[1], left, right)
         elif op in ("MAX_REPEAT", "MIN_REPEAT"):
@@ -97,17 +113,33 @@ class Pattern:
     def _repeat(self, least: int, most: Any, body: Items, lazy: bool) -> None:
         if body.getwidth()[0] == 0:  # type: ignore[attr-defined]
             raise ValueError("the pattern repeats what may be empty")
+        if least == most and abs(least - COUNT) < NEAR:
+            self._count(body, least - COUNT)
+            return
+        endless = str(most) == "MAXREPEAT"
+        if least > COUNT - NEAR or (most > least and not endless):
+            raise ValueError("no meaning of a bounded repetition, or of a number and more")
         for _ in range(least):
             self.write(body, False, False)
-        if str(most) != "MAXREPEAT":
-            if most > least:
-                raise ValueError("no meaning of a bounded repetition")
+        if not endless:
             return
         fork = self._add(Instruction())
         self.write(body, False, False)
         self._add(Instruction(to=(fork,)))
         further = (fork + 1, len(self.code))
         self.code[fork] = Instruction(to=further[::-1] if lazy else further)
+
+    def _count(self, body: Items, more: int) -> None:
+        """K and so many more repetitions: greedy or lazy, there is one way."""
+        if self._looks or self._repeats:
+            raise ValueError("the pattern counts within what it counts or looks for")
+        self._repeats = True
+        self._add(Instruction(repeats=more))
+        begin = self._add(Instruction())
+        self.write(body, False, False)
+        self._add(Instruction(to=(begin,)))
+        self.code[begin] = Instruction(over=len(self.code))
+        self._repeats = False
 
     def _look(self, body: Items, back: bool, left: bool) -> None:
         start = self._add(Instruction(looks=len(self.code) + 2)) + 2
@@ -126,8 +158,7 @@ class Pattern:
 
 def pattern(text: str) -> Pattern:
     """That of a text, by Python's own parser. Raises ValueError for what has no meaning here."""
-    parser: Any = importlib.import_module("re._parser")
-    tree = parser.parse(text)
+    tree = PARSER.parse(text)
     if tree.state.flags & ~(re.VERBOSE | re.UNICODE):
         raise ValueError("no meaning of such flags of a pattern")
     made = Pattern()
@@ -162,9 +193,18 @@ def _of_set(kind: str, value: Any) -> Test:
     raise ValueError(f"no meaning of {value} in a set of characters")
 
 
-def _delimits(op: Any, argument: Any) -> bool:
-    """Whether a numeral ends, or begins, where this stands beside it."""
-    if str(op) == "AT":
-        return str(argument) == "AT_BOUNDARY"
-    test = _single(str(op), argument)
-    return test is not None and not any(map(test, DIGITS))
+def _delimits(items: Items, at_end: bool) -> bool:
+    """Whether a numeral ends where these stand behind it, or begins where they stand before it, the nearest first.
+
+    at_end: the same where there are no more of them.
+    """
+    for op, argument in items:
+        if str(op) == "AT":
+            return str(argument) == "AT_BOUNDARY"
+        least, _, body = argument if str(op) in ("MAX_REPEAT", "MIN_REPEAT") else (1, 1, [(op, argument)])
+        test = _single(str(body[0][0]), body[0][1]) if len(body) == 1 else None
+        if test is None or any(map(test, DIGITS)):
+            return False
+        if least:
+            return True
+    return at_end

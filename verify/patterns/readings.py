@@ -2,32 +2,30 @@
 
 The term is read where a head picks the first or the last position that matches, else position 1. There it is the number of one
 word, or 0. Keys are told from the last few words, and from what another head picks for each position among those that have the
-first numeral; queries are told from the words of a search, which stand at the text's end. Of a number no more is known than its
-letter.
+first numeral; queries are told from the words of a search, or of the task, which stand at the text's end. Of a number no more is
+known than its letter; but of one that is compared with positions, or with how many match, also how far these are from it (`tally`).
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from verify.certificates.language import Place
+from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
 from verify.patterns.pattern import NUMERALS
-from verify.programs.forms import read_alone
+from verify.patterns.tally import Tally, initial
 from verify.programs.terms import (
-    POSITION,
     Atom,
     Back,
     IsNumber,
     IsWord,
     Named,
     NumberOf,
-    Pick,
     Position,
     Read,
     Term,
-    as_term,
 )
 
 NOTHING, MARKED, ANOTHER = range(3)  # what is read: 0, the number of the marked word, or that of another one
@@ -35,14 +33,15 @@ NOTHING, MARKED, ANOTHER = range(3)  # what is read: 0, the number of the marked
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text. name: it, or the family of its number. number: its letter, or itself where it is told; None of a word.
+    """A word of a text. name: it, or the family of its number. number: its letter; None of a word.
 
-    marked: whether this is the word that is asked for.
+    marked: whether this is the word that is asked for. plus: how much is added to the number of a pattern's word.
     """
 
     name: str
-    number: str | int | None = None
+    number: str | None = None
     marked: bool = False
+    plus: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,35 +54,19 @@ class Value:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is kept of a text. words: the last ones. position: of the last one; far behind the numbers of a search it stays one.
+    """What is kept of a text. words: the last ones.
 
-    before: what heads have picked last among the positions of the first numeral. read: what the term's head has; None if nothing.
+    before: what heads have picked last among the positions of the first numeral, or how many match. read: what the term's head
+    has; None if nothing. tally: of positions, or of how many match.
     """
 
     words: tuple[Word, ...] = ()
-    position: int = 0
     before: tuple[Value, ...] = ()
     read: int | None = None
+    tally: Tally = field(default_factory=Tally)
 
 
-@dataclass(frozen=True)
-class Inner:
-    """What is read at the last position where the key is what the position that reads asks for."""
-
-    value: Term
-    key: Term
-    query: Term
-
-
-@dataclass(frozen=True)
-class Head:
-    """What is read at the first or the last position at which each key is what is asked for."""
-
-    value: Term
-    last: bool
-    pairs: Sequence[tuple[Term | Inner, Term]]
-
-
+POSITIONS = Word("how many positions there are")
 BITS = {bit: Value(int(bit)) for bit in (False, True)}
 FIRST = Value(word=Word("", NUMERALS[0]))
 
@@ -91,63 +74,113 @@ FIRST = Value(word=Word("", NUMERALS[0]))
 class Reading:
     """What `term` reads behind texts and a search. Raises ValueError where that cannot be told.
 
+    A term that is 1 where more positions match than a number says, else 0, reads the text's first word or nothing.
     asks: the words that the texts end with, if it is read there and not behind the search. positive: whether all numbers are 1 or
-    more. more: by how much the term is more than the number that it is.
+    more. more: by how much the term is more than the number that it is. counts: the letter of the number that is compared with
+    positions, or with how many match; it is `least` or more, whatever the others are.
     """
 
     def __init__(
-        self, term: Term, search: Sequence[Word], *, asks: Sequence[Word] = (), positive: bool = False, more: int = 0
+        self,
+        term: Term,
+        search: Sequence[Word],
+        *,
+        asks: Sequence[Word] = (),
+        positive: bool = False,
+        more: int = 0,
+        counts: str = "",
+        least: int = 0,
     ) -> None:
         last = asks or search
-        found = _head(term)
-        if found is None:
+        self.head, above = head_of(term), more_than(term)
+        if self.head is None and above is None:
             raise ValueError("the term is read by no head")
-        if not positive and not more:
+        if self.head and not positive and not more:
             raise ValueError("a number that is read may be 0, as where none is")
-        if any(_depth(query) >= len(last) for _, query in found.pairs):
+        pairs = self.head.pairs if self.head else above[0] if above else []
+        if any(depth(query) >= len(last) for _, query in pairs):
             raise ValueError("what is asked for stands before the words that ask")
         self.term, self.search, self.positive, self.more = term, search, positive, more
-        self.head, self.asks, self.unread = found, asks, () if asks else search
-        self.inner = [key for key, _ in found.pairs if isinstance(key, Inner)]
-        keys = [[key] if isinstance(key, Term) else [key.value, key.key, key.query] for key, _ in found.pairs]
-        self.width = 1 + max(2, *map(_depth, [found.value, *itertools.chain(*keys)]))
-        self.known = dict[tuple[Seen, Word], Seen]()
-        self.values = dict[tuple[Term, tuple[Word, ...], int], Value]()
-        self.asked = [(key, self._value(query, last, len(last))) for key, query in found.pairs]
-        inner = [part for key in self.inner for part in (key.value, key.key, key.query)]
-        if any(map(_counts, [found.value, *inner, *(query for _, query in found.pairs)])):
+        self.asks, self.counts, self.least, self.unread = asks, counts, least, () if asks else search
+        self.before = initial(least) if counts else (Tally(),)
+        self.inner = [key for key, _ in pairs if not isinstance(key, Term)]
+        told = [part for key, _ in pairs for part in ((key,) if isinstance(key, Term) else key.parts)]
+        values = [self.head.value] if self.head else []
+        self.width = 1 + max(2, *map(depth, [*values, *told]))
+        self.known = dict[tuple[Seen, Word], tuple[Seen, ...]]()
+        self.values = dict[tuple[Term, tuple[Word, ...]], Value]()
+        self.asked = [(key, self._value(query, last)) for key, query in pairs]
+        self.above = self._value(above[1], last) if above else Value()
+        inner = [part for key in self.inner for part in key.parts]
+        if any(map(tells_positions, [*values, *inner, *(query for _, query in pairs)])):
             raise ValueError("only a key may be a position")
-        self.positions = max(2, *map(_last_told, self.asked))
+        if any(word.plus for word in self.unread):
+            raise ValueError("a number of the search is more than it says")
+        if above and (self.above.word is None or self.above.word.number != counts):
+            raise ValueError("how many match is compared with another number")
 
-    def further(self, seen: Seen, word: Word) -> Seen:
-        """Behind one more word."""
+    def further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+        """Behind one more word, for each number that may be compared."""
         if (seen, word) not in self.known:
             self.known[seen, word] = self._further(seen, word)
         return self.known[seen, word]
 
-    def _further(self, seen: Seen, word: Word) -> Seen:
-        here = replace(seen, words=(*seen.words, word)[-self.width :], position=min(seen.position + 1, self.positions))
-        if not seen.words:  # position 1, where heads read that find nothing
-            if any(
-                self._at(value, here) != Value() for value in [self.head.value, *(head.value for head in self.inner)]
-            ):
+    def _further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
+        here = replace(seen, words=(*seen.words, word)[-self.width :])
+        if seen.words:
+            kept = [self._kept(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
+            here = replace(here, before=tuple(kept))
+        else:  # position 1, where heads read that find nothing
+            values = [self.head, *self.inner]
+            if any(self._at(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
                 raise ValueError("something is read at position 1")
-            return replace(here, before=(Value(),) * len(self.inner))
-        kept = [self._picked(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
-        here = replace(here, before=tuple(kept))
-        if (here.read is None or self.head.last) and self._matches(here):
-            return replace(here, read=self._told(self._at(self.head.value, here)))
-        return here
+            here = replace(here, before=(Value(),) * len(self.inner))
+        if self.head is None:
+            matches = bool(seen.words) and self._matches(here)
+            read = here.read if seen.words else MARKED if word.marked else ANOTHER
+            return tuple(replace(here, read=read, tally=tally) for tally in seen.tally.behind(matches))
+        each = [replace(here, tally=tally) for tally in seen.tally.behind(bool(self.counts))]
+        return tuple(
+            replace(now, read=self._told(self._at(self.head.value, now)))
+            if seen.words and (now.read is None or self.head.last) and self._matches(now)
+            else now
+            for now in each
+        )
 
-    def end(self, seen: Seen) -> int:
-        """What is read where this text ends, or behind the search."""
-        behind = other = seen
+    def may_find(self, seen: Seen, word: Word) -> bool:
+        """Whether the next word is one that it may be about."""
+        return word.number is not None if self.head else not seen.words
+
+    def may_stand(self, place: Place, word: Word, seen: Seen) -> bool:
+        """Whether a word that is the last one can stand at this place, where its number is compared with positions."""
+        if place.behind is None or self.head is None or word.number != self.counts:
+            return True
+        return seen.tally.is_passed(place.behind - 1)
+
+    def end(self, seen: Seen) -> set[int]:
+        """What may be read where this text ends, or behind the search."""
+        ends = [(seen, seen)]
         for word in self.unread:
             marked = replace(word, marked=word.number is not None)
-            behind, other = self.further(behind, word), self.further(other, marked)
-        if behind.read != other.read:
+            both = [(self.further(a, word), self.further(b, marked)) for a, b in ends]
+            ends = [pair for of_a, of_b in both for pair in zip(of_a, of_b, strict=True)]
+        if any(behind.read != other.read for behind, other in ends):
             raise ValueError("what is read is a number of the search")
-        return behind.read or NOTHING
+        return {self._in_all(behind) for behind, _ in ends}
+
+    def _in_all(self, seen: Seen) -> int:
+        if self.head is None and not seen.tally.is_passed(self.above.constant):
+            return NOTHING
+        return seen.read or NOTHING
+
+    def _kept(self, inner: Inner | Occurs, value: Value, here: Seen) -> Value:
+        """What is kept of a head of keys, this position included."""
+        if isinstance(inner, Inner):
+            return self._picked(inner, value, here)
+        matches = self._equal(self._at(inner.key, here), Value(inner.number), here.tally)
+        if matches is None:
+            raise ValueError("a number may be one that is counted or not")
+        return Value(min(value.constant + matches, MANY))
 
     def _picked(self, head: Inner, value: Value, here: Seen) -> Value:
         """What a head of positions with the first numeral has picked last, this one included; without its mark."""
@@ -160,13 +193,10 @@ class Reading:
         """Whether the term's head may pick this position."""
         before, equal = iter(here.before), list[bool | None]()
         for key, asked in self.asked:
-            if isinstance(key, Inner):
-                if not self._is_first(key.query, here):
-                    raise ValueError("a head picks for another number than the first")
-                value = next(before)
-            else:
-                value = self._at(key, here)
-            equal.append(self._equal(value, asked))
+            if isinstance(key, Inner) and not self._is_first(key.query, here):
+                raise ValueError("a head picks for another number than the first")
+            value = self._at(key, here) if isinstance(key, Term) else next(before)
+            equal.append(self._equal(value, asked, here.tally))
             if equal[-1] is False:
                 return False
         if None in equal:
@@ -175,7 +205,7 @@ class Reading:
 
     def _is_first(self, term: Term, here: Seen) -> bool:
         """Whether it is the first numeral's number."""
-        if (equal := self._equal(self._at(term, here), FIRST)) is None:
+        if (equal := self._equal(self._at(term, here), FIRST, here.tally)) is None:
             raise ValueError("a number may be the first or not")
         return equal
 
@@ -186,28 +216,35 @@ class Reading:
             raise ValueError("what is read is the number of no word")
         return MARKED if value.word.marked else ANOTHER
 
-    def _equal(self, a: Value, b: Value) -> bool | None:
+    def _equal(self, a: Value, b: Value, tally: Tally) -> bool | None:
         """Whether they are the same; None if that is open."""
         if a.word is None and b.word is None:
             return a.constant == b.constant
         if a.word is None or b.word is None:
-            least = max((v.constant for v in (a, b) if v.word), default=0)
-            told = min(v.constant for v in (a, b) if not v.word)
-            return False if self.positive and told <= least else None
+            word, told = (a, b.constant) if a.word else (b, a.constant)
+            return False if self.positive and told < word.constant + self._least(word) else None
+        if POSITIONS in (a.word, b.word):
+            position, number = (a, b) if a.word == POSITIONS else (b, a)
+            compared = self.counts and number.word and number.word.number == self.counts
+            return tally.is_left(position.constant - number.constant) if compared else None
         letters = {a.word.number, b.word.number}
         return len(letters) == 1 if a.constant == b.constant and letters & {*NUMERALS} else None
 
+    def _least(self, value: Value) -> int:
+        """Of its number, where all are positive."""
+        return self.least if self.counts and value.word and value.word.number == self.counts else 1
+
     def _at(self, term: Term, here: Seen) -> Value:
-        key = term, here.words, here.position
+        key = term, here.words
         if key not in self.values:
             self.values[key] = self._value(*key)
         return self.values[key]
 
-    def _value(self, term: Term, words: Sequence[Word], position: int) -> Value:
-        """Of a term without a head, at the last of these words."""
+    def _value(self, term: Term, words: Sequence[Word], back: int = 0) -> Value:
+        """Of a term without a head, at the last of these words, so many before the text's last one."""
         total, named = 0, list[Word]()
         for monomial, coefficient in term.items:
-            factors = [self._atom(atom, words, position) for atom in monomial]
+            factors = [self._atom(atom, words, back) for atom in monomial]
             product = math.prod([f.constant for f in factors if not f.word], start=coefficient.numerator)
             found = [f for f in factors if f.word]
             if coefficient.denominator != 1 or (
@@ -222,11 +259,11 @@ class Reading:
             raise ValueError("a sum of two numbers")
         return Value(total, named[0] if named else None)
 
-    def _atom(self, atom: Atom, words: Sequence[Word], position: int) -> Value:
+    def _atom(self, atom: Atom, words: Sequence[Word], back: int) -> Value:
         word = words[-1]
         match atom:
             case Position():
-                return Value(position)
+                return Value(-back, POSITIONS)
             case IsWord(name):
                 return BITS[word.number is None and word.name == name]
             case IsNumber(family):
@@ -234,57 +271,9 @@ class Reading:
             case NumberOf(family):
                 if word.number is None or family not in ("", word.name):
                     return BITS[False]
-                return Value(word=word) if isinstance(word.number, str) else Value(word.number)
+                return Value(word=word)
             case Named(_, of):
-                return self._value(of, words, position)
+                return self._value(of, words, back)
             case Read(value, Back(steps)):
-                return self._value(value, words[:-steps], position - steps) if len(words) > steps else BITS[False]
+                return self._value(value, words[:-steps], back + steps) if len(words) > steps else BITS[False]
         raise ValueError(f"no value of {type(atom).__name__} in a text of any length")
-
-
-def _head(term: Term) -> Head | None:
-    """The head by which it is read."""
-    found = read_alone(term)
-    if found is None or not isinstance(found.where, Pick):
-        return None
-    pairs = [(_inner(key) or key, query) for key, query in found.where.matching.pairs]
-    return Head(found.value, found.where.last, pairs)
-
-
-def _inner(term: Term) -> Inner | None:
-    found = read_alone(term)
-    if found is None or not isinstance(found.where, Pick):
-        return None
-    if len(found.where.matching.pairs) > 1 or not found.where.last:
-        raise ValueError("no value of a key that is read so")
-    return Inner(found.value, *found.where.matching.pairs[0])
-
-
-def _last_told(compared: tuple[Term | Inner, Value]) -> int:
-    """A position from which on a key that is one is not what is asked for."""
-    key, asked = compared
-    if isinstance(key, Inner) or not _counts(key):
-        return 0
-    if asked.word or not (more := key - as_term(POSITION)).is_constant:
-        raise ValueError("no more of a position is told than whether it is a certain one")
-    return asked.constant - math.floor(more.constant) + 1
-
-
-def _counts(term: Term) -> bool:
-    """Whether a position is told by it."""
-    inner = (
-        atom.of if isinstance(atom, Named) else atom.value for atom in term.atoms if isinstance(atom, Named | Read)
-    )
-    return POSITION in term.atoms or any(map(_counts, inner))
-
-
-def _depth(term: Term) -> int:
-    """How many words back it is told from."""
-    depths = [0]
-    for atom in term.atoms:
-        match atom:
-            case Named(_, of):
-                depths.append(_depth(of))
-            case Read(value, Back(steps)):
-                depths.append(steps + _depth(value))
-    return max(depths)

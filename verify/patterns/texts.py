@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
 from verify.certificates.language import Language, Place
 from verify.patterns.matching import FOUND, NO_GROUP, Open, further
-from verify.patterns.pattern import OTHER, pattern
+from verify.patterns.pattern import COUNT, OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word
+from verify.patterns.tally import NEAR, Tally
+
+REPEATED = "{#}"  # of a form: a number of repetitions
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,22 @@ class State:
     kept: int = 0
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A text in which something else is found than the term reads. words: in letters for numerals.
+
+    marked: which of them is the marked word, from 0; None if none is. number: of the letter that is counted with; None if none is.
+    """
+
+    words: Sequence[str]
+    marked: int | None
+    letter: str
+    number: int | None
+
+    def __str__(self) -> str:
+        return " ".join(self.words) + f", where {self.letter} is {self.number}" * bool(self.letter)
+
+
 @dataclass
 class Comparison:
     """What is searched for, between <StartSearch> and <EndSearch>, and what should be found.
@@ -58,7 +78,7 @@ class Comparison:
     def __post_init__(self) -> None:
         script, places = self.reading.search[1:-1], self.texts.places
         self.pattern = pattern(" ".join(map(self.written, script)))
-        self.letters = [*dict.fromkeys(word.number for word in script if isinstance(word.number, str)), OTHER]
+        self.letters = [OTHER, *dict.fromkeys(word.number for word in script if word.number)]
         if any(char.isdecimal() for place in places for char in place.word):
             raise ValueError("a word of the texts has digits")
         self.behind = {i: [j for j, place in enumerate(places) if i in place.after] for i in range(len(places))}
@@ -70,62 +90,83 @@ class Comparison:
         if not own:
             raise ValueError("no text goes on with the search")
         self.ends = [not own.isdisjoint(self.behind[i]) for i in range(len(places))]  # whether the search may be next
-        self.read = dict[tuple[Open, bool, str, bool, bool], frozenset[Open]]()
+        self.read = dict[tuple[Open, bool, str, bool, bool, Tally], frozenset[Open]]()
 
-    def difference(self) -> list[tuple[str, bool]]:
-        """The words of a text in which something else is found, in letters for numerals, and whether each is the marked one."""
-        before: dict[State, tuple[State, tuple[str, bool]]] = {}
-        pending = deque([State(-1, Open(), Seen())])
+    def difference(self) -> Difference | None:
+        """A text in which something else is found; None if there is none. Raises ValueError if that cannot be told."""
+        before, untold = dict[State, tuple[State, str]](), None
+        pending = deque(State(-1, Open(), Seen(tally=tally)) for tally in self.reading.before)
         while pending:
             state = pending.popleft()
             if state.place >= 0 and self.ends[state.place] and not self._agree(state):
-                words = []
+                words, states = list[str](), [state]
                 while state in before:
                     state, word = before[state]
                     words.append(word)
-                return words[::-1]
-            for further_state, text in self._further(state):
-                if further_state not in before:
-                    before[further_state] = state, (text, further_state.last)
-                    pending.append(further_state)
-        return []
+                    states.append(state)
+                return self._shown(words[::-1], states[::-1])
+            try:
+                for further_state, text in self._further(state):
+                    if further_state not in before:
+                        before[further_state] = state, text
+                        pending.append(further_state)
+            except ValueError as error:
+                untold = error
+        if untold:
+            raise untold
+        return None
+
+    def _shown(self, words: Sequence[str], states: Sequence[State]) -> Difference:
+        """The text, by the states before and behind each of its words."""
+        marked = next((j for j, state in enumerate(states[1:]) if state.last), None)
+        if not self.reading.counts:
+            return Difference(words, marked, "", None)
+        done = [*accumulate(state.seen.tally.fresh for state in states)]
+        left = [state.seen.tally.left for state in states]
+        told = [a + b for a, b in zip(done, left, strict=True) if abs(b) < NEAR]
+        return Difference(words, marked, self.reading.counts, told[0] if told else done[-1] + NEAR)
 
     def _agree(self, state: State) -> bool:
         """Whether the search finds what it should if it begins here, for each guess that is right."""
-        read = self.reading.end(state.seen)
-        found = {end.match for end in further(self.pattern, state.open, "", ends=state.last)}
+        ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
+        found = {end.match for end in ends}
         if state.marked:
-            return read != MARKED or found <= {FOUND}
-        return read != NOTHING or found <= {None, NO_GROUP}
+            return found <= {FOUND} or MARKED not in self.reading.end(state.seen)
+        return found <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
     def _further(self, state: State) -> Iterator[tuple[State, str]]:
         """Behind one more word."""
         for i in self.behind[state.place]:
             for word, text, any_length in self._spellings(self.texts.places[i]):
                 kept = self.follows(state.kept, (*state.seen.words, word))
-                for mark in (False, True) if word.number is not None and not state.marked else (False,):
-                    if kept is not None:
-                        seen = self.reading.further(state.seen, replace(word, marked=mark))
-                        for now in self._read(state, text, mark, any_length):
-                            yield State(i, now, seen, state.marked or mark, mark, kept), text
+                if kept is None:
+                    continue
+                for mark in (False, True)[: 1 + (not state.marked and self.reading.may_find(state.seen, word))]:
+                    for seen in self.reading.further(state.seen, replace(word, marked=mark)):
+                        if self.reading.may_stand(self.texts.places[i], word, seen):
+                            for now in self._read(state, text, mark, any_length, seen.tally):
+                                yield State(i, now, seen, state.marked or mark, mark, kept), text
 
-    def _read(self, state: State, text: str, mark: bool, any_length: bool) -> frozenset[Open]:
+    def _read(self, state: State, text: str, mark: bool, any_length: bool, tally: Tally) -> frozenset[Open]:
         """Behind the word, and the space before it."""
-        key = state.open, state.last, text, mark, any_length
+        key = state.open, state.last, text, mark, any_length, tally
         if key not in self.read:
-            now = {state.open}
+            now = {state.open.counted() if tally.fresh else state.open}
             if state.place >= 0:
-                now = self._step(now, " ", ends=state.last)
+                now = self._step(now, " ", tally, ends=state.last)
             for i, char in enumerate(text):
-                now = fresh = self._step(now, char, starts=mark and i == 0)
+                now = fresh = self._step(now, char, tally, starts=mark and i == 0)
                 while any_length and char in self.letters and fresh:
-                    fresh = self._step(fresh, char) - now
+                    fresh = self._step(fresh, char, tally) - now
                     now = now | fresh
             self.read[key] = frozenset(now)
         return self.read[key]
 
-    def _step(self, states: Iterable[Open], char: str, *, starts: bool = False, ends: bool = False) -> set[Open]:
-        return {after for now in states for after in further(self.pattern, now, char, starts=starts, ends=ends)}
+    def _step(
+        self, states: Iterable[Open], char: str, tally: Tally, *, starts: bool = False, ends: bool = False
+    ) -> set[Open]:
+        of_each = (further(self.pattern, now, char, starts=starts, ends=ends, tally=tally) for now in states)
+        return {after for of_one in of_each for after in of_one}
 
     def _spellings(self, place: Place) -> Iterator[tuple[Word, str, bool]]:
         """The words that may stand there; how they are spelled, with one digit; whether it stands for any number of digits."""
@@ -143,4 +184,7 @@ class Comparison:
         if word.number is None:
             return word.name
         forms = self.spelled[word.name].forms
-        return forms[self.form if len(forms) > 1 else 0].replace("#", str(word.number))
+        form = forms[self.form if len(forms) > 1 else 0]
+        if REPEATED in form and word.number != self.reading.counts:
+            raise ValueError("the pattern repeats another number than is compared with the text")
+        return form.replace(REPEATED, f"{{{COUNT + word.plus}}}").replace("#", word.number)

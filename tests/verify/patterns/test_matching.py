@@ -13,23 +13,28 @@ from hypothesis import strategies as st
 from constructions.istree.searches import Search, searches
 from constructions.turing.rag import tape_search
 from verify.patterns.matching import FOUND, NO_GROUP, Open, further
-from verify.patterns.pattern import NUMERALS, OTHER, pattern
+from verify.patterns.pattern import COUNT, MOST_REPEATED, NUMERALS, OTHER, PARSER, pattern
+from verify.patterns.tally import NEAR, Tally
 
 
-def match(written: str, text: str, marked: tuple[int, int]) -> int | None:
-    """What the match has, if what stands between two places is marked."""
-    made, now = pattern(written), {Open()}
+def match(written: str, text: str, marked: tuple[int, int], repeated: int = 0) -> int | None:
+    """What the match has, if what stands between two places is marked, and each character is counted."""
+    made, now, tally = pattern(written), {Open()}, Tally(left=min(repeated, NEAR))
     for i, char in enumerate([*text, ""]):
         flags = {"starts": i == marked[0], "ends": i == marked[1]}
-        now = {after for before in now for after in further(made, before, char, **flags)}
+        if char:
+            left = max(-NEAR, min(repeated - i - 1, NEAR))
+            (tally,) = (after for after in tally.behind(True) if after.left == left)
+            now = {before.counted() for before in now}
+        now = {after for before in now for after in further(made, before, char, tally=tally, **flags)}
     (end,) = now  # of all guesses one is right
     return end.match
 
 
-def agree(written: str, text: str, right: re.Match[str] | None, of_letters: str = "") -> None:
+def agree(written: str, text: str, right: re.Match[str] | None, of_letters: str = "", repeated: int = 0) -> None:
     """The same match, or none. of_letters: a text and a pattern with numerals in letters, of the same lengths."""
     span, letters = (-1, -1) if right is None else right.span(1), of_letters or text
-    found = match(written, letters, span)
+    found = match(written, letters, span, repeated)
     assert found == (None if right is None else NO_GROUP if span[0] < 0 else FOUND), (written, text)
 
 
@@ -63,6 +68,70 @@ EITHER = st.lists(SEQUENCE, min_size=1, max_size=3).map("|".join)
 @given(st.builds("(?:{}){}({}){}".format, EITHER, SEQUENCE, EITHER, SEQUENCE), st.text("ab -", max_size=8))
 def test_any_pattern(written: str, text: str) -> None:
     agree(written, text, re.search(written, text))
+
+
+def told(written: str, text: str, repeated: int = 0) -> bool:
+    """Whether the match is told, and then it is the one of `re`. COUNT stands for a number of repetitions."""
+    right = re.search(written.replace(str(COUNT), str(repeated)), text)
+    try:
+        agree(written, text, right, repeated=repeated)
+    except ValueError as error:
+        if not re.search("may go on|at once|counts far|count far", str(error)):
+            raise
+        return False
+    return True
+
+
+ATOMIC = st.builds("(?>{}{})".format, EITHER, st.sampled_from("ab -"))
+AROUND = st.lists(PIECE | ATOMIC, max_size=2).map("".join)
+
+
+@given(st.builds("{}{}{}({}){}".format, AROUND, ATOMIC, AROUND, EITHER, AROUND), st.text("ab -", max_size=8))
+def test_an_atomic_group(written: str, text: str) -> None:
+    told(written, text)
+
+
+@pytest.mark.parametrize("written", ["^(?>a*?b)(.)", "(?>a|ab)(b)", "(?>b|ba)(a|-)", r"^(?:(?>[^-]*? b *?\b))+(.)"])
+def test_atomic_groups_that_are_told(written: str) -> None:
+    for n in range(6):
+        assert all(told(written, "".join(text)) for text in itertools.product("ab -", repeat=n))
+
+
+STEP = st.sampled_from(
+    ["a", "b", ".", "[ab]", r"[^\s]", r"\b.", "(?:a|b)", "(?:[^-]|-)", "(?>.)", "(?>ab|.)", "(?:ab|.)", "..", ".+"]
+)
+FEW = st.sampled_from(["", "^", "^.", "a", "^(?:ab|b)", r"\b", ".*?"])
+
+
+@given(
+    st.builds(
+        f"{{}}(?:{{}}){{{{{COUNT}}}}}{{}}({{}}){{}}".format, FEW, STEP, st.sampled_from(["", "?"]), EITHER, AROUND
+    ),
+    st.text("ab -", max_size=12),
+    st.integers(0, 9),
+)
+def test_a_number_of_repetitions(written: str, text: str, repeated: int) -> None:
+    told(written, text, repeated)
+
+
+@pytest.mark.parametrize("step", ["a", ".", r"\b.|.", "(?>a|b)"])
+def test_repetitions_that_are_told(step: str) -> None:
+    """As far as the text is counted step by step."""
+    for n, repeated in itertools.product(range(8), range(9)):
+        for text in map("".join, itertools.product("ab", repeat=n)):
+            assert told(f"^(?:{step}){{{COUNT}}}(a)", text, repeated)
+
+
+def test_numbers_of_repetitions_are_parsed_alike() -> None:
+    def parsed(repeated: int) -> str:
+        return repr(list(PARSER.parse(rf"^<s> (?:\S+ ){{{repeated}}}(?:a)"))).replace(
+            f"({repeated}, {repeated},", "(K, K,"
+        )
+
+    for repeated in (0, 1, 2, 10, 2**16, 2**31, COUNT - 1, COUNT, MOST_REPEATED):
+        assert parsed(repeated) == parsed(7)
+    with pytest.raises(OverflowError):
+        re.compile(f"(?:ab){{{MOST_REPEATED + 1}}}")
 
 
 NUMBERS = ("1", "2", "11", "12", "21", "111", "112")
@@ -125,7 +194,13 @@ REFUSED = {
     r"(a)\1": "no meaning of GROUPREF",
     "(?i:a)": "no meaning of SUBPATTERN",
     "(?i)(a)": "flags",
-    r"(\S)": "no meaning of CATEGORY_NOT_SPACE",
+    r"(\D)": "no meaning of CATEGORY_NOT_DIGIT",
+    "(?>a(?>b)c)(d)": "no meaning of ATOMIC_GROUP",
+    "(?=(?>b)c)(d)": "no meaning of ATOMIC_GROUP",
+    f"(?:a(?:b){{{COUNT}}}){{{COUNT}}}(d)": "counts within what it counts",
+    f"(?=a{{{COUNT}}})(a)": "or looks for",
+    f"(?:a{{{COUNT},}})(b)": "a number and more",
+    f"(?:a{{2,{COUNT}}})(b)": "bounded",
 }
 
 
@@ -133,6 +208,21 @@ REFUSED = {
 def test_a_pattern_without_a_meaning_is_refused(written: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         pattern(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "why"),
+    [
+        ("(?>a[^b]*b)(c)", "a" * 20, "too many atomic groups"),
+        ("^(?>ab|a)(b)", "ab", "an earlier way through it may go on"),
+        (f"(?:b){{{COUNT - 1}}}(a)", "a", "less than no repetition"),
+        (f"aaaa(?:a){{{COUNT}}}(b)", "a" * 20, "begins to count far"),
+        (f"^(?:aa){{{COUNT + 3}}}(b)", "a" * 20, "counts far"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(written: str, text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        match(written, text, (0, 1))
 
 
 def test_another_assertion_is_refused() -> None:

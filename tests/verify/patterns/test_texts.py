@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,31 +13,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.istree.rag import VERTEX, families
-from constructions.retrieval.rag import PLAIN
+from constructions.retrieval.rag import PLAIN, REPEAT
 from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from verify.certificates.language import Place
-from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_gram, of_tape, of_turns
-from verify.patterns.pattern import NUMERALS, OTHER
+from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
+from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import ANOTHER, MARKED, NOTHING, Reading, Seen, Word
-from verify.patterns.texts import Comparison, Spelled
+from verify.patterns.tally import NEAR
+from verify.patterns.texts import Comparison, Difference, Spelled
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.machines import SearchedStep
 from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, back, word
-from verify.programs.terms import ONE, POSITION, IsNumber, Matching, Pick, Positive, Read, Term, as_term
+from verify.programs.terms import (
+    ONE,
+    POSITION,
+    ZERO,
+    Above,
+    Count,
+    IsNumber,
+    Matching,
+    Pick,
+    Positive,
+    Read,
+    Term,
+    as_term,
+)
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 
-TAPES = {"a cell": of_tape(True), "a cell left of cell 0": of_tape(True, negative=True), "place 2": of_tape(True, 2)}
-GRAMS = {
-    "a number": of_gram(NUMERALS[0]),
-    "two numbers": of_gram(*NUMERALS),
-    "a number twice": of_gram(*NUMERALS[:1] * 2),
+TAPES = {"a cell": of_tape(True), "a cell left of cell 0": of_tape(True, negative=True), "a place": of_word(True)}
+TWICE = NUMERALS[:1] * 2
+TASKS = {
+    "a number": of_task("recall", NUMERALS[0]),
+    "two numbers": of_task("ngram", *NUMERALS),
+    "a number twice": of_task("ngram", *TWICE),
+    "a position": of_task("index", NUMERALS[0]),
+    "more than a number": of_task("counting", *NUMERALS),
+    "more than itself": of_task("counting", *TWICE),
 }
-RIGHT: dict[str, Comparison] = {name: of_turns(name) for name in OF_TURNS} | TAPES | GRAMS
+RIGHT: dict[str, Comparison] = {name: of_turns(name) for name in OF_TURNS} | TAPES | TASKS
 RECORD, FIRST, NEXT = OF_TURNS
 STEP = SearchedStep(TaskOfAnySize(find("bb2").machine, 1, ""))
 FAMILIES = frozenset(["", *SPELLED])
@@ -61,7 +78,7 @@ def test_numbers_are_spelled_as_told() -> None:
 # Texts of a language, word by word, with numbers
 
 
-NUMBERS = dict(zip((*NUMERALS, OTHER), (1, 11, 12), strict=True))
+NUMBERS = dict(zip((*NUMERALS, OTHER), (101, 111, 112), strict=True))
 
 
 def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
@@ -80,28 +97,42 @@ def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
     return words
 
 
-def spoken(said: Word) -> Spoken:
+def spoken(said: Word, numbers: Mapping[str, int]) -> Spoken:
     family = "" if said.name in (VERTEX, PLAIN) else said.name
-    return family, NUMBERS[said.number] if isinstance(said.number, str) else said.number or 0
+    return family, numbers[said.number] if said.number else 0
+
+
+def seen_behind(reading: Reading, words: Sequence[Word], number: int) -> Seen:
+    """What is kept of the text if this is the number that is compared with how much has been counted."""
+    (seen,) = (Seen(tally=tally) for tally in reading.before if tally.left == min(number, NEAR))
+    for said in words:
+        each = reading.further(seen, said)
+        number -= each[0].tally.fresh
+        (seen,) = (after for after in each if after.tally.left == max(-NEAR, min(number, NEAR)))
+    return seen
 
 
 @pytest.mark.parametrize("name", RIGHT)
 @given(seed=st.integers(0, 2**32))
 def test_what_a_term_reads(name: str, seed: int) -> None:
     """The word that is read has the number that the term is by its plain meaning; where none is read, that is 0."""
-    comparison, reading = RIGHT[name], RIGHT[name].reading
-    text = some_text(comparison, random.Random(seed))
-    tokens = [spoken(said) for said in (*text, *reading.unread)]
+    comparison, reading, rng = RIGHT[name], RIGHT[name].reading, random.Random(seed)
+    text = some_text(comparison, rng)
+    number = rng.randint(1, len(text) - 3 if name == "a position" else 8) if reading.counts else 0
+    numbers = {**NUMBERS, reading.counts: number}
+    tokens = [spoken(said, numbers) for said in (*text, *reading.unread)]
     value = Input(tokens, FAMILIES).value(reading.term, len(tokens))
 
     def read(marked: int | None) -> int:
-        seen = Seen()
-        for j, said in enumerate(text):
-            seen = reading.further(seen, replace(said, marked=j == marked))
-        return reading.end(seen)
+        words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
+        (told,) = reading.end(seen_behind(reading, words, number))
+        return told
 
-    found = [spoken(text[j])[1] + reading.more for j in range(len(text)) if read(j) == MARKED]
-    assert found == ([value] if value else [])
+    found = [j for j in range(len(text)) if read(j) == MARKED]
+    if reading.head is None:
+        assert found == [0][: int(value)]
+    else:
+        assert [spoken(text[j], numbers)[1] + reading.more for j in found] == ([value] if value else [])
     assert (read(None) == NOTHING) == (not value)
 
 
@@ -109,9 +140,27 @@ def test_patterns_that_find_the_same() -> None:
     """As constructions/istree/searches.py says; and behind a query of retrieval nothing stands."""
     assert not rewritten(NEXT, "[^-]*?", ".*?").difference()
     assert not rewritten("a number", "[^?]*?", ".*?").difference()
+    assert not rewritten("a position", r"(?:\S+", r"(?:\d+").difference()
+    assert not rewritten("a position", "^<s>", "<s>").difference()
+    assert not respelled("a place", PLACE, r"^<s>(?:\s\d){#}?\s(\d)").difference()
+    assert not respelled("a place", PLACE, r"^<s>(?:\s\S){#}\s(\d)").difference()
 
 
 # Wrong ones
+
+
+def another(name: str, *, term: Term | None = None, search: Sequence[Word] = ()) -> Reading:
+    """With another term or search."""
+    of = RIGHT[name].reading
+    return Reading(
+        term or of.term,
+        search or of.search,
+        asks=of.asks,
+        positive=of.positive,
+        more=of.more,
+        counts=of.counts,
+        least=of.least,
+    )
 
 
 def rewritten(name: str, old: str, new: str) -> Comparison:
@@ -123,17 +172,12 @@ def rewritten(name: str, old: str, new: str) -> Comparison:
         replace(place, word=place.word.replace(old, new)) if place.word == word else place
         for place in right.texts.places
     )
-    other = Reading(reading.term, search, asks=reading.asks, positive=reading.positive, more=reading.more)
-    return replace(right, texts=replace(right.texts, places=tuple(places)), reading=other)
+    return replace(right, texts=replace(right.texts, places=tuple(places)), reading=another(name, search=search))
 
 
 def reread(name: str, change: Callable[[Term], Term]) -> Comparison:
     """With another term."""
-    reading = RIGHT[name].reading
-    other = Reading(
-        change(reading.term), reading.search, asks=reading.asks, positive=reading.positive, more=reading.more
-    )
-    return replace(RIGHT[name], reading=other)
+    return replace(RIGHT[name], reading=another(name, term=change(RIGHT[name].reading.term)))
 
 
 def picked(term: Term, *, last: bool, keys: int | None = None) -> Term:
@@ -144,9 +188,15 @@ def picked(term: Term, *, last: bool, keys: int | None = None) -> Term:
     return as_term(Read(atom.value, Pick(Matching(atom.where.matching.pairs[:keys]), last)))
 
 
-def to_place(place: int) -> Comparison:
-    """The search for another place than the term's."""
-    return replace(RIGHT["place 2"], reading=Reading(STEP.in_word, of_tape(True, place).reading.search, more=1))
+def respelled(name: str, family: str, *forms: str) -> Comparison:
+    """With another spelling of numbers."""
+    return replace(RIGHT[name], spelled={**RIGHT[name].spelled, family: Spelled(forms)})
+
+
+def recounted(name: str, plus: int) -> Comparison:
+    """With another number of repetitions."""
+    search = [replace(said, plus=plus) if said.name == REPEAT else said for said in RIGHT[name].reading.search]
+    return replace(RIGHT[name], reading=another(name, search=search))
 
 
 WRONG = {
@@ -165,7 +215,24 @@ WRONG = {
     "the first record of a cell": lambda: rewritten("a cell", "^.*", "^.*?"),
     "anything between two cells": lambda: rewritten("a cell", r"(\d)", "(.+)"),
     "the first record": lambda: reread("a cell", lambda term: picked(term, last=False)),
-    "behind a search": lambda: replace(RIGHT["place 2"], spelled=SPELLED | {PLACE: Spelled((r"h>(?:\s\d){#}\s(\d)",))}),
+    "behind a search": lambda: respelled("a place", PLACE, r"h>(?:\s\d){#}\s(\d)"),
+    "the place behind": lambda: respelled("a place", PLACE, r"^<s>(?:\s\d){#}\s\d\s(\d)"),
+    "the position behind": lambda: recounted("a position", 0),
+    "a part of a token": lambda: respelled("a position", REPEAT, r"){#}(\S+?)"),
+    "a digit of a token": lambda: respelled("a position", REPEAT, r"){#}(\S)"),
+    "two tokens": lambda: respelled("a position", REPEAT, r"){#}(\S+ \S+)"),
+    "characters": lambda: rewritten("a position", r"(?:\S+", r"(?:\S"),
+    "from anywhere": lambda: rewritten("a position", "^<s>", r"\b"),
+    "more than any": lambda: rewritten("a position", r"(?:\S+", r"(?:.+"),
+    "as many": lambda: recounted("more than a number", 0),
+    "as many as itself": lambda: recounted("more than itself", 0),
+    "two more": lambda: recounted("more than a number", 2),
+    "two more than itself": lambda: recounted("more than itself", 2),
+    "and of the query": lambda: rewritten("more than a number", "[^?]*?", ".*?"),
+    "and of the query itself": lambda: rewritten("more than itself", "[^?]*?", ".*?"),
+    "side by side": lambda: rewritten("more than a number", "[^?]*?", ""),
+    "with a space behind": lambda: respelled("more than a number", REPEAT, "){#}"),
+    "as printed, adjacent": lambda: rewritten("more than a number", "^(<s>)(?>[^?]*?", r"(\b"),
 }
 
 
@@ -173,29 +240,56 @@ WRONG = {
 def test_what_is_told_to_differ_differs(what: str) -> None:
     """With numbers in place of letters, `re` finds another word in that text than the term reads."""
     wrong = WRONG[what]()
-    text = wrong.difference()
-    assert text
-    assert any(differ(wrong, text, numerals) for numerals in (("1", "2", "3"), ("12", "11", "21")))
+    found = wrong.difference()
+    assert found
+    assert any(differ(wrong, found, numerals) for numerals in (("1", "2", "3"), ("12", "11", "21")))
 
 
-def differ(wrong: Comparison, text: Sequence[tuple[str, bool]], numerals: Sequence[str]) -> bool:
-    letters = str.maketrans(dict(zip((*NUMERALS, OTHER), numerals, strict=True)))
-    search = [wrong.written(said).translate(letters) for said in wrong.reading.search]
-    words = [said.translate(letters) for said, _ in text]
+TOO_WIDE = {
+    "the last one": lambda: rewritten("more than a number", "[^?]*?", "[^?]*"),
+    "with two spaces": lambda: respelled("more than a number", REPEAT, r"*\b){#}"),
+    "any that it may skip": lambda: rewritten("more than a number", "(?>", "(?:"),
+    "from any place": lambda: respelled("a place", PLACE, r"(?:\s\d){#}\s(\d)"),
+}
+
+
+@pytest.mark.parametrize("what", TOO_WIDE)
+def test_what_cannot_be_told_is_not_called_the_same(what: str) -> None:
+    with pytest.raises(ValueError, match=r"may go on|counts far|to count far"):
+        TOO_WIDE[what]().difference()
+
+
+def differ(wrong: Comparison, found: Difference, numerals: Sequence[str]) -> bool:
+    numbers = dict(zip((*NUMERALS, OTHER), numerals, strict=True))
+    if found.number is not None:
+        numbers[wrong.reading.counts] = str(found.number)
+    letters = str.maketrans(numbers)
+    search = [
+        re.sub(r"\{(\d{9,})}", lambda repeated: f"{{{int(repeated[1]) - COUNT + (found.number or 0)}}}", written)
+        for written in (wrong.written(said).translate(letters) for said in wrong.reading.search)
+    ]
+    words = [said.translate(letters) for said in found.words]
     tokens = (graph_tokens if wrong.reading.positive else tape_tokens)(
         [*words, *search][: len(words) + len(wrong.reading.unread)]
     )
-    marked, read = [j for j, (_, is_marked) in enumerate(text) if is_marked], 0
-    for j in marked:
-        read = tokens[j][1] + wrong.reading.more
-        start = len(" ".join(words[:j])) + 1
-        span = start, start + len(words[j])
-    assert Input(tokens, FAMILIES).value(wrong.reading.term, len(tokens)) == read
-    found = re.search(" ".join(search[1:-1]), " ".join(words))
-    return bool(found) if not marked else found is None or found.span(1) != span
+    value, match = (
+        Input(tokens, FAMILIES).value(wrong.reading.term, len(tokens)),
+        re.search(" ".join(search[1:-1]), " ".join(words)),
+    )
+    if found.marked is None:
+        assert value == 0
+        return bool(match)
+    assert value == (tokens[found.marked][1] + wrong.reading.more if wrong.reading.head else 1)
+    start = len(" ".join([*words[: found.marked], ""]))
+    return match is None or match.span(1) != (start, start + len(words[found.marked]))
 
 
 # What cannot be told
+
+
+def behind(reading: Reading, words: Sequence[Word]) -> Seen:
+    """What is kept of a text where nothing is counted."""
+    return seen_behind(reading, words, 0)
 
 
 K, ASKED, SEARCH = as_term(POSITION), back(NUMBER, 1), [Word(VERTEX, NUMERALS[0]), Word("?")]
@@ -205,8 +299,20 @@ UNTOLD = {
     "stands before the words that ask": (at(NUMBER, (NUMBER, back(NUMBER, 2))), True),
     "no value of a key": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER)), ASKED)), True),
     "only a key may be": (at(NUMBER, (K, K - 3)), True),
-    "whether it is a certain one": (at(NUMBER, (K - 3, ASKED)), True),
+    "counted than how often a key": (at(NUMBER, (as_term(Count(Matching(((NUMBER, NUMBER),)))), ZERO)), True),
+    "told of a count than": (at(NUMBER, (as_term(Count(Matching(((NUMBER, ONE),)))), ONE * 2)), True),
+    "compared with another number": (as_term(Above(as_term(Count(Matching(((NUMBER, ASKED),)))) - 3)), True),
 }
+
+
+def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
+    right = RIGHT["a place"]
+    further = [replace(said, plus=said.number is not None) for said in right.reading.search]
+    with pytest.raises(ValueError, match="more than it says"):
+        another("a place", search=further)
+    uncounted = Reading(right.reading.term, right.reading.search, more=1)
+    with pytest.raises(ValueError, match="another number than is compared"):
+        replace(right, reading=uncounted)
 
 
 @pytest.mark.parametrize("why", UNTOLD)
@@ -226,6 +332,8 @@ OPEN = {
     "picks for another number": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER), last=True), ASKED)), 0),
     "may be the first or not": (at(NUMBER, (at(NUMBER, (back(NUMBER, 1), NUMBER), last=True), ASKED)), 1),
     "something is read at position 1": (at(word("<s>"), (NUMBER, ASKED)), 1),
+    "one that is counted or not": (at(NUMBER, (as_term(Count(Matching(((NUMBER, ONE),)))), ZERO)), 0),
+    "be the same or not": (at(NUMBER, (K - 3, ASKED)), 0),
     "no value of Positive": (at(NUMBER, (as_term(Positive(NUMBER)), ASKED)), 1),
 }
 
@@ -236,19 +344,19 @@ def test_what_letters_do_not_tell_is_not_read(why: str) -> None:
     term, more = OPEN[why]
     reading = Reading(term, SEARCH, positive=not more, more=more)
     with pytest.raises(ValueError, match=why):
-        functools.reduce(reading.further, TEXT, Seen())
+        behind(reading, TEXT)
 
 
-@pytest.mark.parametrize("asked", range(12))
+@pytest.mark.parametrize("asked", range(14))
 def test_a_position_is_told_however_far_it_is(asked: int) -> None:
     """At 1 and at 0 there is no number."""
     text = [Word("<s>"), *[Word(VERTEX, OTHER)] * 10]
-    for more, last in itertools.product((-3, 0, 4), (False, True)):
-        term, at_asked = at(NUMBER, (K + more, ONE * asked), last=last), asked - more
-        reading = Reading(term, SEARCH, positive=True)
+    for more, last in itertools.product((-3, 0, 3), (False, True)):
+        term, at_asked = at(NUMBER, (K + more, ASKED), last=last), asked - more
+        reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0])
         for marked in range(1, len(text)):
             words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
-            seen = functools.reduce(reading.further, words, Seen()).read
+            seen = seen_behind(reading, words, asked).read
             right = None if not 2 <= at_asked <= len(text) else MARKED if at_asked == marked + 1 else ANOTHER
             assert seen == right
 
@@ -258,8 +366,8 @@ def test_a_number_of_the_search_is_none_of_the_text() -> None:
     for last in (True, False):
         reading = Reading(at(NUMBER, (NUMBER, ASKED), last=last), SEARCH, positive=True)
         with pytest.raises(ValueError, match="a number of the search"):
-            reading.end(functools.reduce(reading.further, TEXT[: 5 if last else 2], Seen()))
-    assert reading.end(functools.reduce(reading.further, TEXT, Seen())) == ANOTHER
+            reading.end(behind(reading, TEXT[: 5 if last else 2]))
+    assert reading.end(behind(reading, TEXT)) == {ANOTHER}
 
 
 def test_texts_that_cannot_be_compared() -> None:

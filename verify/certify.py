@@ -12,24 +12,13 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.above import survey
-from verify.certificates.arguments import DEFAULT_N, LARGEST_N, add_model, named, subject_of
-from verify.certificates.building import COVERED, ENDLESS, LEAST, RETRIEVERS, Subject, is_covered
-from verify.certificates.document import (
-    CERTIFIED,
-    REFUSED,
-    SCHEMA,
-    UNKNOWN,
-    about,
-    certificate,
-    compared,
-    described,
-    differences,
-    judge,
-)
+from verify.certificates.above import ABOVE, shown_again
+from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, subject_of
+from verify.certificates.building import COVERED, LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
+from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN, about, compared, described, judge
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
-from verify.certificates.ranges import intervals
+from verify.certificates.ranges import Interval, certificates, differences
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
@@ -122,10 +111,9 @@ def _command(argv: Sequence[str]) -> int:
     if args.all_n:
         if subject.printed or subject.length is not None:
             raise cli.CommandError("--all-n is for what is repaired or lean, and sequences of up to n tokens")
-        with cli.usage_errors():
-            return _show(_every_n(subject), args.json)
+        subject = every_n(subject)
     with cli.usage_errors():
-        return _show(certificate(subject), args.json)
+        return _show(certificates(subject, _tell), args.json)
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:
@@ -179,36 +167,9 @@ def _file(path: Path) -> dict[str, Any]:
     return {**about(subject), "file": path.name, **described(model, language, judged)}
 
 
-def _every_n(subject: Subject) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        **about(subject),
-        "n": None,
-        "verdict": CERTIFIED,
-        "where": "",
-        "what": "",
-        "intervals": [],
-    }
-    for interval in intervals(replace(subject, length=None, last=LARGEST_N)):
-        found["intervals"].append(
-            {
-                "n": [str(interval.low), str(interval.high)],
-                "precision_bits": interval.precision_bits,
-                "weights_sha256": interval.digest,
-                "verdict": interval.judged.verdict,
-                **({"inputs_run": interval.inputs_run} if interval.inputs_run else {}),
-            }
-        )
-        size = f"n = {interval.low} … {interval.high}"
-        print(f"{size}: p = {interval.precision_bits}, {interval.judged.verdict}", file=sys.stderr, flush=True)
-        if interval.judged.verdict != CERTIFIED:
-            where = f"{size}, {interval.judged.where}"
-            return {**found, "verdict": interval.judged.verdict, "where": where, "what": interval.judged.what}
-    if subject.construction not in RETRIEVERS:
-        return found
-    above = survey(replace(subject, last=ENDLESS)).document()
-    if above["verdict"] != CERTIFIED:
-        found |= {"verdict": above["verdict"], "where": f"n > 2^64, {above['where']}", "what": above["what"]}
-    return {**found, "above": above}
+def _tell(interval: Interval) -> None:
+    judged = interval.judged
+    print(f"{interval.text}: p = {interval.precision_bits}, {judged.verdict}", file=sys.stderr, flush=True)
 
 
 def _replay(path: Path, as_json: bool) -> int:
@@ -216,7 +177,7 @@ def _replay(path: Path, as_json: bool) -> int:
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise ValueError("this is no certificate")
-        changed = differences(document)
+        changed = differences(document, _tell)
     verdict = document["verdict"] if not changed else REFUSED
     where, what = str(document.get("where", "")), str(document.get("what", ""))
     if changed:
@@ -228,10 +189,11 @@ def _replay(path: Path, as_json: bool) -> int:
 
 def _show(document: dict[str, Any], as_json: bool) -> int:
     verdict = str(document["verdict"])
+    above = shown_again(document["above"]) if verdict == CERTIFIED and "above" in document else ""
     if as_json:
         cli.write_json(document)
         return CODES[verdict]
-    size = f", n = {document['n']}" if document.get("n") else ""
+    size = "" if "intervals" in document else sized(document)
     bits = f", p = {document['precision_bits']}" if "precision_bits" in document else ""
     print(f"{named(document)}{size}{bits}: {verdict if verdict != UNKNOWN else 'cannot tell'}")
     if document["what"]:
@@ -241,10 +203,8 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  n = {low} … {high}, in {len(done)} intervals; in each, the weights are numbers or polynomials of n")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
-    if verdict == CERTIFIED and (above := document.get("above")):
-        cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
-        text = f"{cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"
-        print(f"  n > 2^64: certified, in {text}")
+    if above:
+        print(f"  {ABOVE}: certified, in {above}")
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"

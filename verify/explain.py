@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from constructions.show import cli
-from verify.certificates.arguments import DEFAULT_N, LARGEST_N, TRANSFORMER, add_model, named, sizes, subject_of
-from verify.certificates.building import COVERED, LEAST, is_covered, least
+from verify.certificates.above import ABOVE, shown_again
+from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
+from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
@@ -39,7 +40,7 @@ arithmetic with attention that averages the keys of largest score. Then says whe
 EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size
-  {PROG} recall --all-n                 every n from {LEAST} to 2^64, an interval at a time
+  {PROG} recall --all-n                 every n from {LEAST} on: to 2^64 an interval at a time, above in cases
   {PROG} istree --n 1100000-1200000     every n from the first to the last
   {PROG} counting --model hybrid        the recurrence counts, and the answer is the Transformer's
   {PROG} counting --printed count-query an input on which the program is not the task
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N|A-B",
         help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
     )
-    add("--all-n", action="store_true", help="every n up to 2^64, an interval at a time")
+    add("--all-n", action="store_true", help="every n up to 2^64; of the retrieval tasks those above as well")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
     return parser
@@ -100,16 +101,16 @@ def _command(argv: Sequence[str]) -> int:
     subject = subject_of(args)
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
-        raise cli.CommandError("--all-n ends at 2^64; with it, --n is the first n alone")
-    last = LARGEST_N if args.all_n else last
-    if last and args.model == "cot":
+        raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
+    subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
+    if subject.last and args.model == "cot":
         raise cli.CommandError("cot is explained at one n: its weights are those of --cells, for any number of steps")
-    if last and subject.printed:
+    if subject.last and subject.printed:
         raise cli.CommandError(
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
         )
     with cli.usage_errors():
-        return _show(explanations(replace(subject, n=n, last=last), _tell), args.json)
+        return _show(explanations(subject, _tell), args.json)
 
 
 def _tell(interval: Interval) -> None:
@@ -147,6 +148,7 @@ def sentence(document: Mapping[str, Any]) -> str:
 
 def _show(document: dict[str, Any], as_json: bool) -> int:
     verdict = str(document["verdict"])
+    above = shown_again(document["above"]) if verdict == CERTIFIED and "above" in document else ""
     if as_json:
         cli.write_json(document)
         return CODES[verdict]
@@ -166,14 +168,17 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"at {place}, k: {answer}")
         print(f"{'the task':>{len(place) + 6}}: {text}")
     several = document.get("intervals")
-    size = f", n = {' … '.join(document['n']) if several else document['n']}" if "n" in document else ""
     holds = sentence(document)
-    print(f"{named(document)}{size}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}")
+    print(
+        f"{named(document)}{sized(document)}: {f'{holds}, for every input' if verdict == CERTIFIED else VERDICTS[verdict]}"
+    )
     if verdict == CERTIFIED and document.get("assumed_invariants"):
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if several:
         count = f"{len(several)} intervals; the answers above are of the last one" if several[1:] else "one interval"
-        print(f"  in {count}")
+        print(f"  {'n ≤ 2^64: ' * bool(above)}in {count}")
+    if above:
+        print(f"  {ABOVE}: in {above}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

@@ -6,25 +6,30 @@ Exit status: 0 if every link holds, 1 if one is refuted, 2 usage, 3 if one canno
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import groupby, zip_longest
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.arguments import DEFAULT_N, LARGEST_N, add_model, named, sizes, subject_of
-from verify.certificates.building import COVERED, LEAST, Subject, is_covered
-from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, about, certificate
-from verify.certificates.ranges import intervals
+from verify.certificates.above import ABOVE, rounding, shown_again, survey
+from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
+from verify.certificates.arguments import subject_of as named_by
+from verify.certificates.building import COVERED, ENDLESS, LARGEST_N, LEAST, Subject, every_n, is_covered
+from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, about, changed, subject_of
+from verify.certificates.ranges import certificates
 from verify.explain import sentence
 from verify.induction.models import ENDS, SHOWN, theory_of
 from verify.induction.theory import Theory
 from verify.patterns.models import left_open, of_model
 from verify.patterns.texts import Comparison
-from verify.programs.intervals import explanations
+from verify.programs.intervals import as_defined, explanations
 
 PROG = "python -m verify.theorem"
 DESCRIPTION = """Asks for each link of a theorem, of one and the same weights: that rounded they say what they say in exact
@@ -34,24 +39,31 @@ EXAMPLES = f"""examples:
   {PROG} istree --n 8                     the Transformer of Theorem 4.7
   {PROG} istree --variant lean --n 1000000000000
   {PROG} istree --model rag               the Linear RNN that searches, of Theorem 5.3
-  {PROG} recall --all-n                   a task that is answered at once, for every n from {LEAST} to 2^64
+  {PROG} recall --all-n                   a task that is answered at once, for every n from {LEAST} on
   {PROG} turing --model hybrid --machine bb5 --n 47176870
 
 What certificates assume of runs is asked for as well. What is argued by a person stands in docs/exactness.md.
 
 exit status: 0 every link holds, 1 one is refuted, 2 usage, 3 of one it cannot be said"""
 FOLLOWS = "follows"
+PROPERTY = "the theorem"
 Tell: TypeAlias = Callable[[str], object]
 CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
 
 
 @dataclass(frozen=True)
 class Link:
-    """name: of what is asked. verdict: certified, follows, refused or unknown. text: what that says."""
+    """name: of what is asked. verdict: certified, follows, refused or unknown. text: what that says. found: what else is stored."""
 
     name: str
     verdict: str
     text: str
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def document(self) -> Json:
+        """As it is stored."""
+        return {"name": self.name, "verdict": self.verdict, "text": self.text, **self.found}
 
 
 def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
@@ -59,27 +71,35 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
 
     Raises ValueError for a subject that makes no sense.
     """
-    rounded = _every_n(subject, tell) if subject.last else certificate(subject)
+    if subject.last and (subject.n < LEAST or subject.printed or subject.model == "cot"):
+        raise ValueError(f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells")
+    bounded = replace(subject, last=LARGEST_N) if subject.last == ENDLESS else subject
+    rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))
     if rounded["verdict"] == CERTIFIED and "inputs_run" in rounded:
         text = f"each of {rounded['inputs_run']} inputs was run, rounded and in exact arithmetic: {rounded['inputs']}"
-        yield Link("every input", CERTIFIED, f"the answer is right; {text}")
+        yield Link("every input", CERTIFIED, f"the answer is right; {text}", _digests(rounded))
         return
     if ANOTHER in rounded["what"]:  # rounding is sound, and what the print computes is the next question
         rounded = {**rounded, "verdict": CERTIFIED, "what": ""}
-    bits, graphs = rounded.get("precision_bits"), " behind a simple graph" * (subject.construction == "istree")
-    text = f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic"
-    yield _told("rounding", rounded, text + rounded.get("in_all", ""))
+    parts, graphs = rounded.get("intervals", [rounded]), " behind a simple graph" * (subject.construction == "istree")
+    bits = " … ".join(dict.fromkeys(str(one.get("precision_bits")) for one in (parts[0], parts[-1])))
+    yield _told("rounding", rounded, f"in R_p, p = {bits}, every word{graphs} is that of exact arithmetic")
     if rounded["verdict"] != CERTIFIED:
         return
-    program = explanations(subject, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
+    program = explanations(bounded, lambda interval: tell(f"program, {interval.text}: {interval.document['verdict']}"))
     if not _of_same_weights(rounded, program):
         raise ValueError("the certificate and the explanation are of different weights")
-    count = len(program.get("intervals", ()))
-    text = sentence(program) + f"; {count} intervals" * bool(count) if program["verdict"] == CERTIFIED else ""
-    yield _told("program", program, text)
+    yield _told("program", program, sentence(program) if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
         return
-    for name in dict.fromkeys([*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]):
+    assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
+    if subject.last == ENDLESS:
+        above = survey(subject, rounding, as_defined).document()
+        yield (link := _above(above))
+        if link.verdict != CERTIFIED:
+            return
+        assumed += [name for case in above["cases"] for name in case["assumed_invariants"]]
+    for name in dict.fromkeys(assumed):
         if name in SHOWN:
             theory, lemmas = SHOWN[name](subject)
             yield _follows(f"assumed: {name}", theory, theory.behind(lemmas), "of every run, for every n")
@@ -91,35 +111,35 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         yield _follows("run", of_runs, of_runs.lemmas, f"for every n, {ENDS[subject.construction, subject.model]}")
 
 
-def _every_n(subject: Subject, tell: Tell) -> dict[str, Any]:
-    """As a certificate of one n, of each interval; weights: the n from which on, and their digests."""
-    found: dict[str, Any] = {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": {}, "weights": []}
-    bits = []
-    for interval in intervals(subject):
-        text, judged = f"n = {interval.low} … {interval.high}", interval.judged
-        tell(f"rounding, {text}: {judged.verdict}")
-        found["weights"].append((interval.low, interval.digest))
-        bits.append(interval.precision_bits)
-        if judged.report is None:
-            return {**found, "verdict": judged.verdict, "where": f"{text}, {judged.where}", "what": judged.what}
-        found["assumed_invariants"] |= judged.report.invariants
-    return {**found, "precision_bits": f"{bits[0]} … {bits[-1]}", "in_all": f"; {len(bits)} intervals"}
-
-
 def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> bool:
     """Whether both documents say so, by digests; where several models have one program, it has a digest of theirs."""
-    if "weights" not in rounded:
+    if "intervals" not in rounded:
         return program.get("weights_sha256") in (rounded["weights_sha256"], None)
     for digest, group in groupby(program["intervals"], key=itemgetter("weights_sha256")):
         ends = [int(end) for one in group for end in one["n"]]
-        own = (digest for low, digest in rounded["weights"] if ends[0] <= low <= ends[-1])
+        own = (one["weights_sha256"] for one in rounded["intervals"] if ends[0] <= int(one["n"][0]) <= ends[-1])
         if hashlib.sha256("".join(own).encode()).hexdigest() != digest:
             return False
     return True
 
 
+def _digests(document: Mapping[str, Any]) -> Json:
+    return {key: document[key] for key in ("weights_sha256", "program_sha256") if key in document}
+
+
 def _told(name: str, document: Mapping[str, Any], text: str) -> Link:
-    return Link(name, document["verdict"], f"{document['where']}: {document['what']}" if document["what"] else text)
+    several = document.get("intervals")
+    text = f"{text}; {len(several)} interval{'s' * bool(several[1:])}" if several else text
+    text = f"{document['where']}: {document['what']}" if document["what"] else text
+    return Link(name, document["verdict"], text, _digests(document))
+
+
+def _above(document: Json) -> Link:
+    """One walk asks for both of each case, of its one model."""
+    if document["verdict"] != CERTIFIED:
+        return Link(ABOVE, document["verdict"], f"{document['where']}: {document['what']}")
+    text = f"rounding and program, of the same weights in each of {shown_again(document)}"
+    return Link(ABOVE, CERTIFIED, text, {key: document[key] for key in ("n_from", "cases", "theorem")})
 
 
 def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link:
@@ -149,34 +169,61 @@ def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add_model(parser, files=False)
     add = parser.add_argument
-    add("--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N})")
-    add("--all-n", action="store_true", help=f"every n from {LEAST} to 2^64, an interval at a time")
+    first = f"with --all-n the first, by default {LEAST}"
+    add("--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}")
+    add("--all-n", action="store_true", help="every n up to 2^64; of the retrieval tasks those above as well")
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add("--json", action="store_true", help="one JSON document on standard output")
+    add("--replay", type=Path, metavar="DOCUMENT", help="ask for each link of a stored document again")
     args = parser.parse_args(argv)
-    if args.what is None or not is_covered(args.what, args.model):
-        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) and a model that it has")
-    if args.n and args.all_n:
-        raise cli.CommandError(f"--all-n is --n {LEAST}-{LARGEST_N}")
-    low, last = (LEAST, LARGEST_N) if args.all_n else args.n or (DEFAULT_N, 0)
-    subject = replace(subject_of(args), n=low, last=last, discipline=Discipline(args.discipline))
-    if last and (low < LEAST or subject.printed or subject.model == "cot"):
-        raise cli.CommandError(
-            f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells"
-        )
-    document: dict[str, Any] = {**about(subject), "n": [low, last or low], "property": "the theorem", "links": []}
-    if not args.json:
-        print(f"{named(document)}, n = {low}" + f" … {last}" * bool(last), flush=True)
-    with cli.usage_errors():
+    with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
+        stored = _stored(args.replay) if args.replay else None
+        subject = subject_of(stored) if stored else _subject(args)
+        document = {**about(subject), "property": PROPERTY, "links": list[Json]()}
+        if not args.json:
+            print(f"{named(document)}{sized(document)}", flush=True)
         for link in links(subject, cli.say):
-            document["links"].append(vars(link))
+            document["links"].append(link.document)
             if not args.json:
                 print(f"  {link.name}: {link.verdict}; {link.text}", flush=True)
     verdicts = {link["verdict"] for link in document["links"]}
-    found = next((verdict for verdict in CODES if verdict in verdicts), CERTIFIED)
+    document["verdict"] = next((verdict for verdict in CODES if verdict in verdicts), CERTIFIED)
+    if stored and (fields := _changed(stored, document)):
+        what = f"differs from what is said now: {', '.join(fields)}"
+        document |= {"links": [], "verdict": REFUSED, "where": str(args.replay), "what": what}
+        if not args.json:
+            print(f"{args.replay}: {what}")
     if args.json:
-        cli.write_json({**document, "verdict": found})
-    return CODES.get(found, cli.HOLDS)
+        cli.write_json(document)
+    return CODES.get(document["verdict"], cli.HOLDS)
+
+
+def _subject(args: Namespace) -> Subject:
+    """What the options name."""
+    if args.what is None or not is_covered(args.what, args.model):
+        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) and a model that it has")
+    low, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
+    if args.all_n and last:
+        raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
+    subject = replace(named_by(args), n=low, last=last, discipline=Discipline(args.discipline))
+    return every_n(subject) if args.all_n else subject
+
+
+def _stored(path: Path) -> Json:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(document, dict) or document.get("property") != PROPERTY:
+        raise ValueError("this is no theorem")
+    return document
+
+
+def _changed(stored: Json, document: Json) -> list[str]:
+    """The fields that are not as they are stored; of links their names."""
+    fields = changed(stored, document)
+    if "links" not in fields or not isinstance(stored.get("links"), list):
+        return fields
+    now = json.loads(json.dumps(document["links"]))
+    pairs = zip_longest(stored["links"], now)
+    return [*fields, *(one["name"] for mine, one in pairs if one and mine != one)]
 
 
 if __name__ == "__main__":

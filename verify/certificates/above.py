@@ -1,80 +1,112 @@
 """Every n above some size at once: the same check, of numbers that depend on n, in finitely many cases.
 
-The builder and the checker are given a number of growing.py in place of n, and so come to the same verdict for each n of a case.
-Where a question has two answers, both are followed.
+The builder and what judges its model are given a number of growing.py in place of n, and so come to one verdict for all n of a
+case. Where a question has two answers, both are followed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from verify import growth
-from verify.certificates.building import Subject, build
-from verify.certificates.document import CERTIFIED, UNKNOWN, Json, Judged, judge
+from verify.certificates.building import ENDLESS, Subject, build
+from verify.certificates.document import CERTIFIED, UNKNOWN, Json, judge
 from verify.certificates.domains import Undecided
 from verify.certificates.growing import n_of
+from verify.certificates.language import Language
+from verify.certificates.model import Model
 from verify.certificates.walks import Unanswered, Walk, theorem_of
 
 BITS_OF_BITS = 7  # every n from 2^63 on
 MOST_CASES = 1000
+ABOVE = "n > 2^64"  # what no interval is about
+Judge: TypeAlias = Callable[[Subject, Model, Language], Json]
+"""Of a model and its inputs: verdict, where and what, the names of what is assumed, and what else is told of a case."""
 
 
-class Stopped(Exception):
-    """A case is not certified."""
+def rounding(subject: Subject, model: Model, language: Language) -> Json:
+    """Whether rounding is sound."""
+    judged = judge(model, language)
+    assumed = list(judged.report.invariants) if judged.report else []
+    return {"verdict": judged.verdict, "where": judged.where, "what": judged.what, "assumed_invariants": assumed}
 
 
 @dataclass
 class Survey:
-    """Every n from 2^63 on. cases: precision and digest of each. judged: the last one.
+    """Every n from 2^63 on. judges: what is asked of the one model of each case.
 
-    theorem: all inequalities, as verify/growth.py reads them; None if a case is not certified.
+    cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
+    that is never refused, as a case may be wider than its n. theorem: all inequalities, as verify/growth.py reads them, or None.
     """
 
     subject: Subject
-    cases: list[tuple[str, str]] = field(default_factory=list)
-    judged: Judged = field(default_factory=lambda: Judged(CERTIFIED))
+    judges: tuple[Judge, ...] = (rounding,)
+    cases: list[Json] = field(default_factory=list)
+    about: Json = field(default_factory=dict)
     theorem: Any = None
 
     def run(self) -> None:
         """Looks at one case after the other, up to one that is not certified."""
-        with suppress(Stopped):
+        try:
             self.theorem = theorem_of(self._judge, BITS_OF_BITS)
-
-    @property
-    def about(self) -> Json:
-        """The verdict, and where it is not certified first. What is refused may be what no n of the case has."""
-        verdict = CERTIFIED if self.theorem else UNKNOWN
-        return {"verdict": verdict, "where": self.judged.where, "what": self.judged.what}
+            self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
+        except Undecided as undecided:
+            self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        except Unanswered as error:  # what only a number can be asked
+            self.about = {"verdict": UNKNOWN, "where": "numbers that grow with n", "what": str(error)}
 
     def document(self) -> Json:
-        """The same with all cases and inequalities, which verify/growth.py shows once more. Raises Rejected if it does not."""
-        if self.theorem:
-            growth.check(json.loads(json.dumps(self.theorem)), {})
-        cases = [{"precision_bits": bits, "weights_sha256": digest} for bits, digest in self.cases]
-        return {**self.about, "n_from": f"2^{(1 << (BITS_OF_BITS - 1)) - 1}", "cases": cases, "theorem": self.theorem}
+        """The same with all cases and inequalities."""
+        n_from = f"2^{(1 << (BITS_OF_BITS - 1)) - 1}"
+        return {**self.about, "n_from": n_from, "cases": self.cases, "theorem": self.theorem}
 
     def _judge(self, walk: Walk) -> None:
-        try:
-            model, language = build(replace(self.subject, n=n_of(walk)))
-            self.judged = judge(model, language)
-        except Undecided as undecided:
-            self.judged = Judged(UNKNOWN, undecided.where, undecided.what)
-        except Unanswered as error:  # what only a number can be asked
-            self.judged = Judged(UNKNOWN, "numbers that grow with n", str(error))
-        if self.judged.verdict == CERTIFIED and len(self.cases) == MOST_CASES:
-            self.judged = Judged(UNKNOWN, "numbers that grow with n", f"more than {MOST_CASES} cases")
-        if self.judged.verdict != CERTIFIED:
-            raise Stopped
-        self.cases.append((f"{model.arithmetic.format.significand_bits + 1}", model.digest))
+        if len(self.cases) == MOST_CASES:
+            raise Unanswered(f"more than {MOST_CASES} cases")
+        subject = replace(self.subject, n=n_of(walk))
+        model, language = build(subject)
+        case = {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
+        assumed: list[str] = []
+        for asked in self.judges:
+            told = asked(subject, model, language)
+            verdict, where, what = (told.pop(key) for key in ("verdict", "where", "what"))
+            if verdict != CERTIFIED:
+                raise Undecided(where, what)
+            assumed += told.pop("assumed_invariants")
+            case |= told
+        self.cases.append({**case, "assumed_invariants": [*dict.fromkeys(assumed)]})
 
 
 @lru_cache(maxsize=4)
-def survey(subject: Subject) -> Survey:
+def survey(subject: Subject, *judges: Judge) -> Survey:
     """Of this subject's model, for sequences of up to n tokens."""
-    found = Survey(replace(subject, length=None))
+    found = Survey(replace(subject, length=None), judges)
     found.run()
     return found
+
+
+def whole(found: Json, subject: Subject, *judges: Judge) -> Json:
+    """A document of intervals with a digest of their weights, and of a subject without end with what is said above of all n.
+
+    Where that is not certified, it is the document's verdict.
+    """
+    digests = [interval["weights_sha256"] for interval in found["intervals"]]
+    if subject.last == ENDLESS and found["verdict"] == CERTIFIED:
+        above = survey(subject, *judges).document()
+        digests += [case["weights_sha256"] for case in above["cases"]]
+        found = {**found, "above": above}
+        if above["verdict"] != CERTIFIED:
+            found |= {"verdict": above["verdict"], "where": f"{ABOVE}, {above['where']}", "what": above["what"]}
+    return {**found, "weights_sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
+
+
+def shown_again(above: Json) -> str:
+    """What is certified of all n above, for people. verify/growth.py shows the inequalities once more; raises Rejected if not."""
+    growth.check(json.loads(json.dumps(above["theorem"])), {})
+    cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
+    return f"{cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"

@@ -9,10 +9,9 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.building import DEFAULT_MACHINE, Subject, findings_of, of_machine
+from verify.certificates.building import DEFAULT_MACHINE, LARGEST_N, Subject, findings_of, of_machine
 
 DEFAULT_N = 16
-LARGEST_N = 1 << 64
 TRANSFORMER = "transformer"
 
 
@@ -69,6 +68,18 @@ def subject_of(args: Namespace) -> Subject:
         return subject
     with cli.usage_errors():
         return replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
+
+
+def sized(document: Mapping[str, Any]) -> str:
+    """The sizes that a document is about, behind the model's name, for people."""
+    match document.get("n"):
+        case [first, None]:
+            return f", every n from {first} on"
+        case [first, last]:
+            return f", n = {first} … {last}"
+        case None:
+            return ""
+    return f", n = {document['n']}"
 
 
 def named(document: Mapping[str, Any]) -> str:

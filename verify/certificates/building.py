@@ -31,6 +31,7 @@ from verify.certificates.model import Listed, Model, described, planned
 from verify.certificates.symbolic import symbol
 
 LEAST = 4
+LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at
 ENDLESS = -1
 FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
 RETRIEVERS: dict[str, Retriever] = {
@@ -55,7 +56,7 @@ DEFAULT_MACHINE = "bb2"
 
 @dataclass(frozen=True)
 class Subject:
-    """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for all, n is at least 2^63.
+    """Which model, and which inputs. last: if given, for every n from `n` to there; ENDLESS: for every n from `n` on.
 
     length: the most tokens of a sequence.
 
@@ -103,6 +104,11 @@ def is_covered(construction: str, model: str) -> bool:
 def findings_of(construction: str, model: str = "transformer") -> Sequence[Finding]:
     """What a construction can put back to print."""
     return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
+
+
+def every_n(subject: Subject) -> Subject:
+    """For every n from its own on, as far as numbers in place of n are followed: of the retrieval tasks without end."""
+    return replace(subject, last=ENDLESS if subject.construction in RETRIEVERS else LARGEST_N)
 
 
 def _cells(task: TaskOfAnySize, wired: int) -> tuple[int, int]:

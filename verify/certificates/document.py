@@ -13,7 +13,16 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from precision.format import Discipline
-from verify.certificates.building import RETRIEVERS, Subject, build, findings_of, is_covered, model_of, precision_of
+from verify.certificates.building import (
+    ENDLESS,
+    RETRIEVERS,
+    Subject,
+    build,
+    findings_of,
+    is_covered,
+    model_of,
+    precision_of,
+)
 from verify.certificates.checker import Report, check
 from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
@@ -104,7 +113,7 @@ def about(subject: Subject) -> Json:
         "model": subject.model,
         "variant": "lean" if subject.lean else "printed" if subject.printed else "repaired",
         "printed": list(subject.printed),
-        "n": subject.n,
+        "n": [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else subject.n,
         "length": subject.length,
         "query_length": subject.query_length,
         "layout": subject.layout,
@@ -149,8 +158,8 @@ def inputs_of(language: Language) -> list[Json]:
     return [
         {
             "place": place.name,
-            "positions": [str(place.low), str(place.high)],
-            "token": place.word or [str(end) for end in place.numbers],
+            "positions": [f"{place.low}", f"{place.high}"],
+            "token": place.word or [f"{end}" for end in place.numbers],
             "after": [language.places[i].name for i in place.after],
             **({"every": place.every} if place.every > 1 else {}),
             **({} if place.behind is None else {"number_at_most_position_minus": place.behind}),
@@ -165,7 +174,14 @@ def _short(error: Fraction) -> str:
 
 
 def subject_of(document: Mapping[str, Any]) -> Subject:
-    """What a document speaks of. Raises ValueError for one that is none."""
+    """What a document speaks of; one of many n has the first and the last, in digits. Raises ValueError for one that is none."""
+    match document.get("n"):
+        case [str(first), (str() | None) as last] if (first + (last or "")).isdecimal():
+            low, high = int(first), ENDLESS if last is None else int(last)
+            of_one = document.get("model") == "cot" or document.get("printed") or document.get("length")
+            if of_one or not (high == ENDLESS or low <= high < MOST):
+                raise ValueError(f"this is no certificate: there is none of every n from {first} to {last}")
+            return replace(subject_of({**document, "n": low}), last=high)
     try:
         name, printed = str(document["construction"]), tuple(map(str, document["printed"]))
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]
@@ -197,11 +213,6 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     if ((length or asked) and name not in RETRIEVERS) or (cells and model != "cot"):
         raise ValueError("this is no certificate: a length is of the retrieval tasks, and cells are of cot")
     return Subject(name, n, length, p, discipline, printed, asked, layout, lean, model, machine, tape, cells)
-
-
-def differences(document: Mapping[str, Any]) -> list[str]:
-    """The fields in which a stored document is not what the check says now."""
-    return changed(document, certificate(subject_of(document)))
 
 
 def changed(document: Mapping[str, Any], made: Json) -> list[str]:

@@ -150,6 +150,12 @@ class Growing(Fraction):
         """Whether it is seen to be a whole number."""
         return self.walk.is_whole(self.polynomial)
 
+    @property
+    def is_never_whole(self) -> bool:
+        """Whether it is seen to be none anywhere: a whole number and a proper fraction."""
+        rest = self.polynomial.get((), Fraction(0)) % 1
+        return bool(rest) and self.walk.is_whole(plus(self.polynomial, number(rest), -1))
+
     def __floor__(self) -> Any:
         rest = self.polynomial.get((), Fraction(0)) % 1
         walk, near = self.walk, plus(self.polynomial, number(rest), -1)

@@ -6,12 +6,13 @@ question that the builder asks of n has another answer (symbolic.py), so that al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from verify.certificates.above import survey
-from verify.certificates.building import ENDLESS, LEAST, Subject, sized
-from verify.certificates.document import CERTIFIED, Json, Judged, certificate, judge
+from verify.certificates.above import rounding, whole
+from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, sized
+from verify.certificates.document import CERTIFIED, Json, Judged, about, certificate, changed, judge, subject_of
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,16 @@ class Interval:
     judged: Judged
     inputs_run: int = 0
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"n = {self.low} … {self.high}"
+
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject."""
-    low, end = subject.n, subject.last
-    subject = replace(subject, last=0)
+    """Covers all n of the subject, up to 2^64."""
+    low, end = subject.n, LARGEST_N if subject.last == ENDLESS else subject.last
+    subject = replace(subject, length=None, last=0)
     while low < LEAST and low <= end:
         yield _exhausted(replace(subject, n=low))
         low += 1
@@ -43,21 +49,37 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         low = high + 1
 
 
-def certified(subject: Subject) -> Json:
-    """The certificate; of a subject for every n of an interval: the verdict, where it is not certified first, and digests."""
+def certificates(subject: Subject, tell: Callable[[Interval], object] = lambda interval: None) -> Json:
+    """The certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
+
+    tell: called with each interval. Raises ValueError for a subject that makes no sense.
+    """
     if not subject.last:
         return certificate(subject)
-    if subject.last == ENDLESS:
-        found = survey(subject)
-        return {**found.about, "weights_sha256": " ".join(digest for _, digest in found.cases)}
-    digests: list[str] = []
+    found: Json = {
+        **about(subject),
+        "verdict": CERTIFIED,
+        "where": "",
+        "what": "",
+        "assumed_invariants": {},
+        "intervals": [],
+    }
     for interval in intervals(subject):
+        tell(interval)
         judged = interval.judged
-        digests.append(interval.digest)
+        one = {"precision_bits": interval.precision_bits, "weights_sha256": interval.digest, "verdict": judged.verdict}
+        one |= {"inputs_run": interval.inputs_run} if interval.inputs_run else {}
+        found["intervals"].append({"n": [str(interval.low), str(interval.high)], **one})
+        found["assumed_invariants"] |= judged.report.invariants if judged.report else {}
         if judged.verdict != CERTIFIED:
-            where = f"n = {interval.low} … {interval.high}, {judged.where}"
-            return {"verdict": judged.verdict, "where": where, "what": judged.what}
-    return {"verdict": CERTIFIED, "where": "", "what": "", "weights_sha256": " ".join(digests)}
+            found |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
+            break
+    return whole(found, subject, rounding)
+
+
+def differences(document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda interval: None) -> list[str]:
+    """The fields in which a stored document is not what the check says now. Raises ValueError for one that is none."""
+    return changed(document, certificates(subject_of(document), tell))
 
 
 def _exhausted(subject: Subject) -> Interval:

@@ -10,7 +10,7 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.above import survey
+from verify.certificates.above import rounding, survey
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -68,7 +68,7 @@ def above(check: Check, name: str, model: str) -> None:
     text = f"every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
     check.certified(subjects, range=text, precision=PRECISION, endless=True)
     check.proved(
-        [(survey(subject).theorem, {}) for subject in subjects],
+        [(survey(subject, rounding).theorem, {}) for subject in subjects],
         by="Bernstein coefficients, and powers of two above those of their exponents",
         range="each answer by which a certificate comes to a case, or to its verdict there, for every n of the case",
     )

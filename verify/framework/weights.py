@@ -7,13 +7,13 @@ from typing import Literal
 
 from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED, UNKNOWN
-from verify.certificates.ranges import certified
+from verify.certificates.ranges import certificates
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Undecided
 from verify.programs.intervals import explanations
 
 About = Literal["rounding", "program"]
-CHECKERS = {"rounding": certified, "program": explanations}
+CHECKERS = {"rounding": certificates, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
 

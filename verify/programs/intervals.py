@@ -13,8 +13,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.building import FEW, RETRIEVERS, Subject, families_of, language_of, least, sized, texts
-from verify.certificates.document import CERTIFIED, MOST, REFUSED, UNKNOWN, changed, subject_of
+from verify.certificates.above import whole
+from verify.certificates.building import (
+    ENDLESS,
+    FEW,
+    LARGEST_N,
+    RETRIEVERS,
+    Subject,
+    families_of,
+    language_of,
+    least,
+    sized,
+    texts,
+)
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
 from verify.certificates.domains import SIZE
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
@@ -43,13 +55,13 @@ class Interval:
 
 
 def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda interval: None) -> Json:
-    """The document; of a subject for every n up to `last`: of each interval the verdict, up to one that is not certified.
+    """The document; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
     The answers are those of the last interval. tell: called with each. Raises ValueError for a subject that makes no sense.
     """
     if not subject.last or subject.n < least(subject):
         return explanation(replace(subject, last=0))
-    found: Json = {**asked(subject), "n": [str(subject.n), str(subject.last)], "intervals": []}
+    found: Json = {**asked(subject), "intervals": []}
     for interval in intervals(subject):
         tell(interval)
         document = interval.document
@@ -58,29 +70,25 @@ def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda i
         found |= {key: document[key] for key in TOLD if key in document}
         if found["verdict"] != CERTIFIED:
             found["where"] = f"{interval.text}, {document['where']}"
-    digests = " ".join(interval["weights_sha256"] for interval in found["intervals"])
-    return {**found, "weights_sha256": hashlib.sha256(digests.encode()).hexdigest()}
+    return whole(found, subject, as_defined)
+
+
+def as_defined(subject: Subject, model: Model, language: Language) -> Json:
+    """Whether the program is what is defined, where n stands for each n of a case."""
+    found = explained(subject, model, language)
+    assumed = {"assumed_invariants": found.get("assumed_invariants", [])}
+    return {**{key: found.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
 
 
 def differences(document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda interval: None) -> list[str]:
     """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
-    return changed(document, explanations(_subject_of(document), tell))
-
-
-def _subject_of(document: Mapping[str, Any]) -> Subject:
-    """What a document speaks of; one of many n has the first and the last, in digits."""
-    match document.get("n"):
-        case [str(first), str(last)] if first.isdecimal() and last.isdecimal() and not document.get("printed"):
-            low, high = int(first), int(last)
-            if not low <= high < MOST or document.get("model") == "cot":
-                raise ValueError(f"this is no explanation: there is no n from {first} to {last}")
-            return replace(subject_of({**document, "n": low}), last=high)
-    return subject_of(document)
+    return changed(document, explanations(subject_of(document), tell))
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject, up to `last`; if one is not certified, it is the last one."""
-    low, subject, end = subject.n, replace(subject, last=0), subject.last
+    """Covers all n of the subject, up to 2^64; if one is not certified, it is the last one."""
+    end = LARGEST_N if subject.last == ENDLESS else subject.last
+    low, subject = subject.n, replace(subject, last=0)
     model, _, high = sized(subject, end)
     while True:
         digest = hashlib.sha256(model.digest.encode())

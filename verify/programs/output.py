@@ -11,7 +11,7 @@ from verify.certificates.domains import Undecided
 from verify.certificates.model import Model
 from verify.programs.forms import expanded, named
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import common_factor, fraction, is_whole
+from verify.programs.sizes import common_factor, fraction, is_whole, nearest
 from verify.programs.terms import (
     ZERO,
     Above,
@@ -166,8 +166,7 @@ class _Logits:
                 lead = normal.settled(at_least.get(say, best[say]) - other)
                 if normal.facts.bounds(lead)[0] > 0:
                     continue
-                share = lead.items[0][1] / positive.items[0][1] if positive.items and lead.items else Fraction(0)
-                if not (share > 0 and lead == positive * share):
+                if not (positive.items and lead.items and _is_share(lead, positive)):
                     return False
             return True
 
@@ -188,6 +187,12 @@ class _Logits:
         return say
 
 
+def _is_share(one: Term, other: Term) -> bool:
+    """Whether it is the other one times a positive number; neither is 0. Multiplied out, as a quotient may be no number here."""
+    a, b = one.items[0][1], other.items[0][1]
+    return a * b > 0 and one * b == other * a
+
+
 def _sign(value: Term, normal: Normalizer) -> Term | None:
     """A bit that is 1 where the value is above 0, and it is below 0 elsewhere; None if that is not seen.
 
@@ -200,11 +205,13 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
     for divisor in divisors:
         kept = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
         whole = term(kept) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
-    near = term((m, c if is_whole(c) else round(c)) for m, c in whole.items)
-    if near.is_constant or not normal.facts.is_integer(near):
+    near = term((m, c if is_whole(c) else nearest(c)) for m, c in whole.items)
+    if near.is_constant:
         return None
     scale = common_factor(c for _, c in near.items)
     form = near * (1 / scale)
+    if not normal.facts.is_integer(form):
+        return None
     low, high = normal.facts.bounds(whole - near)
     if -scale < low <= high < 0:
         return as_term(Above(form))

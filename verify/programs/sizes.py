@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
+from verify.certificates.growing import Growing, common_divisor
 from verify.certificates.polynomial import Number
 from verify.certificates.symbolic import Size
+from verify.certificates.walks import Unanswered
 
 
 def fraction(value: Number) -> Fraction:
@@ -16,7 +18,16 @@ def fraction(value: Number) -> Fraction:
         return value
     if isinstance(value, Size):
         return value.settled
-    return Fraction(value)
+    return value if isinstance(value, Growing) else Fraction(value)
+
+
+def inverses(low: Number, high: Number) -> tuple[Fraction, Fraction]:
+    """Bounds of 1/x for a whole number x from low to high, low positive: the ends, or powers of two beside them."""
+    if isinstance(high, Growing):
+        high = 2 ** high.bit_length()
+    if isinstance(low, Growing):
+        low = 2 ** (low.bit_length() - 1)
+    return 1 / fraction(high), 1 / fraction(low)
 
 
 def floor(value: Number) -> int:
@@ -29,8 +40,18 @@ def ceiling(value: Number) -> int:
     return -floor(-value)
 
 
+def nearest(value: Number) -> int:
+    """A whole number that none is nearer to it than."""
+    if not isinstance(value, Growing):
+        return round(value)
+    below = floor(value)
+    return below + int(value - below >= Fraction(1, 2))
+
+
 def whole(value: Number) -> int:
     """An integer as an int; where it depends on n, the interval is cut to where it is one number."""
+    if isinstance(value, Growing):
+        raise Unanswered(f"{value} is another number at each n")
     return round(value)
 
 
@@ -41,12 +62,12 @@ def span(low: int, high: int) -> list[int]:
 
 def is_whole(value: Number) -> bool:
     """Whether it is seen to be an integer at every n."""
-    return value.is_whole if isinstance(value, Size) else value.denominator == 1
+    return value.is_whole if isinstance(value, Size | Growing) else value.denominator == 1
 
 
 def is_never_whole(value: Number) -> bool:
     """Whether it is seen to be an integer at no n."""
-    return value.is_never_whole if isinstance(value, Size) else value.denominator != 1
+    return value.is_never_whole if isinstance(value, Size | Growing) else value.denominator != 1
 
 
 def parts(value: Number) -> list[tuple[int, Number]]:
@@ -57,6 +78,9 @@ def parts(value: Number) -> list[tuple[int, Number]]:
 
 
 def common_factor(values: Iterable[Number]) -> Fraction:
-    """The largest number that all are whole multiples of, as are the coefficients of n in them."""
+    """The largest number that all are whole multiples of, as are the coefficients of n in them; of numbers that grow, one such."""
+    values = list(values)
+    if any(isinstance(value, Growing) for value in values):
+        return common_divisor(values)
     found = [c for value in values for _, c in parts(value) if not isinstance(c, Size)]
     return Fraction(math.gcd(*(c.numerator for c in found)), math.lcm(*(c.denominator for c in found)))

@@ -72,7 +72,7 @@ class Teller:
         for monomial, c in sorted(value.items, key=lambda item: not item[0]):
             for power, part in powers_of_n(c):
                 product = "·".join([*(["n" + _raised(power)] if power else []), *self._powers(monomial, depth)])
-                number = "" if abs(part) == 1 and product else str(abs(part))
+                number = "" if abs(part) == 1 and product else f"{abs(part)}"
                 shown = f"{number}·{product}" if number and product else number or product
                 parts.append(("−" if part < 0 else "+", shown))
         if not parts:

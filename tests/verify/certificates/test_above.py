@@ -89,7 +89,7 @@ def test_the_cases_of_index_are_certified_and_so_few() -> None:
     assert document["verdict"] == CERTIFIED
     assert document["n_from"] == "2^63"
     assert len(document["cases"]) == len(survey.cases) < 50
-    assert {bits for bits, _ in survey.cases} == {f"{c} + 4*B + 2*v" for c in (5, 7, 9, 11)}
+    assert {case["precision_bits"] for case in survey.cases} == {f"{c} + 4*B + 2*v" for c in (5, 7, 9, 11)}
 
 
 def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> tuple[str, list[bool]]:

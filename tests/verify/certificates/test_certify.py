@@ -17,10 +17,10 @@ from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
-from verify import certify
+from verify.certificates import ranges
 from verify.certificates.building import RETRIEVERS, Subject, sized
 from verify.certificates.document import CERTIFIED, certificate, judge
-from verify.certificates.ranges import certified, intervals
+from verify.certificates.ranges import certificates, intervals
 from verify.certify import main
 from verify.oracles.counts import questions
 
@@ -194,6 +194,33 @@ def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert main(["--replay", str(path)]) == 2
 
 
+def test_a_stored_certificate_of_many_n(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is written by --json: its intervals, and the inequalities on every n above."""
+    assert main(["index", "--model", "rag", "--all-n", "--n", str(2**64), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["n"] == [str(2**64), None]
+    path = tmp_path / "index.json"
+    path.write_text(json.dumps(document))
+    assert main(["--replay", str(path)]) == 0
+    assert capsys.readouterr().out == "index, rag, every n from 18446744073709551616 on: certified\n"
+    theorem = {**document["above"]["theorem"], "inequalities": [["1*n", ">"]]}
+    (interval,) = document["intervals"]
+    for key, value in (
+        ("above", {**document["above"], "theorem": theorem}),
+        ("intervals", [{**interval, "precision_bits": 5}]),
+        ("n", [str(2**64 - 1), None]),
+        ("weights_sha256", "0"),
+        ("verdict", "refused"),
+    ):
+        path.write_text(json.dumps({**document, key: value}))
+        assert main(["--replay", str(path)]) == 1
+        assert key in capsys.readouterr().out.split("differs from what the check says: ")[1]
+    for key, value in (("n", ["5", "4"]), ("n", ["4", "x"]), ("n", [4, None]), ("length", 7), ("printed", ["C.5"])):
+        path.write_text(json.dumps({**document, key: value}))
+        assert main(["--replay", str(path)]) == 2
+        assert "no certificate" in capsys.readouterr().err
+
+
 def test_a_certificate_is_the_same_in_every_process() -> None:
     """Else a stored one could not be replayed: the order of a set of strings is another one for each seed that these hash by."""
     command = [sys.executable, "-m", "verify.certify", "index", "--n", "4", "--json"]
@@ -218,7 +245,7 @@ def test_intervals_leave_no_gap(name: str) -> None:
 
 def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What is certified is said as it goes; at the end, what was compared."""
-    monkeypatch.setattr(certify, "LARGEST_N", 64)
+    monkeypatch.setattr(ranges, "LARGEST_N", 64)
     assert main(["index", "--all-n", "--n", "61"]) == 0
     said = capsys.readouterr()
     assert said.err.splitlines() == ["n = 61 … 63: p = 37, certified", "n = 64 … 64: p = 37, certified"]
@@ -243,10 +270,11 @@ def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixt
 
 
 def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
-    found = certified(Subject("index", 61, last=64))
+    found = certificates(Subject("index", 61, last=64))
     digests = [one.digest for one in intervals(Subject("index", 61, last=64))]
-    assert (found["verdict"], found["weights_sha256"].split()) == (CERTIFIED, digests)
-    refused = certified(Subject("recall", 1000, last=1010, precision_bits=31))
+    assert found["verdict"] == CERTIFIED
+    assert [one["weights_sha256"] for one in found["intervals"]] == digests
+    refused = certificates(Subject("recall", 1000, last=1010, precision_bits=31))
     assert refused["verdict"] != CERTIFIED
     assert refused["where"] == "n = 1000 … 1010, the weights of block 2"
 

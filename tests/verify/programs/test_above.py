@@ -1,0 +1,265 @@
+"""Every n from 2^63 on at once: a case has the program of each of its n; weights that are right up to some n are not certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from tests.verify.certificates.test_above import SIZES, at, walk_of, weights
+from tests.verify.numbers_at import holds, shown_at, value, values_at
+from tests.verify.programs.test_intervals import changed
+from tests.verify.programs.test_terms import ATOMS, sums
+from verify.certificates.above import Judge, Survey, rounding, survey, whole
+from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, build, language_of
+from verify.certificates.document import CERTIFIED, UNKNOWN, judge
+from verify.certificates.growing import Growing, n_of
+from verify.certificates.language import Language
+from verify.certificates.model import Model
+from verify.certificates.rows import Weight
+from verify.certificates.walks import Unanswered, Walk
+from verify.programs.document import explained
+from verify.programs.facts import Facts
+from verify.programs.interpreter import Input
+from verify.programs.intervals import as_defined, explanations
+from verify.programs.normal import Normalizer
+from verify.programs.sizes import (
+    ceiling,
+    common_factor,
+    floor,
+    fraction,
+    inverses,
+    is_never_whole,
+    is_whole,
+    nearest,
+    span,
+)
+from verify.programs.terms import Term
+from verify.programs.witness import tokens_of
+
+SUBJECTS = [Subject(name, LEAST, model=model) for name, model in MODELS]
+
+
+@settings(max_examples=6)
+@given(st.sampled_from(SUBJECTS), SIZES)
+def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
+    """Of the same weights, whose rounding is asked for as well; and what is shown is so at n."""
+
+    def both(walk: Walk) -> tuple[Model, Any, str]:
+        growing = replace(subject, n=n_of(walk))
+        model, language = build(growing)
+        return model, explained(growing, model, language), judge(model, language).verdict
+
+    walk, (model, found, verdict) = walk_of(n, both)
+    one = replace(subject, n=n)
+    own = explained(one, *build(one))
+    assert weights(model, n) == weights(build(one)[0], n)
+    assert found["verdict"] == own["verdict"] == verdict == CERTIFIED
+    assert found["answers"] == own["answers"] == own["task"]
+    values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
+    shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
+    assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+
+
+@pytest.mark.parametrize("name", ["index", "recall"])
+def test_all_cases_are_one_theorem(name: str) -> None:
+    found = explanations(Subject(name, 2**64, model="rag", last=ENDLESS))
+    assert (found["verdict"], found["n"], len(found["intervals"])) == (CERTIFIED, [str(2**64), None], 1)
+    theorem = found["above"]["theorem"]
+    for n in (2**63, 2**64 + 1, 2**200 - 3):
+        values = values_at(n)
+        assert all(holds(theorem["inequalities"][i], values) for i in shown_at(theorem, n))
+
+
+def every_weight(model: Model, change: Callable[[Weight], Weight], which: int) -> Model:
+    """With one weight of the layers changed."""
+    places = iter(range(1 << 20))
+    return replace(
+        model,
+        layers=tuple(layer.changed(lambda w: change(w) if next(places) == which else w) for layer in model.layers),
+    )
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "sign": lambda w: -w,
+    "zero": lambda w: 0,
+    "half": lambda w: Fraction(1, 2) * w,
+    "right below 2^500": lambda w: max(min(w, 2**500), -(2**500)),
+}
+
+
+CHANGED = [subject for subject in SUBJECTS if subject.model != "rag"]
+
+
+@settings(max_examples=8)
+@given(st.sampled_from(CHANGED), st.sampled_from(sorted(CHANGES)), SIZES, st.data())
+def test_a_changed_weight_is_certified_of_a_case_only_if_it_is_of_each_n(
+    subject: Subject, change: str, n: int, data: st.DataObject
+) -> None:
+    one = replace(subject, n=n)
+    own, language = build(one)
+    which = data.draw(st.integers(0, sum(1 for layer in own.layers for _ in layer.weights()) - 1))
+
+    def verdict(walk: Walk) -> str:
+        growing = replace(one, n=n_of(walk))
+        wired, texts = build(growing)
+        return str(explained(growing, every_weight(wired, CHANGES[change], which), texts)["verdict"])
+
+    try:
+        found = walk_of(n, verdict)[1]
+    except (Unanswered, ZeroDivisionError):
+        found = UNKNOWN
+    event(found)
+    if found == CERTIFIED:
+        assert explained(one, every_weight(own, CHANGES[change], which), language)["verdict"] == CERTIFIED
+
+
+def with_scores(model: Model, n: Any, factor: Callable[[Any], Any]) -> Model:
+    """What the last head asks for, but for the position that is preferred, times this."""
+    *others, layer = model.layers
+    (head,) = layer.heads
+    query = tuple(tuple((i, w * factor(n) if abs(w) >= n else w) for i, w in row) for row in head.query)
+    return replace(model, layers=(*others, replace(layer, heads=(replace(head, query=query),))))
+
+
+FACTORS: dict[str, tuple[Callable[[Any], Any], list[bool]]] = {
+    "as wired": (lambda n: 1, [True, True, True]),
+    "an eighth": (lambda n: Fraction(1, 8), [False, False, False]),
+    "enough below 2^400": (lambda n: 2**400 * (Fraction(1) / 2 ** n.bit_length()), [True, True, False]),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_scores_that_are_large_enough_up_to_some_n_only(name: str) -> None:
+    factor, expected = FACTORS[name]
+
+    def scaled(subject: Subject, model: Model, language: Language) -> Any:
+        return as_defined(subject, with_scores(model, subject.n, factor), language)
+
+    found = Survey(Subject("recall", LEAST), (scaled,))
+    found.run()
+    ends = [replace(found.subject, n=n) for n in (2**64, 2**100, 2**1000)]
+    assert [scaled(one, *build(one))["verdict"] == CERTIFIED for one in ends] == expected
+    assert (found.about["verdict"] == CERTIFIED) == all(expected)
+    assert (found.theorem is not None) == all(expected)
+
+
+def refusing(subject: Subject, model: Model, language: Language) -> Any:
+    return {"verdict": "refused", "where": "here", "what": "it is asked for", "assumed_invariants": []}
+
+
+@pytest.mark.parametrize("judges", [(as_defined, refusing), (refusing, rounding)])
+def test_one_walk_is_certified_only_if_all_that_is_asked_of_it_is(judges: tuple[Judge, ...]) -> None:
+    """What is refused of a case may be so of no n of it."""
+    subject = Subject("index", 2**64, model="rag", last=ENDLESS)
+    found = {"verdict": CERTIFIED, "where": "", "what": "", "intervals": []}
+    document = whole(found, subject, *judges)
+    assert (document["verdict"], document["where"], document["what"]) == (UNKNOWN, "n > 2^64, here", "it is asked for")
+    assert survey(subject, *judges).theorem is None
+
+
+def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
+    def assuming(subject: Subject, model: Model, language: Language) -> Any:
+        return {**as_defined(subject, model, language), "assumed_invariants": ["of runs"]}
+
+    found = Survey(Subject("recall", LEAST, model="rag"), (rounding, assuming))
+    found.run()
+    assert {case["program_sha256"] for case in found.cases} == {found.cases[0]["program_sha256"]}
+    assert all(case["assumed_invariants"] == ["of runs"] for case in found.cases)
+
+
+NUMBERS: list[Callable[[Any], Any]] = [
+    lambda n: n,
+    lambda n: n * Fraction(1, 2) - 1,
+    lambda n: 6 * n - 4 * 2 ** n.bit_length(),
+    lambda n: n.bit_length() + 3,
+    lambda n: (
+        2 - 1 / Fraction(2) / 2 ** n.bit_length()
+        if isinstance(n, int)
+        else 2 - Fraction(1, 2) * (1 / 2 ** n.bit_length())
+    ),
+    lambda n: Fraction(7, 3),
+    lambda n: 5,
+]
+
+
+def told(question: Callable[[], Any]) -> Any:
+    """None where nothing is said."""
+    try:
+        return question()
+    except Unanswered:
+        return None
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(NUMBERS), st.sampled_from(NUMBERS), SIZES)
+def test_numbers_that_grow(one: Callable[[Any], Any], other: Callable[[Any], Any], n: int) -> None:
+    """What is said of them is so at n."""
+
+    def asked(walk: Walk) -> tuple[list[Any], list[Any]]:
+        x, y = (fraction(of(n_of(walk))) for of in (one, other))
+        ends = told(lambda: inverses(min(x, y), max(x, y)) if min(x, y) >= 1 else None)
+        ways = (lambda: floor(x), lambda: ceiling(x), lambda: nearest(x), lambda: common_factor([x, y]))
+        return [x, y, *map(told, ways), *(ends or (None, None))], [is_whole(x), is_never_whole(x)]
+
+    walk, (found, (always, never)) = walk_of(n, asked)
+    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+    x, y, *others = (
+        None if c is None else value(repr(c), values) if isinstance(c, Growing) else Fraction(c) for c in found
+    )
+    below, above, near, factor, low, high = others
+    assert [x, y] == [one(n), other(n)]
+    assert below in (None, math.floor(x))
+    assert above in (None, math.ceil(x))
+    assert near is None or (near.denominator == 1 and abs(near - x) <= Fraction(1, 2))
+    assert factor is None or (factor > 0 and (x / factor).denominator == (y / factor).denominator == 1)
+    assert not always or x.denominator == 1
+    assert not never or x.denominator > 1
+    if low is not None:
+        least, most = 1 / max(x, y), 1 / min(x, y)
+        assert least / 2 <= low <= least <= most <= high <= 2 * most
+
+
+def test_how_many_there_are_is_no_number_where_it_grows() -> None:
+    def asked(walk: Walk) -> object:
+        return span(1, n_of(walk))
+
+    with pytest.raises(Unanswered):
+        walk_of(2**64, asked)
+
+
+LARGE = {3: lambda n: n, -3: lambda n: n * Fraction(1, 2) - 1, 2: lambda n: n.bit_length() * 3 - 2, -2: lambda n: 5 - n}
+PROMPTS = ("<s> 2 3 2 ? 2 1", "<s> ? 1 0", "<s> 1 1 1 1 1 ? 1 4", "<s> 3 1 2 ? 2 0")
+
+
+@settings(max_examples=20)
+@given(sums(ATOMS), SIZES)
+def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
+    def asked(walk: Walk) -> Any:
+        size = n_of(walk)
+        symbolic = changed(term, lambda c: LARGE[int(c)](size) if c in LARGE else c)
+        facts = Facts.everywhere(language_of(Subject("counting", size)))
+        return symbolic, Normalizer(facts).term(symbolic), facts.bounds(symbolic)
+
+    try:
+        walk, (symbolic, normal, ends) = walk_of(n, asked)
+    except Unanswered as error:
+        event(f"not told: {str(error)[:20]}")
+        return
+    values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
+
+    def at_n(c: Any) -> Fraction:
+        return value(repr(c), values) if isinstance(c, Growing) else Fraction(c)
+
+    before, behind = changed(symbolic, at_n), changed(normal, at_n)
+    for words in map(str.split, PROMPTS):
+        run = Input(tokens_of(words))
+        for k in range(1, len(words) + 1):
+            assert run.value(behind, k) == run.value(before, k)
+            assert at_n(ends[0]) <= run.value(before, k) <= at_n(ends[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -17,10 +17,11 @@ from verify import growth
 from verify.certificates.building import ENDLESS, Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, Json, judge
 from verify.certificates.domains import Undecided
-from verify.certificates.growing import n_of
+from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
-from verify.certificates.walks import Unanswered, Walk, theorem_of
+from verify.certificates.polynomial import Number
+from verify.certificates.walks import Unanswered, Walk, theorem_of, values_of
 
 BITS_OF_BITS = 7  # every n from 2^63 on
 MOST_CASES = 1000
@@ -79,7 +80,31 @@ class Survey:
                 raise Undecided(where, what)
             assumed += told.pop("assumed_invariants")
             case |= told
+        self._compare(walk, model)
         self.cases.append({**case, "assumed_invariants": [*dict.fromkeys(assumed)]})
+
+    def _compare(self, walk: Walk, model: Model) -> None:
+        """With what the builder makes of one n of the case: it may have looked at what kind of number it was given."""
+        if (n := walk.some_n()) is None:
+            return
+        values, own = values_of(n), build(replace(self.subject, n=n))[0]
+        here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)
+        for (where, its), (_, wanted) in zip(here, parts_of(own, lambda value: value), strict=True):
+            if its != wanted:
+                raise Undecided(where, f"n = {n} has other weights than what stands for it")
+
+
+def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str, object]]:
+    """Every number of a model, each replaced by its value, place by place."""
+    fmt, families = model.arithmetic.format, model.families.values()
+    yield "the format", [value(x) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta)]
+    yield "how many tokens there are", [(value(family.low), value(family.high)) for family in families]
+    terms = [
+        sorted((i, m, value(c)) for i, p in family.rows.items() for m, c in p.terms.items()) for family in families
+    ]
+    specials = [(word, [(i, value(w)) for i, w in row]) for word, row in model.specials.items()]
+    yield "the vocabulary", (terms, specials, [(i, value(w)) for i, w in model.position])
+    yield from ((f"block {i}", layer.changed(value)) for i, layer in enumerate(model.layers))
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ that is the same for all of them, or none that a walk would know of, raises Unan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Number
 from typing import Any
@@ -144,6 +144,13 @@ class Growing(Fraction):
 
     def __abs__(self) -> Any:
         return self if self >= 0 else -self
+
+    def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
+        """What it is where the symbols are these numbers."""
+        floors = {name: self.walk.floors[int(name[1:])] for name in names_of(self.polynomial) if name[0] == "f"}
+        return at(
+            self.polynomial, {**values, **{name: Growing(of, self.walk).at(values) % 1 for name, of in floors.items()}}
+        )
 
     @property
     def is_whole(self) -> bool:

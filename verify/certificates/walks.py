@@ -19,6 +19,7 @@ from verify.kernel import Rejected, reject
 EXPONENTS = {"E": "B", "V": "v"}
 MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
+SOME = 4  # exponents v at which an n of a case is looked for
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
 NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
 Shown = tuple[Polynomial, str, int | None, Polynomial]  # the number of an answer and a factor, where it follows so
@@ -35,6 +36,14 @@ class Fork:
     shown: list[Shown]
     split: Any
     answer: bool
+
+    def fits(self, values: Mapping[str, int | Fraction]) -> bool:
+        """Whether the answer is right here. That of v is in the box."""
+        if self.split == "v":
+            return True
+        question, relation = self.split["question"]
+        found = at(growth.parsed(question), values)
+        return self.answer is (found > 0 if relation == ">" else found >= 0)
 
 
 @dataclass
@@ -159,6 +168,17 @@ class Walk:
         of["E"] = 1 << of["B"]
         return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
 
+    def some_n(self) -> int | None:
+        """One n of the case, if one is soon found."""
+        for v in range(self.box.start, self.box.start + (1 if self.box.fixed else SOME)):
+            of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
+            for bits in _between(*(at(end, of) for end in self.box.ends["B"])):
+                of |= {"B": bits, "E": 1 << bits}
+                for n in _between(*(at(end, of) for end in self.box.ends["n"])):
+                    if all(fork.fits(of | {"n": n}) for fork in self.forks):
+                        return n
+        return None
+
     def is_whole(self, polynomial: Polynomial) -> bool:
         """Whether it is seen to be a whole number everywhere."""
         for i, floor in reversed([*enumerate(self.floors)]):  # the last one first: it may be of those before
@@ -220,6 +240,19 @@ def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
     tree = Tree(program)
     cases = [tree.cases(growth.root(bits_of_bits, r)) for r in (0, 1)]
     return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in tree.inequalities], "cases": cases}
+
+
+def values_of(n: int) -> dict[str, int | Fraction]:
+    """What the symbols are at n."""
+    bits = n.bit_length()
+    v = bits.bit_length() // 2
+    return {"n": n, "B": bits, "E": 1 << bits, "v": v, "V": 1 << v}
+
+
+def _between(low: Fraction, high: Fraction) -> list[int]:
+    """Some whole numbers from low to high: one in the middle, and the ends."""
+    first, last = math.ceil(low), math.floor(high)
+    return [(first + last) // 2, first, last] if first <= last else []
 
 
 def inverse(polynomial: Polynomial) -> Polynomial:

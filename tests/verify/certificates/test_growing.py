@@ -123,3 +123,22 @@ def test_an_error_of_a_builder_is_not_taken_for_a_limit(monkeypatch: pytest.Monk
     monkeypatch.setattr(part, "least_gap", gap)
     with pytest.raises(AttributeError, match="a slip"):
         Survey(Subject("index", 4)).run()
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "isinstance": lambda length: isinstance(length, int),
+    "type": lambda length: type(length) is int,
+    "a name": lambda length: f"{length}".isdecimal(),
+    "a float": lambda length: length / 3 * 3 != length,
+}
+
+
+@pytest.mark.parametrize("is_number", KINDS.values(), ids=KINDS.keys())
+def test_a_builder_that_tells_a_number_from_what_stands_for_it(
+    is_number: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part, "least_gap", lambda q, length: own_gap(q, length) // (4 if is_number(length) else 1))
+    survey = Survey(Subject("index", 4))
+    survey.run()
+    assert survey.about["verdict"] == UNKNOWN
+    assert "has other weights than what stands for it" in survey.about["what"]

@@ -38,7 +38,8 @@ exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted,
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 # aspects that are about what a model costs, not about what it answers
 COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")
-APART = ("program", "rounding")  # that say how it comes to answer so: lines of their own, the strongest evidence alone
+# those that say how it comes to answer so: lines of their own, the strongest evidence alone; proofs are a part of it
+APART = {"program": "program", "program-above": "program", "rounding": "rounding", "above": "rounding"}
 LONG, NEARLY = 10**9, 100
 
 
@@ -206,23 +207,22 @@ class Cell:
     @property
     def evidence(self) -> list[str]:
         """Of the claims about answers each kind, with the largest size that it met; then the strongest of each of APART."""
-        sizes: dict[str, int] = {}
+        sizes, endless = dict[str, int](), dict[str, str]()
         for row in (row for row in self.rows if row.claim.aspect not in COSTS):
-            about = f"{row.claim.aspect} " if row.claim.aspect in APART else ""
-            for evidence in row.evidence:
-                size = (evidence.n_max or 0) if isinstance(evidence, Searched) else 0
-                sizes[about + evidence.kind] = max(size, sizes.get(about + evidence.kind, 0))
-        strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART)
-        kinds = [*EVIDENCE, *strongest]
+            about = APART.get(row.claim.aspect, "")
+            for evidence in row.evidence if not about else (e for e in row.evidence if not isinstance(e, Proved)):
+                kind, size = f"{about} {evidence.kind}".strip(), evidence.n_max if isinstance(evidence, Searched) else 0
+                endless |= {kind: ", and from 2^63 on"} if about and size is None else {}
+                sizes[kind] = max(size or 0, sizes.get(kind, 0))
+        strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART.values())
+        kinds = [*EVIDENCE, *dict.fromkeys(strongest)]
         if self.basis.outcome is Outcome.IMPOSSIBLE and "exhaustive" in sizes:
             searched = f"n ≤ {sizes['exhaustive']:,}"
             beyond = ", argued for all n" if "argued" in sizes else ", and no further"
-            return (
-                ["proved for all n", f"and every x of {searched}"]
-                if self.is_proved
-                else [f"shown for {searched}{beyond}"]
-            )
-        return [kind + (f" to {_short(sizes[kind])}" if sizes[kind] else "") for kind in kinds if kind in sizes]
+            small = [f"shown for {searched}{beyond}"]
+            return ["proved for all n", f"and every x of {searched}"] if self.is_proved else small
+        of = [(kind, sizes[kind], endless.get(kind, "")) for kind in kinds if kind in sizes]
+        return [kind + (f" to {_short(size)}" if size else "") + more for kind, size, more in of]
 
     def lines(self, *, every_claim: bool) -> list[str]:
         """Below the verdict. every_claim: each claim that the cell rests on is named, to be unfolded, not only the first."""

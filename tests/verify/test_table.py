@@ -183,16 +183,16 @@ def test_every_engine_counts() -> None:
     assert verdicts([*everything().values(), by_another])["IsTree", HYBRID] == "refuted"
 
 
-@pytest.mark.parametrize("aspect", ["rounding", "program"])
-@pytest.mark.parametrize(
-    ("size", "told"), [(56_789, "56,789"), (10**12, "10^12"), (2**64, "2^64"), (2**64 - 4, "2^64 − 4")]
-)
-def test_what_is_certified_of_rounding_and_programs_says_so(aspect: str, size: int, told: str) -> None:
-    both = (Certified("all", "", 3, size, False), Exhaustive("all", "", 3, 4, False))
+@pytest.mark.parametrize(("aspect", "above"), [("rounding", "above"), ("program", "program-above")])
+@pytest.mark.parametrize(("size", "told"), [(56_789, "56,789"), (10**12, "10^12"), (2**64 - 4, "2^64 − 4")])
+def test_what_is_certified_of_rounding_and_programs_says_so(aspect: str, above: str, size: int, told: str) -> None:
+    both = Certified("all", "", 3, size, False), Exhaustive("all", "", 3, 4, False)
+    endless = Certified("all", "", 1, None, False), Proved("parts", "", "", "", 1, ""), Argued("so", "")
     rows = [*everything().values(), replace(row(f"4.6/index-{aspect}"), evidence=both)]
-    found = {(cell.task, cell.architecture): cell.evidence for cell in table.cells(rows)}["Index", TRANSFORMER]
-    assert [line for line in found if aspect in line] == [f"{aspect} certified to {told}"]
-    assert f"certified to {told}" not in found
+    for more, text in (([], ""), ([replace(row(f"4.6/index-{above}"), evidence=endless)], ", and from 2^63 on")):
+        found = {(c.task, c.architecture): c.evidence for c in table.cells([*rows, *more])}["Index", TRANSFORMER]
+        assert [line for line in found if aspect in line] == [f"{aspect} certified to {told}{text}"]
+        assert not {f"certified to {told}", "proved", "certified", "argued"} & set(found)
 
 
 def test_a_lower_bound_is_not_a_claim_about_weights() -> None:

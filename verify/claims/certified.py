@@ -10,7 +10,7 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.above import rounding, survey
+from verify.certificates.above import Judge, rounding, survey
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -67,14 +67,19 @@ def above(check: Check, name: str, model: str) -> None:
     disciplines = " and ".join(subject.discipline.value for subject in subjects)
     text = f"every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
     check.certified(subjects, range=text, precision=PRECISION, endless=True)
+    answered(check, subjects, rounding, "a certificate")
+
+
+def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str) -> None:
+    """The inequalities by which such documents of every n from 2^63 on come to what they say. what: one of them, for people."""
     check.proved(
-        [(survey(subject, rounding).theorem, {}) for subject in subjects],
+        [(survey(subject, judge).theorem, {}) for subject in subjects],
         by="Bernstein coefficients, and powers of two above those of their exponents",
-        range="each answer by which a certificate comes to a case, or to its verdict there, for every n of the case",
+        range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
     )
     check.argued(
-        "Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
-        "so they do for each n what they did once. float64 has no such weights: the certificate is about the weights as numbers."
+        f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "
+        f"so they do for each n what they did once. float64 has no such weights: {what} is about the weights as numbers."
     )
 
 

@@ -10,13 +10,14 @@ from functools import cache
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
-from verify.certificates.building import LEAST, MODELS, RETRIEVERS, Subject
-from verify.claims.certified import BEYOND, INVARIANT, LAST, OCTAVE, listed
+from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
+from verify.claims.certified import BEYOND, INVARIANT, LAST, OCTAVE, answered, listed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
 from verify.programs.interpreter import Input
+from verify.programs.intervals import as_defined
 from verify.programs.searches import definition as defined_step
 from verify.programs.tasks import ANSWERS
 from verify.programs.witness import tokens_of
@@ -84,6 +85,32 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
         size=lambda question: question.least_n,
     )
     check.explained(subjects, range=f"the program against the definition: {text}")
+
+
+@claims(
+    "key",
+    [
+        (
+            Claim.about(
+                THEOREMS[model],
+                name,
+                "program-above",
+                f"Theorem {THEOREMS[model]}",
+                f"{name}, {model}: For every n ≥ 2^63: {SEARCHES if model == 'rag' else WHAT}",
+            ),
+            (name, model),
+        )
+        for name, model in MODELS
+        if model in THEOREMS
+    ],
+)
+def test_program_above(check: Check, key: tuple[str, str]) -> None:
+    name, model = key
+    check.sizes(10**4)
+    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
+    text = "every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length"
+    check.explained(subjects, range=f"{text}{'; any word as its result' * (model == 'rag')}", endless=True)
+    answered(check, subjects, as_defined, "an explanation")
 
 
 STEP = (

@@ -158,13 +158,11 @@ class Check:
         """
         self._certified("rounding", subjects, range, precision, endless)
 
-    def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
+    def explained(self, subjects: Iterable[Subject], *, range: str, endless: bool = False) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
-        self._certified("program", subjects, range, "")
+        self._certified("program", subjects, range, "", endless)
 
-    def _certified(
-        self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool = False
-    ) -> None:
+    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool) -> None:
         from verify.framework.weights import Weights
 
         weights = Weights(about)

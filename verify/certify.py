@@ -15,7 +15,17 @@ from precision.format import Discipline
 from verify.certificates.above import ABOVE, shown_again
 from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, subject_of
 from verify.certificates.building import COVERED, LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
-from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN, about, compared, described, judge
+from verify.certificates.document import (
+    CERTIFIED,
+    REFUSED,
+    SCHEMA,
+    UNKNOWN,
+    about,
+    compared,
+    described,
+    judge,
+    print_unseen,
+)
 from verify.certificates.domains import Undecided
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
@@ -164,7 +174,12 @@ def _file(path: Path) -> dict[str, Any]:
         base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
         return {**base, "where": undecided.where, "what": undecided.what}
     judged = compared(judge(model, language), model, subject)
-    return {**about(subject), "file": path.name, **described(model, language, judged)}
+    return {
+        **about(subject),
+        "file": path.name,
+        **described(model, language, judged),
+        **print_unseen(model, subject),
+    }
 
 
 def _tell(interval: Interval) -> None:
@@ -200,11 +215,16 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  {document['where']}: {document['what']}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
         low, high = done[0]["n"][0], done[-1]["n"][1]
-        print(f"  n = {low} … {high}, in {len(done)} intervals; in each, the weights are numbers or polynomials of n")
+        count = f"{len(done)} intervals; in each" if done[1:] else "one interval; in it"
+        print(
+            f"  n = {low if low == high else f'{low} … {high}'}, in {count}, the weights are numbers or polynomials of n"
+        )
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
     if above:
         print(f"  {ABOVE}: certified, in {above}")
+    if document.get("print_in_weights") is False:
+        print("  these weights are the repaired model's: the print lies in the text, and in what is searched there")
     for head in document.get("heads", ()):
         print(
             f"  {head['head']}: scores that differ do so by at least {_number(head['lead'])}; {head['needed']} is needed"

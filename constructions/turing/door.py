@@ -61,8 +61,9 @@ def given_machine(text: str) -> Pasted:
 
 
 def _is_file(text: str) -> bool:
+    """A pipe is one too, a folder is none."""
     try:
-        return Path(text).is_file()
+        return Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, say
         return False
 

@@ -22,7 +22,7 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     add("what", nargs="?", metavar=metavar, help=f"a construction{file}")
     add("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
-    add("--printed", metavar="FINDING[,…]", default="", help="put these findings back to print")
+    add("--printed", metavar="FINDING[,…]", help="put these findings back to print")
     machine = f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE}); N is its steps"
     add("--machine", metavar="MACHINE", help=machine)
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
@@ -50,7 +50,13 @@ def subject_of(args: Namespace) -> Subject:
         raise cli.CommandError(
             f"{args.what} as {args.model} has no variant printed: nothing of it was found to be wrong"
         )
-    printed = tuple(known) if args.variant == "printed" else tuple(filter(None, args.printed.split(",")))
+    printed = tuple(known) if args.variant == "printed" else ()
+    if args.printed is not None:
+        if args.variant == "printed":
+            raise cli.CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
+        printed = tuple(part.strip() for part in args.printed.split(",") if part.strip())
+        if not printed:
+            raise cli.CommandError(f"--printed names no finding; known: {', '.join(known) or 'none'}")
     if unknown := set(printed) - set(known):
         raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known) or 'none'}")
     is_transformer = (args.what, args.model) == ("istree", TRANSFORMER)

@@ -75,6 +75,12 @@ def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: 
     return Judged(REFUSED, first_difference(model, repaired), f"rounding is sound, but {ANOTHER} {name}, repaired")
 
 
+def print_unseen(model: Model, subject: Subject) -> Json:
+    """That as printed and as repaired the weights are the same: the print lies in what is searched for, or in the text."""
+    seen = not subject.printed or model.digest != model_of(replace(subject, printed=())).digest
+    return {} if seen else {"print_in_weights": False}
+
+
 def certificate(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
     asked = about(subject)
@@ -90,7 +96,8 @@ def certificate(subject: Subject) -> Json:
             refute(subject)
         except Refused as refused:
             judged = Judged(REFUSED, refused.where, refused.what)
-    return {**asked, **described(model, language, compared(judged, model, subject) if subject.printed else judged)}
+    judged = compared(judged, model, subject) if subject.printed else judged
+    return {**asked, **described(model, language, judged), **print_unseen(model, subject)}
 
 
 def _exhausted(subject: Subject) -> Json:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from constructions.show.trace import Trace
 
 MOST_WORDS = 2000  # that are printed for people
+MOST_STEPS_LISTED = 1_000_000  # in a document, which has 60 bytes and more of each step's words
 
 EPILOG = """\
 examples:
@@ -143,6 +144,10 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
+    if args.json and not options.writes_model(args) and args.steps > MOST_STEPS_LISTED:
+        raise CommandError(
+            f"--json lists every word of a run: at most {MOST_STEPS_LISTED:,} --steps, not {args.steps:,}"
+        )
     options.check_page(args, runs=args.dump_weights is None)
     options.check(args)
 

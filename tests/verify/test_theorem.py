@@ -13,7 +13,7 @@ import pytest
 
 from verify import theorem
 from verify.certificates import ranges
-from verify.certificates.building import Subject
+from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import UNKNOWN, Judged
 from verify.framework import proofs
 from verify.induction.models import theory_of
@@ -200,12 +200,12 @@ def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
     assert found["searches"] == ("certified", f"in every text {finds}")
 
 
-@pytest.mark.parametrize(("n", "told"), [(MOST_REPEATED - 1, False), (MOST_REPEATED, True)])
+@pytest.mark.parametrize(("n", "told"), [(MOST_REPEATED - 1, False), (MOST_REPEATED, True), (ENDLESS, True)])
 def test_more_repetitions_than_re_takes(n: int, told: bool) -> None:
     """They are more than the number that is asked for, by one."""
     for name in ("index", "counting"):
         assert (f"the {MOST_REPEATED} repetitions" in models.left_open(Subject(name, 8, model="rag", last=n))) == told
-    assert not models.left_open(Subject("recall", n, model="rag"))
+    assert not models.left_open(Subject("recall", 8, model="rag", last=n))
 
 
 def test_a_search_that_is_compared_with_nothing() -> None:

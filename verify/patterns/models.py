@@ -13,7 +13,7 @@ from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
-from verify.certificates.building import LEAST, Subject, language_of
+from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
 from verify.certificates.language import Language
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.readings import Reading, Word
@@ -72,8 +72,9 @@ def left_open(subject: Subject) -> str:
     """Of which texts, or searches, these comparisons do not say what is found, as the end of a sentence that says it of all."""
     if subject.construction == "istree":
         return ", if no edge is there twice"
-    repeated = max(subject.n, subject.last) + 1 if subject.construction in ("index", "counting") else 0
-    return f", up to the {MOST_REPEATED} repetitions that it takes" * (repeated > MOST_REPEATED)
+    counts = subject.construction in ("index", "counting")
+    too_many = subject.last == ENDLESS or max(subject.n, subject.last) + 1 > MOST_REPEATED
+    return f", up to the {MOST_REPEATED} repetitions that it takes" * (counts and too_many)
 
 
 def of_task(task: str, *letters: str) -> Comparison:

@@ -177,6 +177,7 @@ def test_a_case_has_the_names_of_what_is_assumed_and_of_its_program() -> None:
 NUMBERS: list[Callable[[Any], Any]] = [
     lambda n: n,
     lambda n: n * Fraction(1, 2) - 1,
+    lambda n: n * Fraction(1, 2) + Fraction(1, 2),
     lambda n: 6 * n - 4 * 2 ** n.bit_length(),
     lambda n: n.bit_length() + 3,
     lambda n: (

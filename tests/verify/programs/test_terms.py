@@ -24,7 +24,7 @@ from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
-from verify.programs.output import _sign
+from verify.programs.output import _is_share, _sign
 from verify.programs.terms import (
     ONE,
     POSITION,
@@ -316,6 +316,15 @@ def test_a_sign_is_told_of_whole_numbers_and_less_than_one_besides() -> None:
     assert _sign(number - Fraction(3, 2), normal) == as_term(Above(number - 1))
     assert _sign(number * Fraction(2, 3) - 2, normal) is None  # 0 at 3, where number − 2 is 1
     assert _sign(number * Fraction(4, 3) - 4, normal) is None
+    half = as_term(Positive(number * Fraction(1, 2)))
+    assert _sign(half - Fraction(3, 4), normal) is None  # below 0 at 1/2
+
+
+def test_a_share_is_a_positive_one() -> None:
+    value = as_term(NumberOf()) * 2 - 4
+    assert _is_share(value * Fraction(3, 2), value)
+    assert not _is_share(value * -1, value)
+    assert not _is_share(value + 1, value)
 
 
 def test_a_position_that_is_not_there_is_refused() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from verify.certificates.language import Place
 from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
@@ -31,8 +32,7 @@ from verify.programs.terms import (
 NOTHING, MARKED, ANOTHER = range(3)  # what is read: 0, the number of the marked word, or that of another one
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word of a text. name: it, or the family of its number. number: its letter; None of a word.
 
     marked: whether this is the word that is asked for. plus: how much is added to the number of a pattern's word.
@@ -44,8 +44,7 @@ class Word:
     plus: int = 0
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """A number that is told, plus that of a word if there is one."""
 
     constant: int = 0
@@ -161,7 +160,7 @@ class Reading:
         """What may be read where this text ends, or behind the search."""
         ends = [(seen, seen)]
         for word in self.unread:
-            marked = replace(word, marked=word.number is not None)
+            marked = word._replace(marked=word.number is not None)
             both = [(self.further(a, word), self.further(b, marked)) for a, b in ends]
             ends = [pair for of_a, of_b in both for pair in zip(of_a, of_b, strict=True)]
         if any(behind.read != other.read for behind, other in ends):
@@ -187,7 +186,7 @@ class Reading:
         if not self._is_first(head.key, here):
             return value
         picked = self._at(head.value, here)
-        return picked if picked.word is None else replace(picked, word=Word("", picked.word.number))
+        return picked if picked.word is None else picked._replace(word=Word("", picked.word.number))
 
     def _matches(self, here: Seen) -> bool:
         """Whether the term's head may pick this position."""

@@ -7,13 +7,12 @@ all K and for texts of any length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 NEAR = 4  # differences less than this are told from each other
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """done: how much has been counted, NEAR if it is that or more. left: K less that, between −NEAR, if it is that or less, and
     NEAR, if it is that or more. fresh: whether the last word was counted.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
@@ -142,7 +142,7 @@ class Comparison:
                 if kept is None:
                     continue
                 for mark in (False, True)[: 1 + (not state.marked and self.reading.may_find(state.seen, word))]:
-                    for seen in self.reading.further(state.seen, replace(word, marked=mark)):
+                    for seen in self.reading.further(state.seen, word._replace(marked=mark)):
                         if self.reading.may_stand(self.texts.places[i], word, seen):
                             for now in self._read(state, text, mark, any_length, seen.tally):
                                 yield State(i, now, seen, state.marked or mark, mark, kept), text

@@ -122,6 +122,12 @@ def test_repetitions_that_are_told(step: str) -> None:
             assert told(f"^(?:{step}){{{COUNT}}}(a)", text, repeated)
 
 
+def test_ways_of_one_place_with_other_repetitions_left() -> None:
+    for n, repeated in itertools.product(range(4), range(4)):
+        for text in map("".join, itertools.product("ab", repeat=n)):
+            assert told(f"^(?:ab|.){{{COUNT}}}(b)", text, repeated)
+
+
 def test_numbers_of_repetitions_are_parsed_alike() -> None:
     def parsed(repeated: int) -> str:
         return repr(list(PARSER.parse(rf"^<s> (?:\S+ ){{{repeated}}}(?:a)"))).replace(

@@ -118,13 +118,13 @@ def test_what_a_term_reads(name: str, seed: int) -> None:
     """The word that is read has the number that the term is by its plain meaning; where none is read, that is 0."""
     comparison, reading, rng = RIGHT[name], RIGHT[name].reading, random.Random(seed)
     text = some_text(comparison, rng)
-    number = rng.randint(1, len(text) - 3 if name == "a position" else 8) if reading.counts else 0
+    number = rng.randint(reading.least, len(text) - 3 if name == "a position" else 8) if reading.counts else 0
     numbers = {**NUMBERS, reading.counts: number}
     tokens = [spoken(said, numbers) for said in (*text, *reading.unread)]
     value = Input(tokens, FAMILIES).value(reading.term, len(tokens))
 
     def read(marked: int | None) -> int:
-        words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
+        words = [said._replace(marked=j == marked) for j, said in enumerate(text)]
         (told,) = reading.end(seen_behind(reading, words, number))
         return told
 
@@ -134,6 +134,18 @@ def test_what_a_term_reads(name: str, seed: int) -> None:
     else:
         assert [spoken(text[j], numbers)[1] + reading.more for j in found] == ([value] if value else [])
     assert (read(None) == NOTHING) == (not value)
+
+
+def test_which_numbers_are_asked_for() -> None:
+    """The positions of the sequence; thresholds from 0 on, but for one that is a token."""
+    assert [RIGHT[f"more than {what}"].reading.least for what in ("a number", "itself")] == [0, 1]
+    positions = RIGHT["a position"]
+    (place,) = (place for place in positions.texts.places if place.behind is not None)
+    reading, asked = positions.reading, Word(PLAIN, NUMERALS[0])
+    assert reading.least == 1
+    for length, number in itertools.product(range(1, 9), range(1, 12)):
+        text = [Word("<s>"), *[Word(PLAIN, OTHER)] * length, Word("?"), asked]
+        assert reading.may_stand(place, asked, seen_behind(reading, text, number)) == (number <= length)
 
 
 def test_patterns_that_find_the_same() -> None:
@@ -167,7 +179,7 @@ def rewritten(name: str, old: str, new: str) -> Comparison:
     """With another pattern, a word of which is changed; in the texts as well, so that they go on with the search."""
     right, reading = RIGHT[name], RIGHT[name].reading
     (word,) = {said.name for said in reading.search if old in said.name}
-    search = [replace(said, name=said.name.replace(old, new)) for said in reading.search]
+    search = [said._replace(name=said.name.replace(old, new)) for said in reading.search]
     places = (
         replace(place, word=place.word.replace(old, new)) if place.word == word else place
         for place in right.texts.places
@@ -195,7 +207,7 @@ def respelled(name: str, family: str, *forms: str) -> Comparison:
 
 def recounted(name: str, plus: int) -> Comparison:
     """With another number of repetitions."""
-    search = [replace(said, plus=plus) if said.name == REPEAT else said for said in RIGHT[name].reading.search]
+    search = [said._replace(plus=plus) if said.name == REPEAT else said for said in RIGHT[name].reading.search]
     return replace(RIGHT[name], reading=another(name, search=search))
 
 
@@ -307,7 +319,7 @@ UNTOLD = {
 
 def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
     right = RIGHT["a place"]
-    further = [replace(said, plus=said.number is not None) for said in right.reading.search]
+    further = [said._replace(plus=said.number is not None) for said in right.reading.search]
     with pytest.raises(ValueError, match="more than it says"):
         another("a place", search=further)
     uncounted = Reading(right.reading.term, right.reading.search, more=1)
@@ -355,7 +367,7 @@ def test_a_position_is_told_however_far_it_is(asked: int) -> None:
         term, at_asked = at(NUMBER, (K + more, ASKED), last=last), asked - more
         reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0])
         for marked in range(1, len(text)):
-            words = [replace(said, marked=j == marked) for j, said in enumerate(text)]
+            words = [said._replace(marked=j == marked) for j, said in enumerate(text)]
             seen = seen_behind(reading, words, asked).read
             right = None if not 2 <= at_asked <= len(text) else MARKED if at_asked == marked + 1 else ANOTHER
             assert seen == right

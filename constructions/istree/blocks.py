@@ -264,7 +264,7 @@ def _next_head(plan: Plan, name: str, target: str, number: int) -> Head:
 
 def _block_7(plan: Plan) -> BlockPlan:
     head = _next_head(plan, "next edge", "target", 1)
-    step = Fraction(1, plan.resolution)
+    step = Fraction(1) / plan.resolution
     left = reg("walked") - reg("count1")  # at least one step if there is a next edge, otherwise 0
     gadgets = (
         plan.reaches(

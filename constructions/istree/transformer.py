@@ -17,10 +17,8 @@ from constructions.models.building import chosen_of, format_of, wired_of
 from constructions.models.construction import Construction
 from constructions.parts.gadgets.indicator import FINDING as INDICATOR
 from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
-from constructions.parts.heads.copy import position_square_precision
 from constructions.parts.heads.count import FINDING as COUNT
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.parts.heads.match import match_precision
 from constructions.parts.heads.match_next import match_next_precision
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
@@ -44,7 +42,7 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     bits = (n + 1).bit_length()
     # Vertex logits and override in block 9; the resolution times a vertex in blocks 7 and 8; span·(next + current − 1).
     own = 2 * max(5 + 2 * bits, 2 + 3 * bits, 3 + length.bit_length() + bits) + 1
-    fused = max(own, position_square_precision(n, length), match_precision(n, length), match_next_precision(n, length))
+    fused = max(own, match_next_precision(n, length))  # room for −G·k² as well, which is less than a match needs
     return fused if discipline is Discipline.FUSED else fused + 4 * (n.bit_length() + 1)
 
 

@@ -72,6 +72,25 @@ def test_the_least_gap_makes_the_runner_up_vanish(fraction_bits: int, length: in
             assert length * mpmath.exp(-(gap / 2 - 2)) > mpmath.mpf(2) ** -(fraction_bits + 4)
 
 
+@given(st.one_of(st.integers(1, 40), st.integers(1, 2**70)), st.one_of(st.integers(1, 40), st.integers(1, 2**140)))
+def test_the_next_count_has_no_more_bits_than_it_needs(n: int, length: int) -> None:
+    """By trying each number of fraction bits, and each power of two for T."""
+
+    def fits(q: int) -> bool:
+        gap = least_gap(q, length)
+        scale = next(1 << i for i in itertools.count(2) if match_next.least_lead(n + 1) * 2**i >= gap)
+        assert match_next.next_scale(gap, n) == scale
+        own = max(log2(scale) + 2, log2(split_scale(scale)[1]) + 2 * n.bit_length() + 1)
+        area = gap * 4 ** length.bit_length()
+        matched = max(log2(4 * area), log2(split_scale(4 * area)[1]) + 2 * n.bit_length(), 2 * length.bit_length())
+        return q >= max(own, matched)
+
+    p = match_next.match_next_precision(n, length)
+    found = next(q for q in itertools.count(max(2, p // 2 - 8)) if fits(q))
+    assert p == 2 * found + 1
+    assert not any(map(fits, range(2, found, 1 + found // 16)))
+
+
 def test_small_helpers() -> None:
     assert [split_scale(2**e) for e in (0, 1, 5)] == [(1, 1), (1, 2), (4, 8)]
     assert least_odd_precision(lambda q: 7) == 15

@@ -111,7 +111,9 @@ class Bounded:
         if isinstance(domain, Reciprocal):
             index = self.index_of(domain)
             if ideal:
-                return 0 if isinstance(index.high, Growing) else Fraction(1, index.high), quotient(1, index.low)
+                return quotient(1, index.high.power_above if isinstance(index.high, Growing) else index.high), quotient(
+                    1, index.low
+                )
             return self.space.reciprocals(index.low, index.high)
         return domain.low, domain.high
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from precision.format import Format
 from precision.rounding import round_fraction
 from verify.certificates.growing import Growing
-from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient
+from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient, remainder
 from verify.certificates.walks import Unanswered
 
 POSITION = "k"
@@ -39,7 +39,7 @@ class Undecided(Refused):
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer of low, low + step, …, high."""
+    """An integer of low, low + step, …, up to high, which is one of them, but for numbers that grow with n."""
 
     low: int
     high: int
@@ -48,7 +48,12 @@ class Integer:
     def within(self, low: int, high: int) -> Integer:
         """Those between two bounds; low lies above high if there are none."""
         first, last = max(self.low, low), min(self.high, high)
-        return Integer(first + (self.low - first) % self.step, last - (last - self.low) % self.step, self.step)
+        if self.step == 1:
+            return Integer(first, last)
+        ahead, behind = remainder(self.low - first, self.step), remainder(last - self.low, self.step)
+        if ahead is None:
+            return Integer(first, last)
+        return Integer(first + ahead, last - (behind or 0), self.step)
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ class Space:
         """Bounds of ROUND(1/m) for the m from low to high: the least and the largest one, if the format's numbers do not grow."""
         if not isinstance(self.steps, Growing):
             return self.reciprocal(high), self.reciprocal(low)
-        least = 0 if isinstance(high, Growing) else Fraction(1, high)
+        least = quotient(1, high.power_above if isinstance(high, Growing) else high)
         largest = quotient(1, 1 << (low.bit_length() - 1)) if isinstance(low, Growing) else Fraction(1, low)
         below, above = (0 if is_whole(end * self.steps) else self.half_step for end in (least, largest))
         return least - below, largest + above

@@ -13,9 +13,10 @@ from numbers import Number
 from typing import Any
 
 from verify import growth
-from verify.certificates.walks import EXPONENTS, Unanswered, Walk, at, inverse, text
+from verify.certificates.walks import EXPONENTS, Unanswered, Walk, at, inverse, negated, text
 from verify.growth import Polynomial, names_of, number, plus, symbol, times
 
+ONE = number(1)
 MOST_STEPS = 4  # from the bits that a number has at one n to those that it has in the case
 
 
@@ -25,50 +26,76 @@ def n_of(walk: Walk) -> Any:
 
 
 class Growing(Fraction):
-    """A number that depends on n. It is called a Fraction so that forms of registers take it as a coefficient."""
+    """A number that depends on n, top/under. It is called a Fraction so that forms of registers take it as a coefficient."""
 
-    __slots__ = ("polynomial", "walk")
-    polynomial: Polynomial
+    __slots__ = ("top", "under", "walk")
+    top: Polynomial
+    under: Polynomial  # positive in the case; 1 where the quotient is a polynomial
     walk: Walk
 
-    def __new__(cls, polynomial: Polynomial, walk: Walk) -> Growing:
+    def __new__(cls, top: Polynomial, walk: Walk, under: Polynomial = ONE) -> Growing:
         self = object.__new__(cls)
-        self.polynomial, self.walk = polynomial, walk
+        self.top, self.walk, self.under = top, walk, under
         return self
 
-    def _made(self, polynomial: Polynomial) -> Any:
+    @property
+    def polynomial(self) -> Polynomial:
+        """Raises Unanswered for a quotient that is none."""
+        if self.under != ONE:
+            raise Unanswered(f"{self!r} is no polynomial")
+        return self.top
+
+    def _made(self, top: Polynomial, under: Polynomial = ONE) -> Any:
         """A Fraction where it is one number: an int divided by an int would be a float."""
-        return Growing(polynomial, self.walk) if names_of(polynomial) else polynomial.get((), Fraction(0))
+        if under != ONE:
+            top, under = reduced(top, under)
+        if not names_of(top) and under == ONE:
+            return Fraction(top.get((), 0))
+        return Growing(top, self.walk, under)
 
-    # What is a polynomial again
+    # What is a quotient of polynomials again
 
-    def _other(self, other: Any) -> Polynomial | None:
-        """Of what is calculated with; None if it is none of these numbers. Raises Unanswered for one that another walk has made."""
-        if isinstance(other, Growing) and other.walk is not self.walk:
-            raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
-        return polynomial_of(other)
+    def _other(self, other: Any) -> Growing | None:
+        """What is calculated with; None if it is none of these numbers. Raises Unanswered for one that another walk has made."""
+        if isinstance(other, Growing):
+            if other.walk is not self.walk:
+                raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
+            return other
+        return Growing(number(other), self.walk) if isinstance(other, int | Fraction) else None
 
     def __add__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(plus(self.polynomial, its))
+        if its is None:
+            return NotImplemented
+        if self.under == its.under:
+            return self._made(plus(self.top, its.top), self.under)
+        return self._made(plus(times(self.top, its.under), times(its.top, self.under)), times(self.under, its.under))
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(times(self.polynomial, its))
+        if its is None:
+            return NotImplemented
+        if self.under == its.top:
+            return self._made(self.top, its.under)
+        if self.top == its.under:
+            return self._made(its.top, self.under)
+        if self.under is ONE and its.under is ONE:
+            return self._made(times(self.top, its.top))
+        return self._made(times(self.top, its.top), times(self.under, its.under))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Any:
-        return self * -1
+        return Growing(negated(self.top), self.walk, self.under)
 
     def __pos__(self) -> Any:
         return self
 
     def __sub__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(plus(self.polynomial, its, -1))
+        return NotImplemented if its is None else self + -its
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -76,14 +103,24 @@ class Growing(Fraction):
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if type(power) is not int or power < 0 or modulo is not None:
             return NotImplemented
-        return self._made(growth.powers_of(self.polynomial, power)[-1])
+        return self._made(*(growth.powers_of(part, power)[-1] for part in (self.top, self.under)))
 
     def __truediv__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self._made(times(self.polynomial, inverse(its)))
+        return NotImplemented if its is None else self * its._inverse()
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._made(inverse(self.polynomial)) * other
+        return self._inverse() * other
+
+    def _inverse(self) -> Any:
+        """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
+        if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
+            return self._made(times(self.under, inverse(self.top)))
+        if self.walk.holds(self.top, ">"):
+            return self._made(self.under, self.top)
+        if not self.walk.holds(self.top, ">="):
+            return self._made(negated(self.under), negated(self.top))
+        raise ZeroDivisionError(f"{self!r} is 0")
 
     def __rpow__(self, base: Any, modulo: Any = None) -> Any:
         """2 to an exponent that is a sum of whole multiples of B, of v and of 1."""
@@ -102,7 +139,7 @@ class Growing(Fraction):
                 twos = int(c)
             else:
                 powers = growth.multiplied(powers, ((name, int(c)),))
-        return self._made({powers: Fraction(2) ** twos})
+        return self._made({powers: 1 << twos if twos >= 0 else Fraction(1, 1 << -twos)})
 
     def __rlshift__(self, one: Any) -> Any:
         if self < 0:
@@ -115,7 +152,11 @@ class Growing(Fraction):
         its = self._other(other)
         if its is None:
             raise Unanswered(f"{self!r} beside {other!r}")
-        return self.walk.holds(times(plus(self.polynomial, its, -1), number(sign)), relation)
+        if self.under == its.under:
+            difference = plus(self.top, its.top, -1)
+        else:
+            difference = plus(times(self.top, its.under), times(its.top, self.under), -1)
+        return self.walk.holds(difference if sign > 0 else negated(difference), relation)
 
     def __gt__(self, other: Any) -> bool:
         return self._compared(other, ">", 1)
@@ -147,21 +188,21 @@ class Growing(Fraction):
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
         """What it is where the symbols are these numbers."""
-        floors = {name: self.walk.floors[int(name[1:])] for name in names_of(self.polynomial) if name[0] == "f"}
-        return at(
-            self.polynomial, {**values, **{name: Growing(of, self.walk).at(values) % 1 for name, of in floors.items()}}
-        )
+        names = names_of(self.top) | names_of(self.under)
+        floors = {name: self.walk.floors[int(name[1:])] for name in names if name[0] == "f"}
+        values = {**values, **{name: Growing(of, self.walk).at(values) % 1 for name, of in floors.items()}}
+        return at(self.top, values) / at(self.under, values)
 
     @property
     def is_whole(self) -> bool:
         """Whether it is seen to be a whole number."""
-        return self.walk.is_whole(self.polynomial)
+        return self.under == ONE and self.walk.is_whole(self.top)
 
     @property
     def is_never_whole(self) -> bool:
         """Whether it is seen to be none anywhere: a whole number and a proper fraction."""
-        rest = self.polynomial.get((), Fraction(0)) % 1
-        return bool(rest) and self.walk.is_whole(plus(self.polynomial, number(rest), -1))
+        rest = self.top.get((), Fraction(0)) % 1
+        return bool(rest) and self.under == ONE and self.walk.is_whole(plus(self.top, number(rest), -1))
 
     def __floor__(self) -> Any:
         rest = self.polynomial.get((), Fraction(0)) % 1
@@ -212,6 +253,18 @@ class Growing(Fraction):
                 return exponent
         raise Unanswered(f"{self!r} has no bit length of this form")
 
+    @property
+    def power_above(self) -> Any:
+        """A power of two that it is not above, of a number that is positive: nothing is split for it."""
+        known, question = self.walk.powers, frozenset(self.polynomial.items())
+        if question not in known:
+            exponent = self._guessed_bits()
+            powers = ((exponent + more)._power() for more in range(MOST_STEPS))
+            known[question] = next((power for power in powers if self.walk.sees((power - self).polynomial, ">=")), None)
+        if known[question] is None:
+            raise Unanswered(f"a power of two above {self!r}")
+        return known[question]
+
     def _guessed_bits(self) -> Any:
         """As many as it has at one n, if it grows as its term that grows fastest does."""
         walk, of = self.walk, self.walk.sample()
@@ -238,11 +291,37 @@ class Growing(Fraction):
     numerator = denominator = _numerator = _denominator = property(_refuse)
 
     def __repr__(self) -> str:
-        return text(self.polynomial)
+        return text(self.top) if self.under == ONE else f"({text(self.top)})/({text(self.under)})"
 
     def __format__(self, spec: str) -> str:
         """As a part of a name, or of what people read."""
         return self._refuse() if spec else repr(self)
+
+
+class Written(Growing):
+    """One that a table may have. Equal ones may be written in two ways, so that what is looked up may be missed."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(repr(self))
+
+
+def told_apart(value: Any) -> Any:
+    """A whole number for a table where it does no harm that one is missed."""
+    return Written(value.top, value.walk, value.under) if isinstance(value, Growing) else int(value)
+
+
+def reduced(top: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """The same quotient, without powers of positive numbers that divide both; those of E and V divide all."""
+    if not top or top == under:
+        return (ONE if top else {}), ONE
+    terms = [[dict(m) for m in part] for part in (under, top)]
+    least = {
+        name: min(powers.get(name, 0) for part in terms[: 1 + (name in "Bn")] for powers in part) for name in "BEVn"
+    }
+    factor: Polynomial = {tuple((name, -power) for name, power in least.items() if power): 1}
+    return times(top, factor), times(under, factor)
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Growing:

@@ -28,10 +28,12 @@ from verify.certificates.polynomial import (
     Number,
     Polynomial,
     atom,
+    common_step,
     constant,
     form_polynomial,
     is_whole,
     quotient,
+    remainder,
     shown,
     whole,
 )
@@ -182,7 +184,11 @@ class Kind(Bounded):
             new = old.within(first, last)
             return None if new.low > new.high else replace(self, box={**self.box, name: new})._narrowed()
         residue, divisor = self._residue(body)
-        first, last = first + (residue - first) % divisor, last - (last - residue) % divisor
+        if divisor > 1:
+            first, last = (
+                first + (remainder(residue - first, divisor) or 0),
+                last - (remainder(last - residue, divisor) or 0),
+            )
         if first > last:
             return None
         kept = replace(self, forms={**self.forms, body: (first, last)})
@@ -199,7 +205,7 @@ class Kind(Bounded):
         for name, c in body:
             domain = self.integer(name)
             assert domain is not None
-            residue, divisor = residue + c * domain.low, math.gcd(divisor, c * domain.step)
+            residue, divisor = residue + c * domain.low, common_step(divisor, c * domain.step)
         return residue, divisor
 
     def _narrowed(self) -> Kind | None:

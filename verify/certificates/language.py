@@ -16,7 +16,7 @@ from constructions.models.search import FAILED
 from constructions.retrieval.rag import PLAIN, REPEAT, Script
 from constructions.retrieval.task import ASK, START
 from verify.certificates.domains import SIZE, Integer
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.polynomial import Polynomial, atom, constant, whole
 
 Bound = int | Polynomial  # a polynomial in the size n; affine, or quadratic with n² ≥ 0 for an upper bound
 
@@ -117,7 +117,7 @@ class Language:
         """The least value of a lower bound and the largest of an upper one: at an end of the interval, as they are convex."""
         if not isinstance(bound, Polynomial):
             return bound, bound
-        ends = [int(bound.substitute({SIZE: constant(n)}).constant) for n in self.sizes]
+        ends = [whole(bound.substitute({SIZE: constant(n)}).constant) for n in self.sizes]
         return min(ends), max(ends)
 
 

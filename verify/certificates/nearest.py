@@ -16,7 +16,7 @@ from functools import cache
 from verify.certificates.domains import Integer, Reciprocal, Refused, Undecided
 from verify.certificates.growing import Growing
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.polynomial import Polynomial, atom, constant, quotient, shown, whole
 from verify.certificates.rational import Ratio, least, unit
 from verify.certificates.scores import Score, complete_squares
 
@@ -158,7 +158,7 @@ class Race:
         found.lead = min(leads, default=Fraction(0))
         if leads and found.lead < needed:
             raise Refused(
-                where, f"scores of {self.query.name} may differ by {float(found.lead):.6g} only; {needed} is needed"
+                where, f"scores of {self.query.name} may differ by {shown(found.lead)} only; {needed} is needed"
             )
         return found
 
@@ -224,7 +224,7 @@ class Race:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
             found.winners.append(e.key.joint)
             found.told.append(f"default {e.key.told}")
-        last = max(int(joint.bounds(e.index)[1]) for e, joint in equal)
+        last = max(whole(joint.bounds(e.index)[1]) for e, joint in equal)
         for part in self._cases(last, noise, leads, where):
             for e, joint in equal:
                 winner = part(joint, e.index)
@@ -242,16 +242,16 @@ class Race:
             raise Undecided(where, f"the target of {self.query.name} is no function of one count: {self.target}")
         index = self.query.index_of(domain)
         if index.low == index.high:
-            fixed = self.target.substitute({name: constant(Fraction(1, index.low))})
+            fixed = self.target.substitute({name: constant(quotient(1, index.low))})
             return self._constant_target(fixed.constant, last, noise, leads)
         return self._moving_target(domain, index, noise, leads, where)
 
     def _constant_target(self, t: Fraction, last: int, noise: Fraction, leads: list[Fraction]) -> list[Part]:
         def ahead(w: int, other: int) -> Fraction:
-            return self.scale * ((Fraction(1, other) - t) ** 2 - (Fraction(1, w) - t) ** 2) - noise
+            return self.scale * ((quotient(1, other) - t) ** 2 - (quotient(1, w) - t) ** 2) - noise
 
         def among(low: int, high: int) -> Part:
-            return lambda joint, index: joint.restricted(index, Fraction(low), Fraction(high))
+            return lambda joint, index: joint.restricted(index, low, high)
 
         if t * last <= 1:  # no count is below t: the last one wins
             if last >= 3:

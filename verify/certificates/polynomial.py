@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
-from verify.certificates.growing import Growing
+from verify.certificates.growing import Growing, told_apart
 from verify.certificates.walks import Unanswered
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
@@ -50,15 +50,22 @@ class Polynomial:
 
     @cached_property
     def canonical(self) -> tuple[Form, Number]:
-        """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant."""
+        """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant.
+
+        Where the coefficients' ratios grow with n they are whole numbers, which need not be coprime.
+        """
         pairs = sorted((m[0], c) for m, c in self.terms.items() if m)
         if any(isinstance(c, Growing) for _, c in pairs):
             first = pairs[0][1]
             terms = {m: quotient(c, first) for m, c in self.terms.items() if m}
-            if any(isinstance(c, Growing) for c in terms.values()):
+            if not any(isinstance(c, Growing) for c in terms.values()):
+                form, factor = Polynomial(terms).canonical
+                return form, factor * first
+            if not all(is_whole(c) for _, c in pairs):
                 raise Unanswered(f"the form of {self}")
-            form, factor = Polynomial(terms).canonical
-            return form, factor * first
+            sign = 1 if first > 0 else -1
+            form = tuple((name, told_apart(c * sign)) for name, c in pairs)
+            return form, sign
         scale = math.lcm(*(c.denominator for _, c in pairs))
         integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
         divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
@@ -145,6 +152,12 @@ def is_whole(value: Number) -> bool:
 def whole(value: Number) -> int:
     """A whole number as an int, or what stands for one."""
     return value if isinstance(value, Growing) else int(value)  # type: ignore[return-value]
+
+
+def remainder(value: int, divisor: int) -> int | None:
+    """value % divisor; None if it is not seen to be one number."""
+    found = value % divisor
+    return None if isinstance(found, Growing) else found
 
 
 def common_step(*steps: int) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
 
+from verify.certificates.growing import Growing
+
 Coefficients = tuple[Fraction, ...]  # the constant first
 FEW = 64
 
@@ -64,10 +66,60 @@ def evaluate(polynomial: Sequence[Fraction], m: int) -> Fraction:
 
 def least(ratio: Ratio, low: int, high: int) -> Fraction | None:
     """A number that the ratio is not below on the integers low … high, close to its least value; None if none was found."""
+    if isinstance(high, Growing):
+        return _least_at_an_end(ratio, low, high)
     bound = min(ratio.at(low), ratio.at(high))
     bound -= abs(bound) / 1024
     above = _add(ratio.numerator, ratio.denominator, -bound)
     return bound if never_negative(above, low, high) else None
+
+
+def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
+    """The same, of a ratio that is seen to rise or to fall from some number on, whatever the last integer is."""
+    if isinstance(low, Growing):
+        return None
+    divisor = _common_divisor(ratio.numerator, ratio.denominator)
+    top, under = (_divided(part, divisor)[0] for part in (ratio.numerator, ratio.denominator))
+    ratio = Ratio(top, under)
+    slope = _add(_multiply(_derived(top), under), _multiply(top, _derived(under)), Fraction(-1))
+    for start in (low, low + FEW):
+        ahead = _shifted(slope, start)
+        is_defined = min(_shifted(under, start)) >= 0 < evaluate(under, start)
+        if is_defined and (max(ahead) <= 0 or min(ahead) >= 0):
+            return min([*(ratio.at(m) for m in range(low, start + 1)), ratio.at(high)])
+    return None
+
+
+def _divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
+    """The quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
+    rest, found = list(polynomial), list[Fraction]()
+    while len(rest) >= len(by):
+        found.append(Fraction(rest[-1]) / by[-1])
+        for i, c in enumerate(reversed(by), start=1):
+            rest[-i] -= found[-1] * c
+        rest.pop()
+    while rest and not rest[-1]:
+        rest.pop()
+    return tuple(reversed(found)) or (Fraction(0),), tuple(rest)
+
+
+def _common_divisor(first: Coefficients, second: Coefficients) -> Coefficients:
+    """With 1 in front of the highest power, so that it is positive from some number on."""
+    while second:
+        first, second = second, _divided(first, second)[1]
+    return tuple(c / first[-1] for c in first)
+
+
+def _derived(polynomial: Coefficients) -> Coefficients:
+    return tuple(i * c for i, c in enumerate(polynomial))[1:] or (Fraction(0),)
+
+
+def _shifted(polynomial: Coefficients, start: int) -> Coefficients:
+    """Of t, with start + t in place of the variable."""
+    return tuple(
+        sum((c * math.comb(j, i) * start ** (j - i) for j, c in enumerate(polynomial) if j >= i), Fraction(0))
+        for i in range(len(polynomial))
+    )
 
 
 def never_negative(polynomial: Coefficients, low: int, high: int) -> bool:

@@ -50,7 +50,7 @@ class Fork:
 class Walk:
     """box: of the case so far. turns: answers to the first questions that are split at; to others, true.
 
-    answers: to questions that were split at. shown: since the last split. floors: what was rounded down, by its fraction.
+    answers: to questions. shown: since the last split. floors: what was rounded down, by its fraction. powers: those above numbers.
     ended: what is asked now would be kept nowhere.
     """
 
@@ -61,6 +61,7 @@ class Walk:
     answers: dict[tuple[frozenset[Any], str], bool] = field(default_factory=dict)
     floors: list[Polynomial] = field(default_factory=list)
     ended: bool = False
+    powers: dict[frozenset[Any], Any] = field(default_factory=dict)
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""
@@ -71,10 +72,13 @@ class Walk:
             return value > 0 if relation == ">" else value >= 0
         question, opposite = frozenset(polynomial.items()), OPPOSITE[relation]
         if (question, relation) not in self.answers:
-            against = times(polynomial, number(-1))
-            answer = self._answer(polynomial, against, relation)
-            self.answers[question, relation] = answer
-            self.answers[frozenset(against.items()), opposite] = not answer
+            simple = simplest(polynomial)
+            asked, against = frozenset(simple.items()), negated(simple)
+            if (asked, relation) not in self.answers:
+                answer = self._answer(simple, against, relation)
+                self.answers[asked, relation] = answer
+                self.answers[frozenset(against.items()), opposite] = not answer
+            self.answers[question, relation] = self.answers[asked, relation]
         return self.answers[question, relation]
 
     def _answer(self, polynomial: Polynomial, against: Polynomial, relation: str) -> bool:
@@ -95,9 +99,14 @@ class Walk:
 
     def sees(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is seen to be > 0, or >= 0, everywhere in the case so far."""
-        shown = self._shown(polynomial, relation)
-        self.shown += [] if shown is None else [shown]
-        return shown is not None
+        question = frozenset(polynomial.items()), relation
+        if question not in self.answers:
+            shown = self._shown(polynomial, relation)
+            if shown is None:
+                return False
+            self.shown.append(shown)
+            self.answers[question] = True
+        return self.answers[question]
 
     def _shown(self, polynomial: Polynomial, relation: str) -> Shown | None:
         """The inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
@@ -186,9 +195,13 @@ class Walk:
             if c.denominator != 1:
                 return False
             polynomial = plus(polynomial, plus(floor, symbol(f"f{i}"), -1), c)
-        return all(self._is_whole(monomial, c) for monomial, c in polynomial.items())
+        of_n = {m: c for m, c in polynomial.items() if all(name == "n" and power > 0 for name, power in m)}
+        degree = max((power for m in of_n for _, power in m), default=0)
+        if any(at(of_n, {"n": n}).denominator != 1 for n in range(degree + 1)):  # whole at so many in a row: everywhere
+            return False
+        return all(self._is_whole(monomial, c) for monomial, c in polynomial.items() if monomial not in of_n)
 
-    def _is_whole(self, monomial: growth.Monomial, c: Fraction) -> bool:
+    def _is_whole(self, monomial: growth.Monomial, c: int | Fraction) -> bool:
         if c.denominator == 1 and all(power > 0 and name[0] != "f" for name, power in monomial):
             return True
         twos = c.denominator.bit_length() - 1
@@ -260,14 +273,30 @@ def inverse(polynomial: Polynomial) -> Polynomial:
     ((monomial, c), *others) = polynomial.items()
     if others or any(name not in EXPONENTS for name, _ in monomial):
         raise Unanswered(f"1/({text(polynomial)}) is no polynomial")
-    return {tuple((name, -power) for name, power in monomial): 1 / c}
+    return times({tuple((name, -power) for name, power in monomial): 1}, number(Fraction(1) / c))
+
+
+def simplest(polynomial: Polynomial) -> Polynomial:
+    """With coprime whole coefficients, and without powers of positive numbers that divide all terms."""
+    terms = [dict(m) for m in polynomial]
+    least = {name: min(powers.get(name, 0) for powers in terms) for name in "BEVn"}
+    common = math.gcd(*(c.numerator for c in polynomial.values()))
+    scale = Fraction(math.lcm(*(c.denominator for c in polynomial.values())), common)
+    factor = tuple((name, -power) for name, power in least.items() if power)
+    if scale == 1 and not factor:
+        return polynomial
+    return times(polynomial, {factor: scale.numerator if scale.denominator == 1 else scale})
+
+
+def negated(polynomial: Polynomial) -> Polynomial:
+    """Times −1."""
+    return {monomial: -c for monomial, c in polynomial.items()}
 
 
 def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
     """Its value."""
-    return sum(
-        (c * math.prod(Fraction(values[name]) ** power for name, power in m) for m, c in polynomial.items()),
-        Fraction(0),
+    return Fraction(
+        sum(c * math.prod(Fraction(values[name]) ** power for name, power in m) for m, c in polynomial.items())
     )
 
 

@@ -46,7 +46,7 @@ def threshold(
     Exact while (|x − at|/margin + 1)·|times| fits the format.
     """
     up = as_affine(times)
-    margin = Fraction(margin)
+    margin = Fraction(1) * margin
     label = name or f"1[{x} ≥ {at}]·({up})"
     if printed:
         corners = ((-margin, 2 / margin), (Fraction(1, 2), -2 / margin))

@@ -143,14 +143,15 @@ def match(
 
 def match_precision(n: int, length: int) -> int:
     """Least p for the heads that match integers up to n and prefer by position."""
+    return least_odd_precision(lambda q: match_room(least_gap(q, length), n, length), 2 * length.bit_length())
 
-    def bits(q: int) -> int:
-        area = least_gap(q, length) * (1 << length.bit_length()) ** 2
-        key_scale, query_scale = split_scale(4 * area)
-        # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
-        return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
 
-    return least_odd_precision(bits, 2 * length.bit_length())
+def match_room(gap: int, n: int, length: int) -> int:
+    """The fraction bits that these heads need with this gap."""
+    area = gap * (1 << length.bit_length()) ** 2
+    key_scale, query_scale = split_scale(4 * area)
+    # The default stays above saturated non-matches; the scaled squares of keys, queries and positions fit.
+    return max(log2(4 * area), log2(max(key_scale, query_scale)) + 2 * n.bit_length(), log2(area) + 1)
 
 
 def prepare() -> tuple[Gadget, ...]:

@@ -33,7 +33,7 @@ from constructions.parts.heads.match import (
     equality_components,
     equality_needs,
     match_contract,
-    match_precision,
+    match_room,
     prepare,
 )
 from constructions.wiring.affine import Affine, reg
@@ -77,9 +77,9 @@ def least_lead(largest: int) -> Fraction:
 
 def next_scale(gap: int, n: int) -> int:
     """T for counts down to 1/(n + 1): the least power of two with T·least_lead ≥ gap."""
-    needed, scale = gap / least_lead(n + 1), 4
-    while scale << 32 < needed:
-        scale <<= 32
+    m = n + 1
+    # Begins below: the lead is less than 1/m⁴ and than 1/16.
+    needed, scale = gap / least_lead(m), gap * (1 << max(4, 4 * m.bit_length() - 4))
     while scale < needed:
         scale *= 2
     return scale
@@ -129,13 +129,16 @@ def match_next(
 
 
 def match_next_precision(n: int, length: int) -> int:
-    """Least p for this head: room for T, for the scaled squares, and for the distances between counts."""
+    """Least p for this head, and those of C.15: room for T, for the scaled squares, and for the distances between counts."""
 
-    def bits(q: int) -> int:
-        scale = next_scale(least_gap(q, length), n)
-        return max(log2(scale) + 2, log2(split_scale(scale)[1]) + 2 * n.bit_length() + 1)
+    def room(gap: int) -> int:
+        scale = next_scale(gap, n)
+        own = max(log2(scale) + 2, log2(split_scale(scale)[1]) + 2 * n.bit_length() + 1)
+        return max(own, match_room(gap, n, length), 2 * length.bit_length())
 
-    return max(least_odd_precision(bits), match_precision(n, length))
+    # With q ≥ 2·bits(length) the lead is above 2·bits(length), so no gap is below this power of two.
+    start = room(2 << length.bit_length().bit_length())
+    return least_odd_precision(lambda q: room(least_gap(q, length)), start)
 
 
 def _derive(columns: Columns) -> Columns:

@@ -12,16 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.parts.heads import match_next
 from constructions.wiring import part
 from precision.format import Discipline, fixed_point
-from tests.verify.numbers_at import holds, parity, value, values_at
+from tests.verify.numbers_at import Values, holds, parity, value, values_at
 from verify.certificates.above import Survey
 from verify.certificates.building import MODELS, Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
-from verify.certificates.domains import Space
+from verify.certificates.domains import Integer, Space
 from verify.certificates.growing import Growing, n_of
 from verify.certificates.model import Model
-from verify.certificates.walks import Unanswered, Walk
+from verify.certificates.rational import Ratio, least
+from verify.certificates.walks import Unanswered, Walk, text
 from verify.growth import root
 
 BITS = (64, 65, 66, 80, 127, 128, 200, 255, 1000)
@@ -48,8 +50,12 @@ def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tu
         turns = tuple(right)
 
 
-def at(number: Any, n: int) -> Fraction:
-    return value(repr(number), values_at(n)) if isinstance(number, Growing) else Fraction(number)
+def at(number: Any, n: int, values: Values | None = None) -> Fraction:
+    if not isinstance(number, Growing):
+        return Fraction(number)
+    top, under = (value(text(part), values or values_at(n)) for part in (number.top, number.under))
+    assert under > 0
+    return top / under
 
 
 def weights(model: Model, n: int) -> list[Fraction]:
@@ -117,6 +123,7 @@ def test_half_of_the_lead(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged(monkeypatch, lambda q, length: own_gap(q, length) // 4) == (UNKNOWN, [False] * 4)
 
 
+WHOLE = Fraction(1)
 QUESTIONS: list[Callable[[Any], Any]] = [
     lambda n: (n * (n - 1)).bit_length(),
     lambda n: (n + 3).bit_length().bit_length(),
@@ -131,8 +138,14 @@ QUESTIONS: list[Callable[[Any], Any]] = [
     lambda n: n == 2 ** (n.bit_length() - 1),
     lambda n: (n % 1, (2 * n + 3) % 2, (1 << n.bit_length()) % 8, 6 % (4 << n.bit_length())),
     lambda n: bool(n - 2 ** n.bit_length() + 7),
+    lambda n: (n * (n - 1) // 2, 3 * n * (n + 1) // 2 % 3, n * (n + 1) * (n + 2) // 6),
+    lambda n: WHOLE / (n + 1) - WHOLE / (n + 2) * (n * n - 3) / (1 - n),
+    lambda n: (WHOLE * n / (n + 1) < WHOLE * (n + 1) / (n + 2), WHOLE / n == Fraction(2) / (n + n)),
+    lambda n: WHOLE / (n - 2 ** (n.bit_length() - 1) * Fraction(3, 2) + Fraction(1, 4)) > 0,
+    lambda n: max(WHOLE * 2 ** n.bit_length() / n, WHOLE * n * n / (n * n + n - 1) + Fraction(1, 3)),
+    lambda n: ((WHOLE * n / (n + 1)) ** 2, abs(Fraction(5) / (3 - n)), (WHOLE * n + 1) / (n + 1)),
     lambda n: (
-        Fraction(n)
+        WHOLE * n
         if isinstance(n, int)
         else n - 1 / (2 * (1 << n.bit_length())) + Fraction(1, 2) / (1 << n.bit_length())
     ),
@@ -144,10 +157,7 @@ QUESTIONS: list[Callable[[Any], Any]] = [
 def test_answers_are_those_at_each_n(question: Callable[[Any], Any], n: int) -> None:
     walk, found = walk_of(n, lambda walk: question(n_of(walk)))
     values = values_at(n) | {f"f{i}": at(Growing(p, walk), n) % 1 for i, p in enumerate(walk.floors)}
-    got = [
-        value(repr(x), values) if isinstance(x, Growing) else x
-        for x in (found if isinstance(found, tuple) else [found])
-    ]
+    got = [at(x, n, values) for x in (found if isinstance(found, tuple) else [found])]
     wanted = question(n)
     assert got == list(wanted if isinstance(wanted, tuple) else [wanted])
 
@@ -183,7 +193,10 @@ def test_bounds_of_rounded_shares(n: int, first: Any, last: Any) -> None:
         range,
         math.isqrt,
         Fraction,
-        lambda n: 1 / (n + 1),
+        lambda n: math.floor(1 / (n + 1)),
+        lambda n: (n / (n + 1)).bit_length(),
+        lambda n: 2 ** (n.bit_length() / n),
+        lambda n: (n / (n - 1)) % 1,
         lambda n: 2**n,
         lambda n: 3 ** n.bit_length(),
         lambda n: (n.bit_length() * n).bit_length(),
@@ -209,9 +222,87 @@ def test_a_program_that_asks_on_and_on_is_ended() -> None:
         grow(Walk(root(7, 1)))
 
 
+@given(
+    SIZES, st.integers(1, 9), st.sampled_from([lambda n: n + 1, lambda n: 3 * n * n // 2, lambda n: 8 * n.bit_length()])
+)
+def test_a_power_of_two_above(n: int, factor: int, form: Callable[[Any], Any]) -> None:
+    walk, power = walk_of(n, lambda walk: (factor * form(n_of(walk))).power_above)
+    assert not walk.forks
+    assert factor * form(n) <= at(power, n) < 8 * factor * form(n)
+    assert at(power, n).numerator.bit_count() == 1
+
+
+ENDS_OF_STEPS = [lambda n: n, lambda n: 3 * n - 1, lambda n: 3 * n * (n - 1) // 2 + 1]
+
+
+@given(
+    st.integers(8, 400),
+    st.integers(1, 4),
+    st.integers(-2, 9),
+    st.sampled_from(ENDS_OF_STEPS),
+    st.sampled_from(ENDS_OF_STEPS),
+)
+def test_every_integer_between_two_bounds_is_kept(n: int, step: int, low: int, first: Any, last: Any) -> None:
+    """And nothing but them that is a step away from the first, or the step is given up."""
+
+    def narrowed(walk: Walk) -> tuple[Any, ...]:
+        size = n_of(walk)
+        found = Integer(2, last(size), step).within(low, first(size))
+        return found.low, found.high, found.step
+
+    start, end, by = (at(x, n) for x in walk_of(n, narrowed, 4)[1])
+    kept = {m for m in range(2, last(n) + 1, step) if low <= m <= first(n)}
+    assert kept <= set(range(int(start), int(end) + 1, int(by)))
+    assert all(low <= m <= first(n) for m in (start, end) if kept)
+
+
+RATIOS = st.lists(st.integers(-9, 9), min_size=1, max_size=4).filter(lambda c: c[-1] != 0)
+
+
+@given(st.integers(8, 300), st.integers(1, 5), RATIOS, st.lists(st.integers(0, 6), min_size=1, max_size=3))
+def test_the_least_of_a_ratio_up_to_n(n: int, low: int, top: list[int], shifts: list[int]) -> None:
+    """Of one that rises or falls from some number on; of others nothing is said."""
+    ratio = Ratio(tuple(map(Fraction, top)))
+    for shift in shifts:
+        ratio = ratio * Ratio((Fraction(1),), (Fraction(shift), Fraction(1)))
+    exact = min(ratio.at(m) for m in range(low, n + 1))
+    _, found = walk_of(n, lambda walk: least(ratio, low, n_of(walk)), 4)
+    assert found is None or exact >= at(found, n)
+    if len(shifts) >= len(top):  # it falls to 0
+        assert found is not None
+
+
+def test_a_ratio_that_turns_late_is_not_said_to_rise() -> None:
+    turns = Ratio((Fraction(10**6), Fraction(-(10**3)), Fraction(1)))
+    assert walk_of(10**5, lambda walk: least(turns, 3, n_of(walk)), 4)[1] is None
+    poles = Ratio((Fraction(1),), (Fraction(-100), Fraction(1)))
+    assert walk_of(10**5, lambda walk: least(poles, 3, n_of(walk)), 4)[1] is None
+
+
+ISTREE = [Subject("istree", 4, layout=layout, discipline=d) for layout in ("paper", "eos") for d in Discipline]
+
+
+@settings(max_examples=4)
+@given(st.sampled_from(ISTREE), SIZES)
+def test_a_case_has_the_weights_of_istree(subject: Subject, n: int) -> None:
+    model = walk_of(n, lambda walk: build(replace(subject, n=n_of(walk))))[1][0]
+    assert weights(model, n) == weights(build(replace(subject, n=n))[0], n)
+
+
+def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The distance between two counts is a quotient of polynomials."""
+    own = match_next.next_scale
+    monkeypatch.setattr(match_next, "next_scale", lambda gap, n: own(gap, n) // 64)
+    survey = Survey(Subject("istree", 4))
+    survey.run()
+    assert survey.about["verdict"] == UNKNOWN
+    assert "may differ by" in survey.about["what"]
+    assert "block 6" in survey.about["where"]
+
+
 def test_models_that_are_not_reached_are_not_certified() -> None:
     for subject in (
-        Subject("istree", 4),
+        Subject("istree", 4, lean=True),
         Subject("index", 4, precision_bits=301),
         Subject("index", 4, printed=("tied-head",)),
     ):

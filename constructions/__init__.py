@@ -14,6 +14,9 @@ __version__ = "0.1.0"
 __all__ = ["LoadedModel", "Result", "load"]  # of api.py, declared in __init__.pyi
 
 
+PACKAGES = ("constructions", "circuits", "verify")  # with commands
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -25,12 +28,19 @@ def __dir__() -> list[str]:
 
 
 def _in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """An interrupt that reaches nobody, as while a command is imported, ends it as `show.cli` would: one line, exit code 130."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)
-        return
-    print(f"python -m {_command()}: interrupted", file=sys.stderr)
-    sys.exit(130)
+    """What reaches nobody ends a command as `show.cli` would, in one line: an interrupt while it is imported, a missing package."""
+    if isinstance(error, KeyboardInterrupt):
+        print(f"python -m {_command()}: interrupted", file=sys.stderr)
+        sys.exit(130)
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] not in (
+        *PACKAGES,
+        "precision",
+        "",
+    ):
+        text = f"the package {error.name} is missing; `make .venv/ready` sets up .venv, which has it"
+        print(f"python -m {_command()}: error: {text}", file=sys.stderr)
+        sys.exit(2)
+    sys.__excepthook__(kind, error, traceback)
 
 
 def _command() -> str:
@@ -40,7 +50,7 @@ def _command() -> str:
 
 def _is_ours() -> bool:
     """Whether Python is still looking for a command, which is ours and no caller's."""
-    return sys.argv[:1] == ["-m"] and _command().partition(".")[0] in ("constructions", "circuits", "verify")
+    return sys.argv[:1] == ["-m"] and _command().partition(".")[0] in PACKAGES
 
 
 # numpy's OpenBLAS starts a thread for each core when it is imported, and they spin for longer than a short command takes.

@@ -228,6 +228,17 @@ def test_an_interrupt_during_the_imports_is_one_line(tmp_path: Path, command: st
     assert (done.returncode, done.stderr) == (130, f"python -m {command}: interrupted\n")
 
 
+@pytest.mark.parametrize("command", ["verify.precision", "constructions.istree"])
+def test_a_missing_package_is_one_line(tmp_path: Path, command: str) -> None:
+    """Of another Python than that of .venv, say."""
+    for name in ("rich", "numpy"):
+        (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError(name={name!r})\n", encoding="utf-8")
+    done = shell(f'PYTHONPATH={tmp_path} "$PY" -m {command}')
+    assert done.returncode == 2
+    assert "is missing; `make .venv/ready` sets up .venv, which has it\n" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_only_interrupts_of_our_own_commands_are_changed() -> None:
     done = shell('"$PY" -c "import sys, constructions; assert sys.excepthook is sys.__excepthook__"')
     assert (done.returncode, done.stderr) == (0, "")

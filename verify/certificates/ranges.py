@@ -32,7 +32,7 @@ class Interval:
     @property
     def text(self) -> str:
         """For people."""
-        return f"n = {self.low} … {self.high}"
+        return f"n = {self.low} … {self.high}" if self.low < self.high else f"n = {self.low}"
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.certificates.rows import Weight
 from verify.certificates.walks import Unanswered, Walk
+from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input
@@ -264,3 +267,23 @@ def test_a_normal_form_is_equal_in_each_case(term: Term, n: int) -> None:
         for k in range(1, len(words) + 1):
             assert run.value(behind, k) == run.value(before, k)
             assert at_n(ends[0]) <= run.value(before, k) <= at_n(ends[1])
+
+
+def test_a_stored_explanation_of_every_n(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "--model", "rag", "--all-n", "--n", str(2**64), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    path = tmp_path / "index.json"
+    path.write_text(json.dumps(document))
+    assert main(["--replay", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()[-3:]
+    assert [line[:27] for line in said[1:]] == ["  n ≤ 2^64: in one interval", "  n > 2^64: in 6 cases of n"]
+    above = document["above"]
+    fewer = {**above["theorem"], "cases": above["theorem"]["cases"][:1]}
+    for other, fields in (
+        ({"above": {**above, "theorem": fewer}}, "above"),
+        ({"above": {**above, "cases": above["cases"][:1]}}, "above"),
+        ({"n": [str(2**64), str(2**64)]}, "above, weights_sha256"),
+    ):
+        path.write_text(json.dumps(document | other))
+        assert main(["--replay", str(path)]) == 1
+        assert capsys.readouterr().out == f"{path}: differs from what the weights say: {fields}\n"

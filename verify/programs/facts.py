@@ -13,7 +13,7 @@ from verify.programs import ways
 from verify.programs.cases import by_token, lines, on_line, settled, share
 from verify.programs.forms import alone, at_first
 from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
-from verify.programs.sizes import ceiling, floor, fraction, inverses, is_whole, whole
+from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
 from verify.programs.tables import extent, is_table, is_told, of_one
 from verify.programs.terms import (
     POSITION,
@@ -277,7 +277,7 @@ class Facts:
                 return max(low_end, Fraction(0)), max(high_end, Fraction(0))
             case Reciprocal(of):
                 low_end, high_end = self.bounds(of)
-                return inverses(max(low_end, Fraction(1)), high_end)
+                return 1 / high_end, 1 / max(low_end, Fraction(1))
             case Named(_, of) if is_table(of) and len(self.places) > 1:
                 ends = [self.globally.each[i].bounds(of) for i in self.places]
                 return min(low for low, _ in ends), max(high for _, high in ends)

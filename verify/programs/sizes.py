@@ -21,15 +21,6 @@ def fraction(value: Number) -> Fraction:
     return value if isinstance(value, Growing) else Fraction(value)
 
 
-def inverses(low: Number, high: Number) -> tuple[Fraction, Fraction]:
-    """Bounds of 1/x for a whole number x from low to high, low positive: the ends, or powers of two beside them."""
-    if isinstance(high, Growing):
-        high = 2 ** high.bit_length()
-    if isinstance(low, Growing):
-        low = 2 ** (low.bit_length() - 1)
-    return 1 / fraction(high), 1 / fraction(low)
-
-
 def floor(value: Number) -> int:
     """Rounded down: a polynomial of n if that is whole, else one number."""
     return value // 1 if isinstance(value, Size) else math.floor(value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
 from verify.certificates.building import ENDLESS, Subject
@@ -20,7 +22,11 @@ from verify.induction.models import theory_of
 from verify.induction.theory import Theory
 from verify.kernel import Rejected
 from verify.patterns import models
-from verify.patterns.pattern import MOST_REPEATED
+from verify.patterns.pattern import MOST_REPEATED, NUMERALS
+from verify.patterns.texts import Comparison
+from verify.programs.shorthand import back
+from verify.programs.tasks import NUMBER
+from verify.programs.terms import Above, Count, If, Matching, Say, as_term
 from verify.theorem import main
 
 LINES = {
@@ -58,10 +64,16 @@ LINES = {
 }
 
 
+certificates, explanations = cache(theorem.certificates), cache(theorem.explanations)
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lemmas are asked for elsewhere."""
+    """Lemmas are asked for elsewhere, and what searches find; models that several tests are about are read once."""
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    monkeypatch.setattr(Comparison, "difference", lambda made: None)
+    monkeypatch.setattr(theorem, "certificates", lambda subject, tell: certificates(subject))
+    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: explanations(subject))
 
 
 @pytest.mark.usefixtures("quick")
@@ -126,13 +138,14 @@ def test_a_lemma_that_is_not_seen_to_follow(
 def test_a_search_that_finds_something_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Which no search of a definition does; of a graph with an edge twice, the one for a next neighbour."""
-    monkeypatch.setattr(models, "once", lambda edges, words: edges)
-    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    assert main(["istree", "--model", "rag", "--n", "8"]) == 1
+    """Which no search of a definition does; the one of Counting leaves out the query itself."""
+    more = as_term(Above(as_term(Count(Matching(((NUMBER, back(NUMBER, 1)),)))) - NUMBER))
+    monkeypatch.setattr(models, "ANSWERS", {"counting": lambda asked: If(more, Say(YES), Say(NO))})
+    assert main(["counting", "--model", "rag", "--n", "8"]) == 1
     last = capsys.readouterr().out.splitlines()[3]
-    assert last.startswith(
-        "  searches: refused; its next neighbour behind another one: something else than is defined is found in <s>"
+    assert last == (
+        "  searches: refused; two numbers: something else than is defined is found in "
+        f"<s> ? {NUMERALS[0]} {NUMERALS[1]}, where {NUMERALS[1]} is 0"
     )
 
 
@@ -185,7 +198,6 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert main(["--replay", str(path)]) == 2
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("name", "finds"),
     [
@@ -196,8 +208,9 @@ def test_a_stored_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_of_which_texts_searches_are_certified(name: str, finds: str) -> None:
-    found = {link.name: (link.verdict, link.text) for link in theorem.links(Subject(name, 8, model="rag"))}
-    assert found["searches"] == ("certified", f"in every text {finds}")
+    subject = Subject(name, 8, model="rag")
+    link = theorem._searches(models.of_model(subject), models.left_open(subject))
+    assert (link.verdict, link.text) == ("certified", f"in every text {finds}")
 
 
 @pytest.mark.parametrize(("n", "told"), [(MOST_REPEATED - 1, False), (MOST_REPEATED, True), (ENDLESS, True)])
@@ -230,17 +243,16 @@ def test_a_theorem_names_its_machine(command: str, first: str, capsys: pytest.Ca
     assert capsys.readouterr().out.splitlines()[0].endswith(first)
 
 
+@pytest.mark.usefixtures("quick")
 def test_an_assumption_that_nothing_shows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(theorem, "SHOWN", {})
-    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
     assert main(["istree", "--n", "8"]) == 3
     assert "  assumed: counts of one vertex: unknown; no lemma shows it of runs\n" in capsys.readouterr().out
 
 
 def test_a_program_that_is_not_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    own = theorem.explanations
     told = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it"}
-    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: {**own(subject, tell), **told})
+    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: {**explanations(subject), **told})
     assert main(["index", "--n", "8"]) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  program: unknown; block 1: no rule tells it"
 
@@ -248,8 +260,9 @@ def test_a_program_that_is_not_told(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 def test_both_certificates_are_of_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = theorem.explanations
-    monkeypatch.setattr(theorem, "explanations", lambda subject, tell: own(replace(subject, construction="ngram")))
+    monkeypatch.setattr(
+        theorem, "explanations", lambda subject, tell: explanations(replace(subject, construction="ngram"))
+    )
     for sizes in ("8", "6-9"):
         assert main(["recall", "--n", sizes]) == 2
         assert "of different weights" in capsys.readouterr().err

@@ -373,6 +373,13 @@ def test_a_position_is_told_however_far_it_is(asked: int) -> None:
             assert seen == right
 
 
+def test_the_first_position_is_not_counted() -> None:
+    """Which no head picks."""
+    more = as_term(Above(as_term(Count(Matching(((word("<s>"), ONE),)))) - NUMBER))
+    reading = Reading(more, [], asks=[Word(VERTEX, NUMERALS[0])], counts=NUMERALS[0])
+    assert [seen_behind(reading, [Word("<s>")] * n, 9).tally.done for n in range(4)] == [0, 0, 1, 2]
+
+
 def test_a_number_of_the_search_is_none_of_the_text() -> None:
     """It is no word that the search could find."""
     for last in (True, False):

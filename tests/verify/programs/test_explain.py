@@ -115,9 +115,14 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     assert kept < len(drawn)
 
 
-def test_where_nothing_is_due_nothing_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "subject",
+    [Subject("recall", 4), Subject("turing", 2, model="hybrid", machine="1RB1LB_1LA1RZ")],
+    ids=["at once", "steps"],
+)
+def test_where_nothing_is_due_nothing_is_certified(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.programs.document.definition", lambda subject, place: None)
-    assert explanation(Subject("istree", 4, lean=True))["verdict"] == UNKNOWN
+    assert explanation(subject)["verdict"] == UNKNOWN
 
 
 def test_every_prompt_is_among_the_inputs() -> None:
@@ -335,7 +340,7 @@ def test_a_document_that_was_tampered_with(sizes: str, tmp_path: Path, capsys: p
 
 def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tampered.json"
-    path.write_text(json.dumps({**explanation(Subject("istree", 4, model="hybrid")), "program": None}))
+    path.write_text(json.dumps({**explanation(Subject("recall", 4, model="hybrid")), "program": None}))
     assert main(["--replay", str(path)]) == 1
     assert capsys.readouterr().out == f"{path}: differs from what the weights say: program\n"
 

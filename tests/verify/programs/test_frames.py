@@ -54,8 +54,9 @@ def test_every_n() -> None:
 
 
 @pytest.mark.parametrize("finding", hybrid.FINDING_IDS)
-def test_a_print_is_not_the_search(finding: str) -> None:
+def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that ends too early does so nowhere on 4 vertices, or not seen to."""
+    monkeypatch.setattr("verify.programs.witness.GRAPHS", 20)
     document = explanation(replace(SMALL, printed=(finding,)))
     assert document["verdict"] == (UNKNOWN if finding == "search-range" else REFUSED)
     where = {"nearest-tie": "block 1, head 0", "search-range": "the answer at the first frame, 3"}

@@ -275,7 +275,7 @@ def test_an_interval_that_is_not_certified(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(ranges, "judge", lambda model, inputs: refused if inputs.sizes[0] > 6 else own(model, inputs))
     assert main(["recall", "--n", "5-20"]) == 1
     said = capsys.readouterr()
-    assert said.out.splitlines()[1:] == ["  rounding: refused; n = 7 … 7, block 1, head 0: its lead is too small"]
+    assert said.out.splitlines()[1:] == ["  rounding: refused; n = 7, block 1, head 0: its lead is too small"]
     assert [line.split(": ")[1] for line in said.err.splitlines()] == ["certified", "certified", "refused"]
 
 

@@ -17,22 +17,23 @@
     (and (>= i 0) (>= v 1) (or (= i 0) (= (own i) v)) (not (= (next i v) 0)))
     (= (other-before (record-before-at (next i v))) (ite (= i 0) 0 (other i))))
   :pattern ((next i v)))))
-; from(i): the record behind which the head looks for the next one is i, or the head looks for the first one and i is 0
-(define-fun from ((i Int) (u Int) (k Int)) Bool
-  (or (and (= i 0) (= u 0)) (and (>= i 1) (= (own i) (number k)) (= (other i) u))))
-(lemma edge-found (size thoughts ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (not (= (edge-at k) 1)))
-    (and (> (edge-at k) 1) (= (edge-at k) (next i (number k)))))
-  :pattern ((edge-at k) (next i (number k))))))
-(lemma edge-not-found (size thoughts ends behind-next next-is edge-at-all) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (come-from k) k) (= (edge-at k) 1))
-    (= (next i (number k)) 0))
-  :pattern ((edge-at k) (next i (number k))))))
-(lemma edge2-found (size thoughts ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (father k) k) (not (= (edge2-at k) 1)))
-    (and (> (edge2-at k) 1) (= (edge2-at k) (next i (number k)))))
-  :pattern ((edge2-at k) (next i (number k))))))
-(lemma edge2-not-found (size thoughts ends behind-next next-is edge2-at-all) (forall ((k Int) (i Int)) (! (=>
-    (and (> k P) (>= (number k) 1) (from i (father k) k) (= (edge2-at k) 1))
-    (= (next i (number k)) 0))
-  :pattern ((edge2-at k) (next i (number k))))))
+; The head looks for the edge of `current` behind the one that leads to `beyond`, or for the first one if that is 0; edge2-at for another
+; one, behind beyond2. from(i): that edge's record of v is i, or i is 0.
+(define-fun from ((i Int) (u Int) (v Int)) Bool
+  (or (and (= i 0) (= u 0)) (and (>= i 1) (= (own i) v) (= (other i) u))))
+(lemma edge-found (size ends no-record-twice record-before next-is edge-at) (forall ((k Int) (i Int) (v Int)) (! (=>
+    (and (> k P) (>= v 1) (= (current k) v) (from i (beyond k) v) (not (= (edge-at k) 1)))
+    (and (> (edge-at k) 1) (= (edge-at k) (next i v))))
+  :pattern ((edge-at k) (next i v)))))
+(lemma edge-not-found (size ends behind-next next-is edge-at-all) (forall ((k Int) (i Int) (v Int)) (! (=>
+    (and (> k P) (>= v 1) (= (current k) v) (from i (beyond k) v) (= (edge-at k) 1))
+    (= (next i v) 0))
+  :pattern ((edge-at k) (next i v)))))
+(lemma edge2-found (size ends no-record-twice record-before next-is edge2-at) (forall ((k Int) (i Int) (v Int)) (! (=>
+    (and (> k P) (>= v 1) (= (current k) v) (from i (beyond2 k) v) (not (= (edge2-at k) 1)))
+    (and (> (edge2-at k) 1) (= (edge2-at k) (next i v))))
+  :pattern ((edge2-at k) (next i v)))))
+(lemma edge2-not-found (size ends behind-next next-is edge2-at-all) (forall ((k Int) (i Int) (v Int)) (! (=>
+    (and (> k P) (>= v 1) (= (current k) v) (from i (beyond2 k) v) (= (edge2-at k) 1))
+    (= (next i v) 0))
+  :pattern ((edge2-at k) (next i v)))))

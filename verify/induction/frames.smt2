@@ -30,6 +30,7 @@
     (= (came_to j) (ite (<= j P) 0 (ite (= j (+ P 1)) 1 (ite (|is -| (- j 2)) (number j) 0)))))
   :pattern ((came_to j)))))
 (define-fun arrival ((j Int)) Int (came_to j))
+(define-fun origin ((j Int)) Int (number (- j 1)))
 (define-fun vertex ((k Int)) Int (number (- k 2)))
 (lemma none-early (comings) (forall ((j Int)) (! (=> (<= 1 j P) (= (arrival j) 0)) :pattern ((arrival j)))))
 (walk)

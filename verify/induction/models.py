@@ -8,7 +8,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import LAYOUTS
 from constructions.turing.machine import parse_standard
 from verify.certificates.building import Subject
-from verify.induction import frames, machine, search, turning
+from verify.induction import frames, machine, search, turning, turns
 from verify.induction.search import MODELS, N
 from verify.induction.theory import Theory
 from verify.programs.frames import Frames
@@ -36,7 +36,7 @@ def theory_of(subject: Subject) -> Theory | None:
     if subject.model == "hybrid":
         return frames.theory(Frames(frames.N))
     if subject.model == "rag":
-        return search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
+        return turns.theory(turns.defined())
     return search.theory(MODELS["lean" if subject.lean else "repaired"](N, LAYOUTS[subject.layout]))
 
 
@@ -49,7 +49,7 @@ def _apart(subject: Subject) -> Shown:
 
 
 def _limited(subject: Subject) -> Shown:
-    made = search.theory(MODELS["rag"](N, LAYOUTS["eos"]))
+    made = turns.theory(turns.defined())
     return made, [
         *(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept),
         "down-or-up",

@@ -1,9 +1,9 @@
 ; The step of `lean`: where it comes from is −1 at the root.
 (lemma previous-is (size prompt words thoughts vertices previous) (forall ((j Int)) (! (=> (and (< P j) (<= j k)) (= (previous j) (back j))) :pattern ((previous j)))))
 (lemma father-is (here-seen first-visit previous-is) (= (father k) (up c)))
-(lemma first-edge (size here father-is previous-is none-at-1 taken-here edge-found edge-not-found)
+(lemma first-edge (size thoughts here father-is previous-is none-at-1 taken-here edge-found edge-not-found)
   (= (other (edge-at k)) (ite (= behind 0) 0 (other behind))))
-(lemma second-edge (size here father-is none-at-1 taken-here edge2-found edge2-not-found next-is)
+(lemma second-edge (size thoughts here father-is none-at-1 taken-here edge2-found edge2-not-found next-is)
   (=> (and (not (= behind 0)) (= (other behind) (up c))) (= (other (edge2-at k)) (ite (= edge 0) 0 w))))
 (lemma mark (size words thoughts here visit-of-all visit-is mark-at mark-at-all)
   (=> (>= (other (edge-at k)) 1) (= (= (marked (mark-at k)) 1) (seen (other (edge-at k)) k))))

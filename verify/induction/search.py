@@ -2,8 +2,7 @@
 
 The text is a prompt, the edges of a simple graph, and behind it what the defined step of `verify.programs.searches` says, word by
 word. In the paper's layout (paper.smt2) there are n − 1 edges, and the last vertex says the answer. In the layout eos (eos.smt2)
-the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that. The turns of
-Algorithm 2 are told in it as well (turns.py), where the last vertex says the answer.
+the prompt is any number of edges and [EOS]; the last vertex says [EOS], and the answer is what is said behind that.
 
 E is the last endpoint's position, P that of the prompt's last token, k one behind it, c the vertex there, `back` the one before, −1
 at the first. An edge a ~ b has a record at b and one at the token behind: `own` is b, then a, and `other` the other end.
@@ -24,8 +23,8 @@ A tree is a connected graph without a cycle. What a person argues and no solver 
   rank, or in another component that from any one vertex of it: two lower neighbours, or two neighbours of one distance, would close
   a cycle. A loop is a cycle, and so is an edge that is there twice.
 
-Records, the walk and what an answer means are told in texts that the search in frames has as well (frames.py): graph.smt2,
-walk.smt2 and answers.smt2.
+The walk along each vertex' next edge, search.smt2, is that of Algorithm 2 as well (turns.py). Records, any walk and what an answer
+means are told in texts that the search in frames has too (frames.py): graph.smt2, walk.smt2 and answers.smt2.
 """
 
 from __future__ import annotations
@@ -36,27 +35,27 @@ from typing import TypeAlias
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation
-from verify.induction.turns import ByTurns
 from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term
 
 Search: TypeAlias = ByNeighbours | ByCounts
-MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts, "rag": ByTurns}
+MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}
 PARTS = {name: text_of(name) for name in ("graph", "walk", "answers")}  # what all searches have in common
 N = symbol(1, 2**64)
 
 
 def theory(search: Search) -> Theory:
-    """All lemmas on this search, of size N: the steps of `lean` or the repaired model in either layout, or Algorithm 2's turns."""
-    words, heads = translation(search), ["counts"]
-    if isinstance(search, ByNeighbours):
-        heads = ["edges", "turns" if isinstance(search, ByTurns) else "neighbours"]
-    macros = [_macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
+    """All lemmas on this search, of size N: the steps of `lean` or the repaired model, in either layout."""
+    words = translation(search)
+    heads = ["edges", "neighbours"] if isinstance(search, ByNeighbours) else ["counts"]
+    macros = [macro(f"{name} ((k Int)) Int", words.value(term, "k")) for name, term in _terms(search).items()]
     macros += _said(words, search)
     terms = "\n".join([*words.lines, *macros])
-    own = {"layout": text_of(search.layout.name), "heads": "".join(map(text_of, heads))}
-    made = Theory({**PARTS, **own, "defined-terms": terms})
+    text = {"text": text_of("thoughts"), "layout": text_of(search.layout.name), "defined-terms": terms}
+    made = Theory(
+        {**PARTS, **text, "step": text_of("says"), "length": text_of("vertices"), "heads": "".join(map(text_of, heads))}
+    )
     made.add(text_of("search"))
     return made
 
@@ -72,13 +71,15 @@ def translation(search: Search) -> Translation:
     words.named("own", search.own)
     words.named("other", search.other)
     words.picked(head(search.father), "father-at")
-    if isinstance(search, ByTurns):
-        words.value(search.previous, "k")
-        words.counted(search.records, "records-to")
     if isinstance(search, ByCounts):
         _counts(words, search)
     else:
-        _neighbours(words, search)
+        marks = [
+            Pick(Matching(((search.current, edge),)), last=True)
+            for edge in edges_behind(words, search, search.come_from, search.father)
+        ]
+        for mark, name in zip(marks, ("mark-at", "mark2-at"), strict=True):
+            words.picked(mark, name)
     return words
 
 
@@ -92,19 +93,20 @@ def _counts(words: Translation, search: ByCounts) -> None:
         words.picked(Pick(Matching(((search.current, search.to(record)),))), mark)
 
 
-def _neighbours(words: Translation, search: ByNeighbours) -> None:
-    edge, edge2 = search.edge_behind(search.come_from), search.edge_behind(search.father)
-    ((before, _),) = head(edge).matching.pairs[1:]
+def edges_behind(words: Translation, search: ByNeighbours, beyond: Term, beyond2: Term) -> tuple[Term, Term]:
+    """The edges of `current` behind those to two vertices, with the names of their heads: edges.smt2 says what these find."""
+    edges = search.edge_behind(beyond), search.edge_behind(beyond2)
+    ((before, _),) = head(edges[0]).matching.pairs[1:]
     words.picked(head(before), "record-before-at")
-    for found, name, mark in ((edge, "edge-at", "mark-at"), (edge2, "edge2-at", "mark2-at")):
-        words.picked(head(found), name)
-        words.picked(Pick(Matching(((search.current, found),)), last=not isinstance(search, ByTurns)), mark)
+    for edge, name in zip(edges, ("edge-at", "edge2-at"), strict=True):
+        words.picked(head(edge), name)
+    return edges
 
 
 def _terms(search: Search) -> dict[str, Term]:
     """Those that the texts call by name, beside the functions."""
     if isinstance(search, ByNeighbours):
-        own = {"come-from": search.come_from, "marked": search.visited}
+        own = {"beyond": search.come_from, "beyond2": search.father, "marked": search.visited}
     else:
         own = {"previous": search.previous}
     return {"current": search.current, "father": search.father, **own}
@@ -124,7 +126,7 @@ def _said(words: Translation, search: Search) -> list[str]:
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
     first = definition(search.n, layout, f"{end} of the prompt" if end else "second endpoint")
     assert first is not None
-    verdict, there = (search.verdict, "(+ k 1)") if end and not isinstance(search, ByTurns) else (search.step, "k")
+    verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")
     number = partial(words.said, at="k", number=str, word=lambda _: "0")
     is_number = partial(words.said, at="k", number=lambda _: "true", word=lambda _: "false")
 
@@ -132,15 +134,16 @@ def _said(words: Translation, search: Search) -> list[str]:
         return words.said(answer, at, lambda _: "false", lambda word: "true" if word in among else "false")
 
     return [
-        _macro("begins ((k Int)) Int", number(first)),
-        _macro("begins-number ((k Int)) Bool", is_number(first)),
-        _macro("says () Int", number(search.step)),
-        _macro("says-number () Bool", is_number(search.step)),
-        _macro("says-end () Bool", is_word(search.step, "k", *(answers if there == "k" else [str(end)]))),
-        _macro("answers-yes () Bool", is_word(verdict, there, layout.yes)),
-        _macro("answers-no () Bool", is_word(verdict, there, layout.no)),
+        macro("begins ((k Int)) Int", number(first)),
+        macro("begins-number ((k Int)) Bool", is_number(first)),
+        macro("says () Int", number(search.step)),
+        macro("says-number () Bool", is_number(search.step)),
+        macro("says-end () Bool", is_word(search.step, "k", *(answers if there == "k" else [str(end)]))),
+        macro("answers-yes () Bool", is_word(verdict, there, layout.yes)),
+        macro("answers-no () Bool", is_word(verdict, there, layout.no)),
     ]
 
 
-def _macro(declared: str, value: str) -> str:
+def macro(declared: str, value: str) -> str:
+    """A definition. declared: its name, parameters and sort."""
     return f"(define-fun {declared} {value})"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TypeAlias
 
-EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a fiftieth of it
+EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twelfth of it
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
 TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 
@@ -88,6 +88,7 @@ class Theory:
     invariants: dict[str, Expression] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     more: dict[tuple[str, str], list[Expression]] = field(default_factory=dict)
+    tracked: dict[str, list[Expression]] = field(default_factory=dict)
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -112,6 +113,10 @@ class Theory:
                     if invariant not in self.invariants or case in self.kept:
                         raise ValueError(f"{invariant} is no invariant that {case} has yet to show")
                     self.more[case, invariant] = facts
+                case ["tracked", str(case), *new]:
+                    if case in self.kept:
+                        raise ValueError(f"{case} has shown the invariants without {', '.join(map(written, new))}")
+                    self.tracked[case] = new
                 case ["starts" | "kept" as rule, str(case), [*new], [*always], *own]:
                     self._kept(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
@@ -200,7 +205,7 @@ class Theory:
     ) -> None:
         """Every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
         self.kept.append(case)
-        others = {written(symbol): expression for symbol, expression in map(_pair, new)}
+        others = {written(symbol): expression for symbol, expression in map(_pair, [*new, *self.tracked.get(case, [])])}
         uses = {written(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
         if unknown := uses.keys() - self.invariants.keys():
             raise ValueError(f"{case}: no invariants: {', '.join(sorted(unknown))}")

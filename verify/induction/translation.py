@@ -42,9 +42,9 @@ from verify.programs.terms import (
 
 
 def apply(operator: str, *arguments: str) -> str:
-    """(operator argument …); "and" of none is true, and of one that one, as a sum or product of one is."""
-    if operator in ("and", "+", "*") and len(arguments) < 2:
-        return arguments[0] if arguments else {"and": "true", "+": "0", "*": "1"}[operator]
+    """(operator argument …); "and" of none is true, and of one that one, as "or", a sum or product of one is."""
+    if operator in ("and", "or", "+", "*") and len(arguments) < 2:
+        return arguments[0] if arguments else {"and": "true", "or": "false", "+": "0", "*": "1"}[operator]
     return f"({' '.join((operator, *arguments))})"
 
 

@@ -1,39 +1,235 @@
-"""Algorithm 2 turn by turn, in the language of programs: where the walk goes that the turns of a text make.
+"""Algorithm 2, as the Linear RNN writes it turn by turn, ends with YES if and only if the graph is a tree, for every n.
 
-The walk is a text in the layout eos: the edges, the token behind them, and of each turn its second vertex v. The first vertex u of
-a turn is the vertex before, 1 at the first turn; the father of v is the u of the first turn at v; a turn has the mark `-` if u is
-the father of v, else `^`. That turns make this walk is argued, one by one: what `v - w` begins is the first turn at w (lemma
-new-visit), and in `v ^ f` v is not the father of f (father-of-here).
+The text is a prompt, the edges of a simple graph, and behind it words that are due by `verify.programs.turns`, each behind those
+before, and behind each search what it finds by `verify.programs.found`. k is where a turn's head ends, `u - v` or `u ^ v`. The
+words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which place
+which word is due, and which places stand behind that one. So a turn is a tree of finitely many ways (`ways`), and lemmas say of it:
+  a word is due at each place, and each search is one of those of which it is defined what they find (never-open, root-due);
+  it is a step of the walk that search.smt2 has in common with Algorithm 1: down along the next edge but the father's, with a
+  record, up to the father if there is none, or it ends as it should (turn-down, turn-up, turn-yes, turn-no, in searched.smt2);
+  there are as many records as vertices were seen, and no more words than the model is wired for (words.smt2).
+
+What is introduced exists, as in search.py; `passed` counts vertices, by recursion. What a person argues and no solver checks is the
+induction over turns itself, and, as in search.py, what ranks and closed sets say of cycles and of connected graphs.
 """
 
 from __future__ import annotations
 
-from verify.programs.searches import NUMBER, ByNeighbours
-from verify.programs.shorthand import at, back, equal, let
-from verify.programs.terms import ONE, ZERO, Answer, Count, If, Matching, Say, SayNumber, Term, as_term
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain, combinations, starmap
+from typing import TypeAlias
+
+from constructions.istree import rag
+from constructions.istree.graphs import PAPER
+from constructions.istree.rag import RECORD, RETURN, VERTEX
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.certificates.building import LEAST, Subject, language_of
+from verify.certificates.language import Place
+from verify.certificates.searches import PROMPT
+from verify.induction.search import PARTS, N, edges_behind, head, macro
+from verify.induction.theory import Theory, text_of
+from verify.induction.translation import Translation, apply
+from verify.programs import turns
+from verify.programs.found import Found
+from verify.programs.pieces import by_way, copied_from
+from verify.programs.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
+from verify.programs.turns import Items, Vertex
+
+Places: TypeAlias = "frozenset[int]"
+Script: TypeAlias = "tuple[tuple[str, str], ...]"  # words from <StartSearch> on, and where each stands
+OPEN = "open"  # no word is due, or none that can stand there
+NAMES = {PAPER.joint: "|is ~|", RECORD: "|is -|", RETURN: "|is ^|", VERTEX: "|is a vertex|"}
+ENDS = {"goes-down": RECORD, "goes-up": RETURN, "answers-yes": PAPER.yes, "answers-no": PAPER.no, "left-open": OPEN}
+FINDS = ("recorded", "first-found", "next-found")  # what the texts call that which each of the searches finds
 
 
-class ByTurns(ByNeighbours):
-    """As `ByNeighbours`, but the root comes from itself and is its own father, and at the end the answer is said at once."""
+@dataclass(frozen=True)
+class Way:
+    """From a position to the next head, or as far as it has come.
+
+    holds: formulas, of the words that stand on it and of the cases in which they do. words: how many. end: one of `ENDS`, what a
+    head's mark is, a verdict that is due, or open. script: of the search that is being written. searches: where those that it has
+    come to are told; the same one again is left open. vertices: which of its words are known to be vertices.
+    """
+
+    holds: tuple[str, ...] = ()
+    words: int = 0
+    end: str = ""
+    script: Script = ()
+    searches: tuple[Places, ...] = ()
+    vertices: frozenset[int] = frozenset()
+
+    def where(self, *holds: str) -> Way:
+        """In one of its cases."""
+        return replace(self, holds=(*self.holds, *holds))
+
+    def to(self, end: str) -> Iterator[Way]:
+        yield replace(self, end=end)
 
     @property
-    def previous(self) -> Term:
-        return let("previous", self.later * back(NUMBER, 1) + self.thought - self.later)
+    def length(self) -> int:
+        """Up to the end of a head, or to a verdict."""
+        return self.words + (self.end in (PAPER.yes, PAPER.no))
 
     @property
-    def records(self) -> Count:
-        """How many turns have come down from the father, or from the root to itself."""
-        return Count(Matching(((self.visited * equal(self.previous, self.father), ONE),)))
+    def formula(self) -> str:
+        """That the text goes this way."""
+        return apply("and", *self.holds)
 
-    def seen(self, vertex: Term) -> Term:
-        """Whether a record of it is found; what is found there is a vertex."""
-        return ONE - equal(at(self.previous, (self.current, vertex)), ZERO)
+
+@dataclass(frozen=True)
+class Text:
+    """The ways that turns take from one head to the next. due: at each place of a text. found: what the searches do."""
+
+    due: Callable[[str], Answer | None]
+    found: Found
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Of the texts that are certified; they are the same for every n."""
+        return by_way(language_of(Subject("istree", LEAST, model="rag"))).places
+
+    @cached_property
+    def kinds(self) -> dict[str, int]:
+        """A number for each word."""
+        words = [VERTEX, PAPER.start, *(place.word for place in self.places)]
+        return {word: i for i, word in enumerate(dict.fromkeys(filter(None, words)))}
+
+    @cached_property
+    def words(self) -> Translation:
+        """The terms of the definition, with the names by which the texts call their functions."""
+        words = Translation(functions={IsWord(word): name for word, name in NAMES.items() if word != VERTEX})
+        for name, term in (("own", self.found.own), ("other", self.found.other)):
+            words.named(name, term)
+        for named in (self.found.current, self.found.came_to):
+            words.value(named, "k")
+        words.picked(head(self.found.recorded), "father-at")
+        edges_behind(words, self.found, ZERO, self.found.come_from)
+        words.counted(Count(Matching(((as_term(IsWord(RECORD)), ONE),))), "records-to")
+        return words
+
+    def heads(self, mark: str) -> Places:
+        """Where a head with this mark ends."""
+        return frozenset(i for i, place in enumerate(self.places) if _mark(place) == mark)
 
     @property
-    def stop(self) -> str:
-        return self.layout.no
+    def prompts(self) -> Places:
+        """Where a prompt may end."""
+        return frozenset(i for i, place in enumerate(self.places) if place.name in (PAPER.start, "second endpoint"))
 
-    def back(self) -> Answer:
-        """Up to the father; from the root it would lead to itself, and that is the end."""
-        verdict = If(equal(as_term(self.records), as_term(self.n)), Say(self.layout.yes), Say(self.layout.no))
-        return If(equal(self.current, self.father), verdict, SayNumber(self.father))
+    def ways(self, here: Places, base: str, way: Way) -> Iterator[Way]:
+        """All that go on from one of these places. base: of positions."""
+        at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
+        token = self.places[min(here)].word or VERTEX
+        way = replace(way, script=((token, at),) if token == START_SEARCH else (*way.script, (token, at)))
+        if len(way.script) == 2:  # which tells the search
+            if here in way.searches:
+                return way.to(OPEN)
+            way = replace(way, searches=(*way.searches, here))
+        following = [i for i, place in enumerate(self.places) if i >= PROMPT and not here.isdisjoint(place.after)]
+
+        def to(way: Way, word: str, *more: str) -> Iterator[Way]:
+            places = frozenset(i for i in following if (self.places[i].word or VERTEX) == word)
+            if not places:
+                return way.to(OPEN)
+            vertices = way.vertices | ({way.words + 1} if word == VERTEX else set())
+            further = replace(
+                way.where(f"(= (kind {there}) {self.kinds[word]})", *more), words=way.words + 1, vertices=vertices
+            )
+            return self.ways(places, base, further)
+
+        def to_vertex(way: Way, value: str, known: bool = False) -> Iterator[Way]:
+            stands, bounds = f"(= (number {there}) {value})", f"(<= 1 {value} n)"
+            if known:
+                return to(way, VERTEX, stands)
+            return chain(to(way.where(bounds), VERTEX, stands), way.where(f"(not {bounds})").to(OPEN))
+
+        def said(way: Way, answer: Answer | None) -> Iterator[Way]:
+            match answer:
+                case If(bit, first, second):
+                    holds = self.words.holds(bit, at)
+                    return chain(said(way.where(holds), first), said(way.where(f"(not {holds})"), second))
+                case SayNumber(value, family) if family == VERTEX:
+                    steps = copied_from(answer)
+                    return to_vertex(
+                        way, self.words.value(value, at), steps is not None and way.words - steps in way.vertices
+                    )
+                case Say(word) if word in (PAPER.yes, PAPER.no):
+                    return way.to(word)
+                case Say(word):
+                    mark = _mark(self.places[min(here)]) if way.words else ""
+                    return way.to(mark) if mark else to(way, word)
+            return way.to(OPEN)
+
+        if token != END_SEARCH:
+            due = {self.due(self.places[i].name) for i in here}
+            return said(way, due.pop()) if len(due) == 1 else way.to(OPEN)
+        for name, (items, _) in zip(FINDS, self.found.searches.values(), strict=True):
+            if (as_defined := _is_search(items, way.script)) is not None:
+                value = f"({name} {at})"
+                nothing, found = (way.where(*as_defined, holds) for holds in (f"(= {value} 0)", f"(not (= {value} 0))"))
+                other = (way.where(f"(not {holds})").to(OPEN) for holds in as_defined)
+                return chain(to(nothing, FAILED), to_vertex(found, value), *other)
+        return way.to(OPEN)
+
+
+def _mark(place: Place) -> str:
+    """Of the head that ends at this place; nothing if none does."""
+    head, _, item = place.name.rpartition(", ")
+    return head.split()[2] if head.startswith("a turn ") and item == "3" else ""
+
+
+def _is_search(items: Items, script: Script) -> list[str] | None:
+    """That in these words each vertex of the search is one, and no two are the same; None if they are not its words."""
+    if [item if isinstance(item, str) else VERTEX for item in items] != [word for word, _ in script]:
+        return None
+    places: dict[Vertex, list[str]] = {}
+    for item, (_, at) in zip(items, script, strict=True):
+        if isinstance(item, Vertex):
+            places.setdefault(item, []).append(f"(number {at})")
+    same = [f"(= {first} {other})" for first, *others in places.values() for other in others]
+    firsts = [first for first, *_ in places.values()]
+    return [*same, *(f"(not (= {first} {other}))" for first, other in combinations(firsts, 2))]
+
+
+def theory(text: Text) -> Theory:
+    """All lemmas on these turns, of size N."""
+    words = text.words
+    terms = {"beyond": ZERO, "beyond2": text.found.come_from}
+    terms |= dict(zip(FINDS, (term for _, term in text.found.searches.values()), strict=True))
+    macros = {f"{name} ((k Int)) Int": words.value(term, "k") for name, term in terms.items()}
+    macros |= {"limit () Int": words.value(as_term(rag.limit(N)), "k")}
+    first = list(text.ways(text.prompts, "E", Way()))
+    turn = [
+        way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way((f"({NAMES[mark]} (- k 1))",)))
+    ]
+    told = {name: [way for way in turn if way.end == end] for name, end in ENDS.items()}
+    told |= {
+        "begins": [way for way in first if way.end == RECORD],
+        "begins-otherwise": [way for way in first if way.end != RECORD],
+    }
+    lines = []
+    for name, ways in told.items():
+        ends = apply("or", *(way.formula for way in ways))
+        lines.append(f"(declare-const {name} Bool) (axiom {name}-is (= {name} {ends}))")
+    lengths = (f"(=> {way.formula} (= end (+ k {way.length})))" for way in turn if way.end != OPEN)
+    lines.append(f"(declare-const end Int) (axiom end-is {apply('and', *lengths)})")
+    kinds = {f"{name} ((j Int)) Bool": f"(= (kind j) {text.kinds[word]})" for word, name in NAMES.items()}
+    parts = {"text": "turns", "step": "searched", "edges": "edges", "length": "words"}
+    made = Theory(
+        {
+            **PARTS,
+            **{part: text_of(name) for part, name in parts.items()},
+            "kinds": "\n".join(starmap(macro, kinds.items())),
+            "defined-terms": "\n".join([*words.lines, *starmap(macro, macros.items()), *lines]),
+        }
+    )
+    made.add(text_of("search"))
+    return made
+
+
+def defined() -> Text:
+    """What rag writes and finds, of size N."""
+    return Text(partial(turns.definition, N), Found(N, PAPER))

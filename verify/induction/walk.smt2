@@ -1,9 +1,9 @@
 ; A depth-first walk: where it has been up to k, and what is tracked along it. A text says at which positions behind P the walk comes
-; to a vertex (`arrival`, else 0), the vertex before which is then the one that it comes from, and at which vertex it is at k (`vertex`).
+; to a vertex (`arrival`, else 0), from which one it comes there (`origin`), and at which vertex it is at k (`vertex`).
 
 ; visit: where it first comes to a vertex, or 0; some integer is the least. up: the vertex that it comes from there, the father.
 (declare-fun visit (Int) Int)
-(define-fun up ((v Int)) Int (ite (= (visit v) (+ P 1)) (- 1) (number (- (visit v) 1))))
+(define-fun up ((v Int)) Int (ite (= (visit v) (+ P 1)) (- 1) (origin (visit v))))
 (define-fun seen ((v Int) (k Int)) Bool (and (< P (visit v)) (<= (visit v) k)))
 (axiom visit-of-all (forall ((j Int)) (! (=> (and (> j P) (not (= (arrival j) 0)))
     (and (< P (visit (arrival j))) (<= (visit (arrival j)) j)))

@@ -23,7 +23,6 @@ from verify.programs.found import Found
 from verify.programs.machines import SearchedStep
 from verify.programs.tasks import ANSWERS
 from verify.programs.terms import Answer, If, Say, SayNumber, Term
-from verify.programs.turns import Items
 
 ABOUT, COME_FROM = NUMERALS
 QUERIES: Mapping[int, Mapping[str, Sequence[str]]] = {
@@ -39,11 +38,7 @@ SPELLED = {
     PLACE: Spelled((r"^<s>(?:\s\d){#}\s(\d)",)),
 }
 FOUND = Found(LEAST, PAPER)
-OF_TURNS: Mapping[str, tuple[Items, Term]] = {
-    "the father in a vertex's record": (turns.FATHER, FOUND.recorded),
-    "a vertex's first neighbour": (turns.FIRST, FOUND.first),
-    "its next neighbour behind another one": (turns.NEXT, FOUND.next),
-}
+OF_TURNS = FOUND.searches
 
 
 def once(edges: int, words: Sequence[Word]) -> int | None:

@@ -5,10 +5,14 @@ The edges are of a simple graph, and behind them stand turns. So `~` is in edges
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from constructions.istree.rag import RECORD
+from verify.programs import turns
 from verify.programs.searches import NUMBER, ByNeighbours
-from verify.programs.shorthand import at, back, word
+from verify.programs.shorthand import at, back, let, word
 from verify.programs.terms import ZERO, Term
+from verify.programs.turns import Items
 
 
 class Found(ByNeighbours):
@@ -17,12 +21,17 @@ class Found(ByNeighbours):
     @property
     def current(self) -> Term:
         """The vertex that the search is about: all of them name it last but for a word."""
-        return back(NUMBER, 2)
+        return let("current", back(NUMBER, 2))
+
+    @property
+    def came_to(self) -> Term:
+        """The vertex of which a record ends."""
+        return let("came_to", word(RECORD, 1) * NUMBER)
 
     @property
     def recorded(self) -> Term:
         """The father in its first record."""
-        return at(back(NUMBER, 2), (word(RECORD, 1) * NUMBER, self.current))
+        return at(back(NUMBER, 2), (self.came_to, self.current))
 
     @property
     def first(self) -> Term:
@@ -32,4 +41,17 @@ class Found(ByNeighbours):
     @property
     def next(self) -> Term:
         """That of the one behind its edge to the vertex u, which the search names six tokens before its end for the last time."""
-        return self.edge_behind(back(NUMBER, 6))
+        return self.edge_behind(self.come_from)
+
+    @property
+    def come_from(self) -> Term:
+        return back(NUMBER, 6)
+
+    @property
+    def searches(self) -> Mapping[str, tuple[Items, Term]]:
+        """How each search is written, and what it finds."""
+        return {
+            "the father in a vertex's record": (turns.FATHER, self.recorded),
+            "a vertex's first neighbour": (turns.FIRST, self.first),
+            "its next neighbour behind another one": (turns.NEXT, self.next),
+        }

@@ -76,18 +76,24 @@ def as_due(language: Language, prompt: int, due: Callable[[str], Answer | None])
             return place
         if answer.number.is_constant:
             return replace(place, numbers=(int(answer.number.constant),) * 2)
-        steps = _copied(answer, place.family)
+        steps = copied_from(answer)
         return place if steps is None else replace(place, same=steps + 1)
 
     return replace(language, places=(*language.places[:prompt], *map(copied, language.places[prompt:])))
 
 
-def _copied(answer: SayNumber, family: str) -> int | None:
-    """How many steps back the number stands that is said; None if it is none of this family that stands there."""
-    number = as_term(NumberOf(family))
+def copied_from(answer: SayNumber) -> int | None:
+    """How many steps back the number stands that is said; None if it is none of its family that stands there."""
+    number = as_term(NumberOf(answer.family))
     if answer.number == number:
         return 0
-    (a, *_) = answer.number.atoms
-    if answer.number == as_term(a) and isinstance(a, Read) and isinstance(a.where, Back) and a.value == number:
+    a = next(iter(answer.number.atoms), None)
+    if (
+        a is not None
+        and answer.number == as_term(a)
+        and isinstance(a, Read)
+        and isinstance(a.where, Back)
+        and a.value == number
+    ):
         return a.where.steps
     return None

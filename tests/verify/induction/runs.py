@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ class Compiled:
         self.functions = {name: self._compiled(parameters, body) for name, parameters, body in self.macros}
         self.facts = {name: self._compiled([], fact.formula) for name, fact in tried.items()}
 
-    def truths(self, names: Mapping[str, Any], window: range) -> dict[str, bool]:
+    def truths(self, names: Mapping[str, Any], window: Sequence[int]) -> dict[str, bool]:
         """Which facts hold."""
         self.names.update({symbol(name): value for name, value in names.items()} | {"window": window})
         for name, parameters, _ in self.macros:

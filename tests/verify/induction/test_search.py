@@ -17,9 +17,9 @@ from verify.induction.__main__ import main
 from verify.induction.search import MODELS, N, theory
 from verify.induction.theory import Fact, Theory
 from verify.programs.searches import ByCounts
-from verify.programs.terms import ONE, POSITION, Above, Answer, Equal, If, Say, SayNumber, as_term
+from verify.programs.terms import POSITION, Above, Answer, Equal, If, Say, SayNumber, as_term
 
-EACH = [(model, tokens) for tokens in LAYOUTS for model in MODELS if (model, tokens) != ("rag", "paper")]
+EACH = [(model, tokens) for tokens in LAYOUTS for model in MODELS]
 # About YES in a graph that is not connected: no run has that.
 CONTRADICTIONS = {"father-of-missed", "edge-to-missed", "yes-is-right"}
 BEYOND = {"tally-stays/step"}  # at the last integer of the window it speaks of one beyond
@@ -124,14 +124,6 @@ def wrong_answers(model: str, tokens: str) -> dict[str, dict[str, Answer]]:
         "always past one more edge": {"step": search.onward(second)},
         "another word at the end": {"step": If(at_root * no_edge, Say(search.layout.joint), search.step)},
     }
-    if model == "rag":
-        at_father, records = as_term(Equal(search.current - search.father, Fraction(0))), as_term(search.records)
-        missing = If(as_term(Equal(records - search.n, Fraction(-1))), yes, no)
-        return wrong | {
-            "YES whenever it ends": {"step": If(no_edge, If(at_root, yes, SayNumber(search.father)), search.step)},
-            "YES if one vertex is missing": {"step": If(no_edge * at_father, missing, search.step)},
-            "it ends one vertex above": {"step": If(no_edge, If(at_root, no, SayNumber(ONE)), search.step)},
-        }
     if tokens == "paper":
         early = as_term(Equal(as_term(POSITION) - (5 * search.n - 4), Fraction(0)))
         return wrong | {
@@ -206,14 +198,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     ):
         assert main([f"--scripts={folder}"]) == 2
         assert capsys.readouterr().err == f"python -m verify.induction: error: {why}\n"
-
-
-def test_turns_are_of_one_kind(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
-    assert main(["--model", "rag"]) == 0
-    follows = (
-        "for every n, turns, if the searches find what is defined, end with YES if and only if the graph is a tree"
-    )
-    assert capsys.readouterr().out.splitlines()[-1] == f"{len(lemmas('rag').lemmas)} lemmas, all follow: {follows}"
-    assert main(["--model", "rag", "--tokens", "eos"]) == 2
-    assert "--variant and --tokens are the Transformer's" in capsys.readouterr().err

@@ -29,6 +29,8 @@ INDUCTION = """
         ("(kept on ((k next)) (small)) (invariant late (> k 0))", "late is no invariant: on does not show it"),
         ("(also on large start)", "large is no invariant that on has yet to show"),
         ("(kept on ((k next)) (small)) (also on small start)", "small is no invariant that on has yet to show"),
+        ("(kept on ((k next)) (small)) (tracked on (k 3))", "on has shown the invariants without (k 3)"),
+        ("(tracked on (k other k)) (kept on () ())", "(k other k) is no pair"),
         ("(also on small other) (kept on ((k next)) ())", "small/on supposes more than it may: other"),
         ("(cases all on (on) ())", "the invariants are not kept in the case on"),
         ("(kept on ((k next)) (small)) (cases all on (on) (other))", "all supposes more than it may: other"),

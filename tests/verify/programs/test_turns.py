@@ -21,7 +21,7 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language, Place
 from verify.certificates.model import Model, described
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.claims.program_turns import as_a_walk, behind
+from verify.claims.program_turns import as_searched, behind
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
 from verify.programs import turns
@@ -128,8 +128,8 @@ def test_a_term_at_its_place_is_what_it_is_everywhere(data: st.DataObject) -> No
 
 
 @given(graphs(range(5, 9)))
-def test_turns_of_larger_graphs_are_a_walk(graph: Graph) -> None:
-    assert as_a_walk(graph) is None
+def test_searches_in_turns_of_larger_graphs_find_what_is_defined(graph: Graph) -> None:
+    assert as_searched(graph) is None
 
 
 def test_a_definition_with_one_wrong_word_is_not_the_program() -> None:

@@ -1,0 +1,12 @@
+; The text of Algorithm 1: behind a prompt, at each position a vertex of the walk, as said at the one before.
+(declare-fun number (Int) Int)
+(declare-const k Int)
+(defined-terms)
+(layout)
+(define-fun arrival ((j Int)) Int (number j))
+(define-fun origin ((j Int)) Int (number (- j 1)))
+(define-fun vertex ((k Int)) Int (number k))
+(define-fun back ((k Int)) Int (ite (= k (+ P 1)) (- 1) (number (- k 1))))
+(define-fun end () Int (+ k 1))
+(define-fun onward () Bool (and says-number (= (number end) says)))
+(define-fun answered () Bool (not says-number))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from constructions.wiring import part
+from tests.verify.certificates.test_above import SIZES, at, walk_of
+from tests.verify.numbers_at import values_at
 from verify.certificates.above import Survey
 from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
-from verify.certificates.growing import common_divisor, n_of
+from verify.certificates.growing import Growing, common_divisor, n_of
 from verify.certificates.walks import Unanswered, Walk, theorem_of
 from verify.growth import root
 
@@ -45,6 +51,66 @@ def test_what_would_be_wrong_at_some_n_is_not_answered(use: Callable[[Any], obje
     """In one case at least."""
     with pytest.raises(Unanswered):
         theorem_of(lambda walk: use(n_of(walk)), 7)
+
+
+def bits(x: Any) -> Any:
+    if not isinstance(x, Growing) and (x <= 0 or x != int(x)):
+        raise Unanswered("the bit length of no positive whole number")
+    return x.bit_length() if isinstance(x, Growing) else int(x).bit_length()
+
+
+def power(x: Any) -> Any:
+    if not isinstance(x, Growing) and (x != int(x) or abs(x) > 5000):
+        raise Unanswered("a power that is too long")
+    return Fraction(2) ** x
+
+
+ONE_ARGUMENT: list[Callable[[Any], Any]] = [
+    bits,
+    power,
+    abs,
+    math.floor,
+    math.ceil,
+    bool,
+    lambda x: x * x,
+    lambda x: -x,
+]
+TWO_ARGUMENTS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x * y,
+    lambda x, y: x * Fraction(1) / y,
+    lambda x, y: x // y,
+    lambda x, y: x % y,
+    max,
+    min,
+    lambda x, y: 1 if x < y else 2,
+    lambda x, y: 1 if x <= y else 2,
+    lambda x, y: 1 if x >= y else 2,
+    lambda x, y: 3 if x == y else 5,
+]
+PROGRAMS: st.SearchStrategy[Callable[[Any], Any]] = st.recursive(
+    st.sampled_from([lambda n: n, lambda n: n + 3, bits, lambda n: bits(bits(n)), lambda n: power(bits(n))])
+    | st.sampled_from([-2, 1, 2, 3, 7, Fraction(1, 2), Fraction(-5, 3)]).map(lambda c: lambda n: c),
+    lambda inner: (
+        st.tuples(st.sampled_from(ONE_ARGUMENT), inner).map(lambda of: lambda n: of[0](of[1](n)))
+        | st.tuples(st.sampled_from(TWO_ARGUMENTS), inner, inner).map(lambda of: lambda n: of[0](of[1](n), of[2](n)))
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300)
+@given(PROGRAMS, SIZES | st.sampled_from([2**64, 2**127, 2**200, 3 * 2**80]))
+def test_what_a_program_makes_of_it_is_what_it_makes_of_each_n(program: Callable[[Any], Any], n: int) -> None:
+    try:
+        walk, found = walk_of(n, lambda walk: program(n_of(walk)))
+    except (Unanswered, ZeroDivisionError):
+        return
+    values = values_at(n)
+    for i, floor in enumerate(walk.floors):  # the first ones first: others may be of them
+        values[f"f{i}"] = at(Growing(floor, walk), n, values) % 1
+    assert at(found, n, values) == program(n)
 
 
 def test_a_number_is_asked_in_its_own_case_alone() -> None:

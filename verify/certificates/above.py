@@ -108,21 +108,21 @@ def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str
 
 
 @lru_cache(maxsize=4)
-def survey(subject: Subject, *judges: Judge) -> Survey:
+def survey(subject: Subject, first: Judge, *others: Judge) -> Survey:
     """Of this subject's model, for sequences of up to n tokens."""
-    found = Survey(replace(subject, length=None), judges)
+    found = Survey(replace(subject, length=None), (first, *others))
     found.run()
     return found
 
 
-def whole(found: Json, subject: Subject, *judges: Judge) -> Json:
+def whole(found: Json, subject: Subject, first: Judge, *others: Judge) -> Json:
     """A document of intervals with a digest of their weights, and of a subject without end with what is said above of all n.
 
     Where that is not certified, it is the document's verdict.
     """
     digests = [interval["weights_sha256"] for interval in found["intervals"]]
     if subject.last == ENDLESS and found["verdict"] == CERTIFIED:
-        above = survey(subject, *judges).document()
+        above = survey(subject, first, *others).document()
         digests += [case["weights_sha256"] for case in above["cases"]]
         found = {**found, "above": above}
         if above["verdict"] != CERTIFIED:

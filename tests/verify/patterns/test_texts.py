@@ -373,6 +373,18 @@ def test_a_position_is_told_however_far_it_is(asked: int) -> None:
             assert seen == right
 
 
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_number_that_is_counted_with_may_be_0(least: int) -> None:
+    """Where the others may not."""
+    term = at(NUMBER, (NUMBER, ASKED), last=True)
+    reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0], least=least)
+    if least:
+        assert seen_behind(reading, TEXT, 3).read == ANOTHER
+    else:
+        with pytest.raises(ValueError, match="may be the same or not"):
+            seen_behind(reading, TEXT, 3)
+
+
 def test_the_first_position_is_not_counted() -> None:
     """Which no head picks."""
     more = as_term(Above(as_term(Count(Matching(((word("<s>"), ONE),)))) - NUMBER))

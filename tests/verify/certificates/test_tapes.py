@@ -16,7 +16,7 @@ from tests.verify.certificates.runs import accepted, contradictions
 from verify.certificates.building import Subject, build, families_of, language_of, model_of, sized
 from verify.certificates.checker import check
 from verify.certificates.configurations import queue
-from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, differences, judge
+from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
 from verify.certificates.domains import Integer, Space
 from verify.certificates.hard_inputs import walk
 from verify.certificates.kinds import Kind
@@ -25,6 +25,7 @@ from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.polynomial import atom
 from verify.certificates.queues import queue_of
+from verify.certificates.ranges import differences
 
 BB2, PALINDROME = str(find("bb2").machine), str(find("palindrome").machine)
 SUBJECTS = [

@@ -18,26 +18,19 @@ from constructions.turing import rag
 from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
+from tests.verify.patterns.told import seen_behind
 from verify.certificates.language import Place
 from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
-from verify.patterns.readings import ANOTHER, MARKED, NOTHING, Reading, Seen, Word
-from verify.patterns.tally import NEAR
+from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled
 from verify.programs.interpreter import Input, Spoken
 from verify.programs.machines import SearchedStep
 from verify.programs.searches import NUMBER
-from verify.programs.shorthand import at, back, word
+from verify.programs.shorthand import at, word
 from verify.programs.terms import (
-    ONE,
-    POSITION,
-    ZERO,
-    Above,
-    Count,
-    IsNumber,
     Matching,
     Pick,
-    Positive,
     Read,
     Term,
     as_term,
@@ -100,16 +93,6 @@ def some_text(comparison: Comparison, rng: random.Random) -> list[Word]:
 def spoken(said: Word, numbers: Mapping[str, int]) -> Spoken:
     family = "" if said.name in (VERTEX, PLAIN) else said.name
     return family, numbers[said.number] if said.number else 0
-
-
-def seen_behind(reading: Reading, words: Sequence[Word], number: int) -> Seen:
-    """What is kept of the text if this is the number that is compared with how much has been counted."""
-    (seen,) = (Seen(tally=tally) for tally in reading.before if tally.left == min(number, NEAR))
-    for said in words:
-        each = reading.further(seen, said)
-        number -= each[0].tally.fresh
-        (seen,) = (after for after in each if after.tally.left == max(-NEAR, min(number, NEAR)))
-    return seen
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -296,27 +279,6 @@ def differ(wrong: Comparison, found: Difference, numerals: Sequence[str]) -> boo
     return match is None or match.span(1) != (start, start + len(words[found.marked]))
 
 
-# What cannot be told
-
-
-def behind(reading: Reading, words: Sequence[Word]) -> Seen:
-    """What is kept of a text where nothing is counted."""
-    return seen_behind(reading, words, 0)
-
-
-K, ASKED, SEARCH = as_term(POSITION), back(NUMBER, 1), [Word(VERTEX, NUMERALS[0]), Word("?")]
-UNTOLD = {
-    "read by no head": (NUMBER, True),
-    "may be 0": (at(NUMBER, (NUMBER, ASKED)), False),
-    "stands before the words that ask": (at(NUMBER, (NUMBER, back(NUMBER, 2))), True),
-    "no value of a key": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER)), ASKED)), True),
-    "only a key may be": (at(NUMBER, (K, K - 3)), True),
-    "counted than how often a key": (at(NUMBER, (as_term(Count(Matching(((NUMBER, NUMBER),)))), ZERO)), True),
-    "told of a count than": (at(NUMBER, (as_term(Count(Matching(((NUMBER, ONE),)))), ONE * 2)), True),
-    "compared with another number": (as_term(Above(as_term(Count(Matching(((NUMBER, ASKED),)))) - 3)), True),
-}
-
-
 def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
     right = RIGHT["a place"]
     further = [said._replace(plus=said.number is not None) for said in right.reading.search]
@@ -325,80 +287,6 @@ def test_a_number_of_repetitions_is_the_one_that_is_counted_with() -> None:
     uncounted = Reading(right.reading.term, right.reading.search, more=1)
     with pytest.raises(ValueError, match="another number than is compared"):
         replace(right, reading=uncounted)
-
-
-@pytest.mark.parametrize("why", UNTOLD)
-def test_a_term_that_cannot_be_told_is_refused(why: str) -> None:
-    term, positive = UNTOLD[why]
-    with pytest.raises(ValueError, match=why):
-        Reading(term, SEARCH, positive=positive)
-
-
-TEXT = [Word("<s>"), *(Word(VERTEX, letter) for letter in (OTHER, NUMERALS[0], OTHER)), Word("~")]
-IS_NUMBER = as_term(IsNumber())
-OPEN = {
-    "the same or not": (at(IS_NUMBER * (NUMBER + 1), (NUMBER, ASKED), last=True), 1),  # at ~, 0 and the first number
-    "number of no word": (at(IS_NUMBER, (NUMBER, ASKED)), 1),
-    "a sum of two numbers": (at(NUMBER + back(NUMBER, 1), (NUMBER, ASKED)), 1),
-    "no sum of whole numbers": (at(NUMBER * back(NUMBER, 1), (NUMBER, ASKED)), 1),
-    "picks for another number": (at(NUMBER, (at(NUMBER, (NUMBER, NUMBER), last=True), ASKED)), 0),
-    "may be the first or not": (at(NUMBER, (at(NUMBER, (back(NUMBER, 1), NUMBER), last=True), ASKED)), 1),
-    "something is read at position 1": (at(word("<s>"), (NUMBER, ASKED)), 1),
-    "one that is counted or not": (at(NUMBER, (as_term(Count(Matching(((NUMBER, ONE),)))), ZERO)), 0),
-    "be the same or not": (at(NUMBER, (K - 3, ASKED)), 0),
-    "no value of Positive": (at(NUMBER, (as_term(Positive(NUMBER)), ASKED)), 1),
-}
-
-
-@pytest.mark.parametrize("why", OPEN)
-def test_what_letters_do_not_tell_is_not_read(why: str) -> None:
-    """more: 1 if numbers may be 0."""
-    term, more = OPEN[why]
-    reading = Reading(term, SEARCH, positive=not more, more=more)
-    with pytest.raises(ValueError, match=why):
-        behind(reading, TEXT)
-
-
-@pytest.mark.parametrize("asked", range(14))
-def test_a_position_is_told_however_far_it_is(asked: int) -> None:
-    """At 1 and at 0 there is no number."""
-    text = [Word("<s>"), *[Word(VERTEX, OTHER)] * 10]
-    for more, last in itertools.product((-3, 0, 3), (False, True)):
-        term, at_asked = at(NUMBER, (K + more, ASKED), last=last), asked - more
-        reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0])
-        for marked in range(1, len(text)):
-            words = [said._replace(marked=j == marked) for j, said in enumerate(text)]
-            seen = seen_behind(reading, words, asked).read
-            right = None if not 2 <= at_asked <= len(text) else MARKED if at_asked == marked + 1 else ANOTHER
-            assert seen == right
-
-
-@pytest.mark.parametrize("least", [0, 1])
-def test_a_number_that_is_counted_with_may_be_0(least: int) -> None:
-    """Where the others may not."""
-    term = at(NUMBER, (NUMBER, ASKED), last=True)
-    reading = Reading(term, SEARCH, positive=True, counts=NUMERALS[0], least=least)
-    if least:
-        assert seen_behind(reading, TEXT, 3).read == ANOTHER
-    else:
-        with pytest.raises(ValueError, match="may be the same or not"):
-            seen_behind(reading, TEXT, 3)
-
-
-def test_the_first_position_is_not_counted() -> None:
-    """Which no head picks."""
-    more = as_term(Above(as_term(Count(Matching(((word("<s>"), ONE),)))) - NUMBER))
-    reading = Reading(more, [], asks=[Word(VERTEX, NUMERALS[0])], counts=NUMERALS[0])
-    assert [seen_behind(reading, [Word("<s>")] * n, 9).tally.done for n in range(4)] == [0, 0, 1, 2]
-
-
-def test_a_number_of_the_search_is_none_of_the_text() -> None:
-    """It is no word that the search could find."""
-    for last in (True, False):
-        reading = Reading(at(NUMBER, (NUMBER, ASKED), last=last), SEARCH, positive=True)
-        with pytest.raises(ValueError, match="a number of the search"):
-            reading.end(behind(reading, TEXT[: 5 if last else 2]))
-    assert reading.end(behind(reading, TEXT)) == {ANOTHER}
 
 
 def test_texts_that_cannot_be_compared() -> None:

@@ -81,7 +81,7 @@ def _command(argv: Sequence[str]) -> int:
     add(
         "--all-n",
         action="store_true",
-        help="every n from N to 2^64, an interval at a time; of the retrieval tasks those above as well",
+        help="every n from N to 2^64, an interval at a time, and where they are reached those above",
     )
     add(
         "--mutants",

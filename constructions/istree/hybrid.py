@@ -245,8 +245,8 @@ def least_precision(n: int, discipline: Discipline = Discipline.FUSED) -> int:
     the logits 2v·i − i² of positions up to 6n, and the squares that they come from, take less.
     """
     length = sequence_length(n)
-    largest = 1  # of as many digits as one key that is as large as two together
-    while largest * largest < 2 * n * n:
+    largest = (1 << n.bit_length()) - 1  # of as many digits as one key that is as large as two together
+    if largest * largest < 2 * n * n:
         largest = 2 * largest + 1
     own = least_odd_precision(lambda q: 2 * (6 * n).bit_length() + 1)
     fused = max(own, position_square_precision(n, length), match_precision(largest, length))

@@ -51,6 +51,9 @@ OTHERS = {
     ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
+ABOVE = frozenset(
+    {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
+)  # rounding certified above 2^64
 DEFAULT_MACHINE = "bb2"
 
 
@@ -106,9 +109,10 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
     return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
 
 
-def every_n(subject: Subject) -> Subject:
-    """For every n from its own on, as far as numbers in place of n are followed: of the retrieval tasks without end."""
-    return replace(subject, last=ENDLESS if subject.construction in RETRIEVERS else LARGEST_N)
+def every_n(subject: Subject, *, program: bool = False) -> Subject:
+    """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
+    endless = (subject.construction, subject.model) in (MODELS if program else ABOVE)
+    return replace(subject, last=ENDLESS if endless else LARGEST_N)
 
 
 def _cells(task: TaskOfAnySize, wired: int) -> tuple[int, int]:

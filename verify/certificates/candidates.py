@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Polynomial
+from verify.certificates.polynomial import Polynomial, bits_above, ceiling, quotient
 from verify.certificates.scores import Score
 
 # Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
@@ -27,8 +27,8 @@ def needed_lead(fraction_bits: int, keys: int) -> int:
     With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
     by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
     """
-    bits = fraction_bits + 1 + (keys - 1).bit_length()
-    return -(-bits * LOG2_E[1] // LOG2_E[0])
+    bits = fraction_bits + 1 + bits_above(keys - 1)
+    return ceiling(quotient(bits * LOG2_E[1], LOG2_E[0]))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from precision.format import Format
 from precision.rounding import round_fraction
-from verify.certificates.growing import Growing
+from verify.certificates.growing import Growing, at_most
 from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient, remainder
 from verify.certificates.walks import Unanswered
 
@@ -109,7 +109,7 @@ class Space:
     def covers(self, low: Number, high: Number) -> bool:
         """Whether −largest ≤ low and high ≤ largest."""
         if isinstance(low, Growing) or isinstance(high, Growing) or isinstance(self.largest, Growing):
-            return -self.largest <= low and high <= self.largest
+            return at_most(-self.largest, low) and at_most(high, self.largest)
         most, steps = self.largest.numerator, self.largest.denominator  # without a Fraction: this is asked 10⁴ times
         return -low.numerator * steps <= most * low.denominator and high.numerator * steps <= most * high.denominator
 

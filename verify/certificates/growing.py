@@ -205,16 +205,9 @@ class Growing(Fraction):
         return bool(rest) and self.under == ONE and self.walk.is_whole(plus(self.top, number(rest), -1))
 
     def __floor__(self) -> Any:
-        rest = self.polynomial.get((), Fraction(0)) % 1
-        walk, near = self.walk, plus(self.polynomial, number(rest), -1)
-        if walk.is_whole(near):
-            return self._made(near)
-        whole = {m: c for m, c in self.polynomial.items() if walk.is_whole({m: c})}
-        little = plus(self.polynomial, whole, -1)
-        for beside in (0, -1):  # what is left lies between two whole numbers
-            above = plus(little, number(-beside))
-            if walk.sees(above, ">=") and walk.sees(plus(number(1), above, -1), ">"):
-                return self._made(plus(whole, number(beside)))
+        walk, found = self.walk, self.walk.floor(self.polynomial)
+        if found is not None:
+            return self._made(found)
         if self.polynomial not in walk.floors:
             walk.floors.append(self.polynomial)
         return self._made(plus(self.polynomial, symbol(f"f{walk.floors.index(self.polynomial)}"), -1))
@@ -235,9 +228,11 @@ class Growing(Fraction):
         return other - other // self * self
 
     def __round__(self, digits: Any = None) -> Any:
-        if digits is not None or not self.is_whole:
-            raise Unanswered(f"{self!r} is not seen to be whole")
-        return self
+        """The nearest whole number, of one that is a number away from a whole one."""
+        rest = self.polynomial.get((), Fraction(0)) % 1
+        if digits is not None or rest == Fraction(1, 2) or not (self - rest).is_whole:
+            raise Unanswered(f"{self!r} is not seen to be near one whole number")
+        return self - rest + round(rest)
 
     def bit_length(self) -> Any:
         """Of a whole number that is positive."""
@@ -260,7 +255,7 @@ class Growing(Fraction):
         if question not in known:
             exponent = self._guessed_bits()
             powers = ((exponent + more)._power() for more in range(MOST_STEPS))
-            known[question] = next((power for power in powers if self.walk.sees((power - self).polynomial, ">=")), None)
+            known[question] = next((power for power in powers if at_most(self, power)), None)
         if known[question] is None:
             raise Unanswered(f"a power of two above {self!r}")
         return known[question]
@@ -324,6 +319,12 @@ def reduced(top: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]
     return times(top, factor), times(under, factor)
 
 
+def at_most(small: Any, large: Any) -> bool:
+    """Whether one number is seen to be at most another one, at each n of the case, which is not split for that."""
+    apart = large - small
+    return bool(apart.walk.told(apart.top, ">=") if isinstance(apart, Growing) else apart >= 0)
+
+
 def common_divisor(values: Iterable[int | Fraction]) -> Growing:
     """A number of which each of these, not all of them numbers, is a whole multiple."""
     values = list(values)
@@ -344,4 +345,6 @@ def polynomial_of(value: Any) -> Polynomial | None:
     """Of a number; None of what is none."""
     if isinstance(value, Growing):
         return value.polynomial
-    return number(value) if isinstance(value, int | Fraction) else None
+    if not isinstance(value, int | Fraction):
+        return None
+    return number(value if value.denominator > 1 else value.numerator)  # ints calculate ten times as fast

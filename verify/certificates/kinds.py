@@ -165,7 +165,7 @@ class Kind(Bounded):
     def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> Kind | None:
         """The part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
         a, b = self.bounds(form)
-        low, high = (a if low is None else max(low, a)), (b if high is None else min(high, b))
+        low, high = (a if low is None else max(a, low)), (b if high is None else min(b, high))
         if low > high:
             return None
         if form.is_constant:

@@ -160,6 +160,16 @@ def remainder(value: int, divisor: int) -> int | None:
     return None if isinstance(found, Growing) else found
 
 
+def ceiling(value: Number) -> int:
+    """A whole number that is not below; of one that grows, itself, which need not be whole."""
+    return value if isinstance(value, Growing) else math.ceil(value)  # type: ignore[return-value]
+
+
+def bits_above(value: int) -> int:
+    """An exponent, 2 to which is above a whole number: its bit length, if it is a number."""
+    return (value + 1).power_above.bit_length() - 1 if isinstance(value, Growing) else value.bit_length()
+
+
 def common_step(*steps: int) -> int:
     """A number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
     return 1 if any(isinstance(step, Growing) for step in steps) else math.gcd(*map(int, steps)) or 1

@@ -24,7 +24,7 @@ from constructions.turing.tape_models import (
     number_families,
 )
 from verify.certificates.language import Bound, Language, Place
-from verify.certificates.polynomial import Polynomial
+from verify.certificates.polynomial import Polynomial, whole
 from verify.certificates.symbolic import as_weight
 
 CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
@@ -34,7 +34,7 @@ FAMILIES = {"hybrid": number_families, "rag": rag.families}
 def _bound(value: int) -> Bound:
     """A number, or a form of n where it was made of a symbol."""
     weight = as_weight(value)
-    return weight if isinstance(weight, Polynomial) else int(weight)
+    return weight if isinstance(weight, Polynomial) else whole(weight)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -65,37 +66,72 @@ class Walk:
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        while (found := self.told(polynomial, relation)) is None:
+            if (same := self._of_whole_numbers(polynomial, relation)) is not None:
+                return self.holds(same[0], ">=") is same[1]
+            if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
+                raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
+            try:
+                self._keep(polynomial, relation, self._split(simplest(polynomial), relation))
+            except Rejected as error:
+                if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
+                    raise Unanswered(f"the sign of {text(polynomial)}") from error
+                self._turn("v", growth.by_exponent(self.box))
+        return found
+
+    def told(self, polynomial: Polynomial, relation: str) -> bool | None:
+        """The same, of what is seen in the case, or was asked before; None of what is not."""
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
         if not names_of(polynomial):
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
-        question, opposite = frozenset(polynomial.items()), OPPOSITE[relation]
-        if (question, relation) not in self.answers:
+        found = self.answers.get((frozenset(polynomial.items()), relation))
+        if found is None:
             simple = simplest(polynomial)
-            asked, against = frozenset(simple.items()), negated(simple)
-            if (asked, relation) not in self.answers:
-                answer = self._answer(simple, against, relation)
-                self.answers[asked, relation] = answer
-                self.answers[frozenset(against.items()), opposite] = not answer
-            self.answers[question, relation] = self.answers[asked, relation]
-        return self.answers[question, relation]
+            found = self.answers.get((frozenset(simple.items()), relation))
+            with suppress(Rejected):
+                if found is None and self.sees(simple, relation):
+                    found = True
+                elif found is None and self.sees(negated(simple), OPPOSITE[relation]):
+                    found = False
+                elif found is None and (same := self._of_whole_numbers(polynomial, relation)) is not None:
+                    told = self.told(same[0], ">=")
+                    found = None if told is None else told is same[1]
+            if found is not None:
+                self._keep(polynomial, relation, found)
+        return found
 
-    def _answer(self, polynomial: Polynomial, against: Polynomial, relation: str) -> bool:
-        """What is shown in the case, or in the part of it in which the walk goes on."""
-        while True:
-            try:
-                if self.sees(polynomial, relation):
-                    return True
-                if self.sees(against, OPPOSITE[relation]):
-                    return False
-                if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
-                    raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
-                return self._split(polynomial, relation)
-            except Rejected as error:
-                if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
-                    raise Unanswered(f"the sign of {text(polynomial)}") from error
-                self._turn("v", growth.by_exponent(self.box))
+    def _keep(self, polynomial: Polynomial, relation: str, answer: bool) -> None:
+        for same in (polynomial, simplest(polynomial)):
+            self.answers[frozenset(same.items()), relation] = answer
+            self.answers[frozenset(negated(same).items()), OPPOSITE[relation]] = not answer
+
+    def _of_whole_numbers(self, polynomial: Polynomial, relation: str) -> tuple[Polynomial, bool] | None:
+        """A whole number, and whether the question is that it is >= 0, or that it is not; None if the question is that already.
+
+        So questions that are the same of whole numbers are split at once: p >= 0 is ⌊p⌋ >= 0, and p > 0 is that -p >= 0 is not so.
+        """
+        floor = self.floor(polynomial if relation == ">=" else negated(polynomial))
+        if floor is None or not names_of(floor):
+            return None
+        if floor[max(floor)] < 0:
+            floor, relation = plus(number(-1), floor, -1), OPPOSITE[relation]
+        return None if relation == ">=" and floor == polynomial else (floor, relation == ">=")
+
+    def floor(self, polynomial: Polynomial) -> Polynomial | None:
+        """It, rounded down, where that is seen to be a polynomial."""
+        rest = number(polynomial.get((), 0) % 1)
+        near = plus(polynomial, rest, -1)
+        if self.is_whole(near):
+            return near
+        little = self._not_whole(polynomial)
+        whole = plus(polynomial, little, -1)
+        for beside in (0, -1):  # what is left lies between two whole numbers
+            above = plus(little, number(-beside))
+            if self.sees(above, ">=") and self.sees(plus(number(1), above, -1), ">"):
+                return plus(whole, number(beside))
+        return None
 
     def sees(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is seen to be > 0, or >= 0, everywhere in the case so far."""
@@ -191,15 +227,19 @@ class Walk:
     def is_whole(self, polynomial: Polynomial) -> bool:
         """Whether it is seen to be a whole number everywhere."""
         for i, floor in reversed([*enumerate(self.floors)]):  # the last one first: it may be of those before
-            c = polynomial.get(((f"f{i}", 1),), Fraction(0))
+            c = polynomial.get(((f"f{i}", 1),), 0)
             if c.denominator != 1:
                 return False
             polynomial = plus(polynomial, plus(floor, symbol(f"f{i}"), -1), c)
+        return not self._not_whole(polynomial)
+
+    def _not_whole(self, polynomial: Polynomial) -> Polynomial:
+        """Terms without which it is seen to be a whole number: not n(n − 1)/2, which is whole at three n in a row."""
         of_n = {m: c for m, c in polynomial.items() if all(name == "n" and power > 0 for name, power in m)}
         degree = max((power for m in of_n for _, power in m), default=0)
-        if any(at(of_n, {"n": n}).denominator != 1 for n in range(degree + 1)):  # whole at so many in a row: everywhere
-            return False
-        return all(self._is_whole(monomial, c) for monomial, c in polynomial.items() if monomial not in of_n)
+        if any(at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
+            of_n = {}
+        return {m: c for m, c in polynomial.items() if m not in of_n and not self._is_whole(m, c)}
 
     def _is_whole(self, monomial: growth.Monomial, c: int | Fraction) -> bool:
         if c.denominator == 1 and all(power > 0 and name[0] != "f" for name, power in monomial):
@@ -213,7 +253,7 @@ class Walk:
         for name, power in monomial:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
-        return self.holds(exponent, ">=")
+        return self.told(exponent, ">=") is True
 
 
 class Tree:

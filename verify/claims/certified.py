@@ -56,16 +56,13 @@ def test_retrieval(check: Check, name: str) -> None:
     certify(check, [*(Subject(name, n) for n in sizes), *last], text)
 
 
-def above(check: Check, name: str, model: str) -> None:
-    """Every n from 2^63 on, in cases; the inequalities that decide them are stored."""
+def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
+    """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
     check.sizes(10**4)
     if check.p_bits is not None:
         check.unknown("p grows with n")
-    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
-    if model == "rag":
-        subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
     disciplines = " and ".join(subject.discipline.value for subject in subjects)
-    text = f"every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
+    text = f"{text}; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
     check.certified(subjects, range=text, precision=PRECISION, endless=True)
     answered(check, subjects, rounding, "a certificate")
 
@@ -95,7 +92,11 @@ def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str)
     ],
 )
 def test_above(check: Check, of: tuple[str, str]) -> None:
-    above(check, *of)
+    name, model = of
+    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
+    if model == "rag":
+        subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
+    above(check, subjects, "every sequence of up to n tokens, every query")
 
 
 @claim(

@@ -8,8 +8,8 @@ from constructions.istree import hybrid, rag
 from constructions.turing import cot
 from constructions.turing.library import find
 from precision.format import Discipline
-from verify.certificates.building import LEAST, MODELS, Subject, precision_of
-from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, certify, listed
+from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, precision_of
+from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, above, certify, listed
 from verify.claims.run_invariants import APART, QUEUE, RECORDS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claim, claims
@@ -44,6 +44,7 @@ def test_retrieval(check: Check, key: tuple[str, str]) -> None:
 
 
 STEPS, MOST_STEPS = 10, 1000
+ANY_RUN = "For every text in the form of a run, whatever it says."
 
 
 @claims(
@@ -55,7 +56,7 @@ STEPS, MOST_STEPS = 10, 1000
                 "turing",
                 "rounding",
                 f"Theorem {theorem}",
-                f"Turing machines, {model}: {WHAT} For every text in the form of a run, whatever it says.",
+                f"Turing machines, {model}: {WHAT} {ANY_RUN}",
             ),
             model,
         )
@@ -74,6 +75,35 @@ def test_turing(check: Check, model: str) -> None:
         subjects.append(subject(LAST - LAST // 8, last=LAST - 1))
         text += f" and {LAST_INTERVAL}"
     certify(check, subjects, text)
+
+
+@claims(
+    "of",
+    [
+        (
+            Claim.about(
+                theorem, name, "above", f"Theorem {theorem}", f"{title}, {model}: For every n ≥ 2^63: {WHAT} {text}"
+            ),
+            (name, model),
+        )
+        for theorem, name, model, title, text in (
+            ("5.3", "istree", "rag", "IsTree", "For every simple graph and all turns behind it."),
+            ("5.4", "turing", "rag", "Turing machines", ANY_RUN),
+            ("5.8", "turing", "hybrid", "Turing machines", ANY_RUN),
+        )
+    ],
+)
+def test_above(check: Check, of: tuple[str, str]) -> None:
+    name, model = of
+    subject = Subject(name, LAST, model=model, last=ENDLESS)
+    if name == "turing":
+        above(
+            check,
+            [replace(subject, machine=str(find("bb2").machine))],
+            "every text of up to n steps of bb2 on a blank tape",
+        )
+    else:
+        above(check, [subject], "every simple graph and text of that form")
 
 
 SPACE = 9  # cells: m is in the weights; the steps are not

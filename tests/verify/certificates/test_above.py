@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.parts.heads import match_next
+from constructions.turing.library import find
 from constructions.wiring import part
 from precision.format import Discipline, fixed_point
 from tests.verify.numbers_at import Values, holds, parity, value, values_at
@@ -21,7 +22,9 @@ from verify.certificates.building import MODELS, Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.certificates.domains import Integer, Space
 from verify.certificates.growing import Growing, n_of
+from verify.certificates.language import Bound, Language
 from verify.certificates.model import Model
+from verify.certificates.polynomial import Polynomial
 from verify.certificates.rational import Ratio, least
 from verify.certificates.walks import Unanswered, Walk, text
 from verify.growth import root
@@ -65,17 +68,39 @@ def weights(model: Model, n: int) -> list[Fraction]:
     return [*own, *families, *(at(x, n) for x in (fmt.significand_bits, fmt.quantum_exponent, fmt.max_quanta))]
 
 
-SUBJECTS = [Subject(name, 4, model=model, discipline=d) for name, model in MODELS for d in Discipline]
+TURING = [Subject("turing", 4, model=model, machine=str(find("bb2").machine)) for model in ("hybrid", "rag")]
+SUBJECTS = [
+    replace(s, discipline=d) for s in (*(Subject(name, 4, model=m) for name, m in MODELS), *TURING) for d in Discipline
+]
+
+
+def inputs_at(inputs: Language, n: int) -> list[object]:
+    """What a text may be."""
+    return [
+        (
+            place.name,
+            place.word,
+            place.after,
+            place.every,
+            *(at(number_of(b), n) for b in (place.low, place.high, *place.numbers)),
+        )
+        for place in inputs.places
+    ]
+
+
+def number_of(bound: Bound) -> Any:
+    return bound.constant if isinstance(bound, Polynomial) and bound.is_constant else bound
 
 
 @settings(max_examples=4)
 @given(st.sampled_from(SUBJECTS), SIZES)
 def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> None:
     """And what it shows is so at n, and the ordinary check says the same of n."""
-    walk, (model, judged) = walk_of(n, lambda walk: checked(replace(subject, n=n_of(walk))))
+    walk, (model, texts, judged) = walk_of(n, lambda walk: checked(replace(subject, n=n_of(walk))))
     one = replace(subject, n=n)
     own, inputs = build(one)
     assert weights(model, n) == weights(own, n)
+    assert inputs_at(texts, n) == inputs_at(inputs, n)
     assert judged.verdict == judge(own, inputs).verdict == CERTIFIED
     values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
@@ -85,7 +110,7 @@ def test_a_case_has_the_weights_of_each_of_its_n(subject: Subject, n: int) -> No
 
 def checked(subject: Subject) -> Any:
     model, inputs = build(subject)
-    return model, judge(model, inputs)
+    return model, inputs, judge(model, inputs)
 
 
 def test_the_cases_of_index_are_certified_and_so_few() -> None:
@@ -109,7 +134,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, gap: Callable[[int, int], Any]) -> t
 
 
 def certified(subject: Subject) -> bool:
-    return bool(checked(subject)[1].verdict == CERTIFIED)
+    return bool(checked(subject)[-1].verdict == CERTIFIED)
 
 
 own_gap = part.least_gap
@@ -144,6 +169,17 @@ QUESTIONS: list[Callable[[Any], Any]] = [
     lambda n: WHOLE / (n - 2 ** (n.bit_length() - 1) * Fraction(3, 2) + Fraction(1, 4)) > 0,
     lambda n: max(WHOLE * 2 ** n.bit_length() / n, WHOLE * n * n / (n * n + n - 1) + Fraction(1, 3)),
     lambda n: ((WHOLE * n / (n + 1)) ** 2, abs(Fraction(5) / (3 - n)), (WHOLE * n + 1) / (n + 1)),
+    lambda n: (3 * n * (n - 1) // 2 + 5 * n).bit_length(),
+    lambda n: (
+        round(n - Fraction(3, 4)),
+        round(5 * n + Fraction(1, 4)),
+        math.floor(n * (n - 1) * Fraction(1, 2) - Fraction(1, 3)),
+    ),
+    lambda n: (n > 2 ** n.bit_length() - 3, n - 1 >= 2 ** n.bit_length() - 3, 2 ** n.bit_length() - 3 < n),
+    lambda n: (
+        n * Fraction(1, 2) > 2 ** (n.bit_length() - 1) - 2,
+        n * Fraction(1, 2) - 1 >= 2 ** (n.bit_length() - 1) - 2,
+    ),
     lambda n: (
         WHOLE * n
         if isinstance(n, int)

@@ -40,3 +40,9 @@
 (lemma no-is-right (over no yes-if-all all-of-tree root-seen) (and (seen 1 k)
   (forall ((j Int)) (! (=> (and (>= j 1) (not (= (own j) 0)) (seen (own j) k)) (seen (other j) k)) :pattern ((own j))))
   (not (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
+
+; All that is concluded of the answer, where ranks or a set are any.
+(concludes closes-a-cycle (closes))
+(concludes yes-is-right (over yes misses-one))
+(concludes tree-is-ranked (over yes by-depth))
+(concludes no-is-right (over no))

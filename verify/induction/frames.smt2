@@ -206,3 +206,6 @@
 (induction one-not-gone (m (edge-of edge)) () (=> (<= m (- n 1)) (<= (gone-to m) (- m 1))) ((gone-to m)) (not-gone gone-is gone-at-most))
 (lemma closes-within (size length far-at-most not-gone one-not-gone passed-at-most heights here-seen) (<= (+ k 4) (+ P limit)))
 (answers)
+(concludes decision ())
+(concludes within ())
+(concludes closes-within (closes))

@@ -9,6 +9,8 @@
 ;   (also CASE INVARIANT FACT …)                                  what shows an invariant of a part of the text, beside what all use
 ;   (tracked CASE (symbol new) …)                                 new symbols of a part of the text, beside those of all
 ;   (cases NAME GOES-ON (CASE …) (FACT …))                        one of the cases is met, by these facts
+;   (concludes LEMMA (CASE …))    it rests on nothing but invariants, which an induction shows, and on these cases
+;   (define NAME SORT value)      as a macro without parameters, but opaque: what rests on the value uses NAME-is
 
 ; ---- the text, and the definition's terms: of any text and at any position, own, other, father-at … are functions with axioms of the same
 ; names. E is the position of the last endpoint, 1 if there is none; P + 1 that of the root, where the walk begins; k that of a vertex
@@ -129,3 +131,4 @@
 
 ; ---- the end
 (answers)
+(concludes no-if-closes (closes))

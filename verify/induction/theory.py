@@ -2,6 +2,7 @@
 
 A lemma has the suppositions of all that it rests on. In an induction each invariant is shown at the start, from it alone; behind a
 step, in each case, from the invariants before it and that case alone; and that one of these cases is met where the run goes on.
+What is concluded rests on these invariants and on cases that it names, not on a start or on a step.
 """
 
 from __future__ import annotations
@@ -84,11 +85,14 @@ class Theory:
 
     parts: Mapping[str, str]
     declarations: list[Expression] = field(default_factory=list)
+    defined: dict[str, Expression] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     invariants: dict[str, Expression] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     more: dict[tuple[str, str], list[Expression]] = field(default_factory=dict)
     tracked: dict[str, list[Expression]] = field(default_factory=dict)
+    starts: list[str] = field(default_factory=list)
+    covered: set[str] = field(default_factory=set)
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -121,6 +125,12 @@ class Theory:
                     self._kept(case, rule == "kept", new, always, own)
                 case ["cases", str(name), str(goes_on), [*cases], [*uses]]:
                     self._cases(name, goes_on, cases, uses)
+                case ["concludes", str(name), [*cases]]:
+                    self._concludes(name, set(map(written, cases)))
+                case ["define", str(name), str(sort), value]:
+                    self.declarations.append(["declare-const", name, sort])
+                    self._state(f"{name}-is", ["=", name, value], frozenset(), None)
+                    self.defined[name] = value
                 case [str(keyword), *_] if keyword in DECLARING:
                     self.declarations.append(command)
                 case _:
@@ -205,6 +215,7 @@ class Theory:
     ) -> None:
         """Every invariant with new symbols in place, from this case alone, and if `after` a step from invariants before it."""
         self.kept.append(case)
+        self.starts += [] if after else [case]
         others = {written(symbol): expression for symbol, expression in map(_pair, [*new, *self.tracked.get(case, [])])}
         uses = {written(entry[0]): entry[1:] for entry in own if isinstance(entry, list)}
         if unknown := uses.keys() - self.invariants.keys():
@@ -224,6 +235,18 @@ class Theory:
             raise ValueError(f"the invariants are not kept in the case {', '.join(missing)}")
         self._lemma(name, ["or", *(self.facts[case].formula for case in names)], [*uses, goes_on])
         self._restrict(name, {goes_on, *self.invariants})
+        self.covered |= set(names)
+
+    def _concludes(self, name: str, cases: set[str]) -> None:
+        """That the lemma rests on no more than the invariants and these cases, and an induction shows those: in a start, and behind
+        each step, of which there is one, or each is among the cases of which one is met.
+        """
+        steps = set(self.kept) - set(self.starts)
+        if not self.starts or not steps or (len(steps) > 1 and steps - self.covered):
+            raise ValueError(f"{name} rests on invariants that no induction shows")
+        if other := cases & {*self.kept, *self.invariants}:
+            raise ValueError(f"{name} is no conclusion where it supposes {', '.join(sorted(other))}")
+        self._restrict(name, {*cases, *self.invariants})
 
     def _restrict(self, name: str, allowed: set[str]) -> None:
         if other := self.facts[name].supposes - allowed:
@@ -236,6 +259,9 @@ class Theory:
             match declaration:
                 case ["define-fun", str(name), [*parameters], _, body] if name in names:
                     inner = symbols(body) - {written(_pair(parameter)[0]) for parameter in parameters}
+                    found |= inner | self._below(inner)
+                case ["declare-const", str(name), _] if name in names and name in self.defined:
+                    inner = symbols(self.defined[name])
                     found |= inner | self._below(inner)
         return found
 

@@ -90,3 +90,4 @@
   (goes-on steps size near rule-applied)
   (head-there head-moved) (state-there states-said) (symbols symbols) (records records record-written)
   (no-later-record no-later-record no-records record-written))
+(concludes halts-rightly ())

@@ -117,3 +117,6 @@
   (size prompt as-said digits runs-1 runs-next))
 (lemma queue (size prompt as-said digits none-entered begun) (forall ((k Int)) (=> (and (<= 1 k) (<= k last))
   (= (leaving k) (ite (> k m) (later-digit (- k m)) 0)))))
+(concludes halts-rightly ())
+(concludes out (leaves))
+(concludes none-before (leaves))

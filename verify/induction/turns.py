@@ -3,7 +3,7 @@
 The text is a prompt, the edges of a simple graph, and behind it words that are due by `verify.programs.turns`, each behind those
 before, and behind each search what it finds by `verify.programs.found`. k is where a turn's head ends, `u - v` or `u ^ v`. The
 words behind it, up to the end of the next head, or to YES or NO, are read off the texts that certificates are of: at which place
-which word is due, and which places stand behind that one. So a turn is a tree of finitely many ways (`ways`), and lemmas say of it:
+which word is due, and which places stand behind that one. So a turn goes one of finitely many ways (`ways`), and lemmas say of it:
   a word is due at each place, and each search is one of those of which it is defined what they find (never-open, root-due);
   it is a step of the walk that search.smt2 has in common with Algorithm 1: down along the next edge but the father's, with a
   record, up to the father if there is none, or it ends as it should (turn-down, turn-up, turn-yes, turn-no, in searched.smt2);
@@ -47,7 +47,7 @@ FINDS = ("recorded", "first-found", "next-found")  # what the texts call that wh
 
 @dataclass(frozen=True)
 class Way:
-    """From a position to the next head, or as far as it has come.
+    """From a position to the next head, or as far as it has come, if no word is due there.
 
     holds: formulas, of the words that stand on it and of the cases in which they do. words: how many. end: one of `ENDS`, what a
     head's mark is, a verdict that is due, or open. script: of the search that is being written. searches: where those that it has
@@ -66,6 +66,7 @@ class Way:
         return replace(self, holds=(*self.holds, *holds))
 
     def to(self, end: str) -> Iterator[Way]:
+        """It alone, at its end."""
         yield replace(self, end=end)
 
     @property
@@ -120,7 +121,7 @@ class Text:
         return frozenset(i for i, place in enumerate(self.places) if place.name in (PAPER.start, "second endpoint"))
 
     def ways(self, here: Places, base: str, way: Way) -> Iterator[Way]:
-        """All that go on from one of these places. base: of positions."""
+        """All that go on from one of these places, where this one has come to. base: the position that it begins behind."""
         at, there = f"(+ {base} {way.words})", f"(+ {base} {way.words + 1})"
         token = self.places[min(here)].word or VERTEX
         way = replace(way, script=((token, at),) if token == START_SEARCH else (*way.script, (token, at)))
@@ -212,10 +213,11 @@ def theory(text: Text) -> Theory:
     }
     lines = []
     for name, ways in told.items():
-        ends = apply("or", *(way.formula for way in ways))
-        lines.append(f"(declare-const {name} Bool) (axiom {name}-is (= {name} {ends}))")
-    lengths = (f"(=> {way.formula} (= end (+ k {way.length})))" for way in turn if way.end != OPEN)
-    lines.append(f"(declare-const end Int) (axiom end-is {apply('and', *lengths)})")
+        lines.append(f"(define {name} Bool {apply('or', *(way.formula for way in ways))})")
+    length = "0"
+    for way in turn:
+        length = length if way.end == OPEN else f"(ite {way.formula} {way.length} {length})"
+    lines.append(f"(define end Int (+ k {length}))")
     kinds = {f"{name} ((j Int)) Bool": f"(= (kind j) {text.kinds[word]})" for word, name in NAMES.items()}
     parts = {"text": "turns", "step": "searched", "edges": "edges", "length": "words"}
     made = Theory(

@@ -45,6 +45,7 @@ class Found(ByNeighbours):
 
     @property
     def come_from(self) -> Term:
+        """The vertex u."""
         return back(NUMBER, 6)
 
     @property

@@ -14,6 +14,7 @@ INDUCTION = """
 (declare-const k Int) (define-fun next () Int (+ k 1)) (define-fun double ((x Int)) Int (* 2 x))
 (axiom start (= k 0)) (suppose on true) (suppose other (= k 5)) (invariant small (>= (double k) 0))
 """
+STARTS = "(starts other ((k 5)) ())"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,24 @@ INDUCTION = """
         ("(kept on ((k next)) (small)) (invariant late (> k 0))", "late is no invariant: on does not show it"),
         ("(also on large start)", "large is no invariant that on has yet to show"),
         ("(kept on ((k next)) (small)) (also on small start)", "small is no invariant that on has yet to show"),
+        (
+            "(define later Int next) (invariant hidden (> later 0)) (kept on ((k 3)) (small))",
+            "hidden has a macro that hides k",
+        ),
+        ("(kept on ((k next)) (small)) (concludes start ())", "start rests on invariants that no induction shows"),
+        ("(starts other ((k 5)) ()) (concludes start ())", "start rests on invariants that no induction shows"),
+        (
+            f"{STARTS} (kept on ((k next)) ()) (lemma all (on) true) (concludes all ())",
+            "all supposes more than it may: on",
+        ),
+        (
+            f"{STARTS} (kept on ((k next)) ()) (lemma all (on) true) (concludes all (on))",
+            "all is no conclusion where it supposes on",
+        ),
+        (
+            f"(suppose more true) {STARTS} (kept on ((k next)) ()) (kept more ((k next)) ()) (concludes start ())",
+            "start rests on invariants that no induction shows",
+        ),
         ("(kept on ((k next)) (small)) (tracked on (k 3))", "on has shown the invariants without (k 3)"),
         ("(tracked on (k other k)) (kept on () ())", "(k other k) is no pair"),
         ("(also on small other) (kept on ((k next)) ())", "small/on supposes more than it may: other"),
@@ -74,3 +93,11 @@ def test_from_facts_that_contradict_each_other_nothing_follows() -> None:
 @given(st.recursive(st.sampled_from(["a", "|b c|", "12"]), lambda inner: st.lists(inner, max_size=3)))
 def test_texts_are_read_as_written(expression: Expression) -> None:
     assert read(written(expression)) == [expression]
+
+
+def test_what_is_concluded_rests_on_invariants_and_its_own_case() -> None:
+    made = Theory({})
+    made.add(INDUCTION + "(suppose more (> k 5)) (suppose end true)" + STARTS)
+    made.add("(kept on ((k next)) (small)) (kept more ((k next)) (small)) (cases all on (on more) ())")
+    made.add("(lemma last (small end) (>= k 0)) (concludes last (end))")
+    assert made.facts["last"].supposes == {"small", "end"}

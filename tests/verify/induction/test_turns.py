@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from itertools import pairwise
@@ -18,7 +19,7 @@ from tests.verify.induction.runs import Compiled, answers_of_another_solver, val
 from verify.induction.__main__ import main
 from verify.induction.search import N
 from verify.induction.theory import Theory, text_of
-from verify.induction.turns import Text, defined, theory
+from verify.induction.turns import Text, Way, defined, theory
 from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.interpreter import Input
@@ -166,6 +167,25 @@ def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> Non
     assert true["yes"] == (last and tree)
     assert true["no"] == (last and not tree)
     assert true["misses-one"] == (not connected)
+
+
+def test_what_is_said_of_each_run_supposes_nothing_else() -> None:
+    cases = {
+        "never-open": set[str](),
+        "root-due": set(),
+        "records-limited": set(),
+        "within-over": {"over"},
+        "within-closes": {"closes"},
+    }
+    assert {name: MADE.facts[name].supposes - set(MADE.invariants) for name in cases} == cases
+
+
+def test_edges_stand_in_the_prompt_alone() -> None:
+    """No way has the word of which an axiom says so."""
+    text = defined()
+    ways = (way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way()))
+    kinds = {int(kind) for way in ways for kind in re.findall(r"\(= \(kind \(\+ k \d+\)\) (\d+)\)", way.formula)}
+    assert kinds == {*text.kinds.values()} - {text.kinds[PAPER.start], text.kinds[PAPER.joint]}
 
 
 def test_another_solver_finds_that_all_follow() -> None:

@@ -9,6 +9,7 @@ result.answer, result.chain_of_thought, result["father"]
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,7 @@ from constructions.models.solver import Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
+TEXTS = ("machine", "tape", "tokens", "rnn")  # among the options; the others are whole numbers
 VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
 
@@ -48,6 +50,10 @@ def load(
     each input. Raises ValueError, with one line, for what there is not.
     """
     door = find_door(name)
+    p, options = (
+        _whole("p", p),
+        {key: _whole(key, value) if key in door.options else value for key, value in options.items()},
+    )
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
     if variant not in VARIANTS:
@@ -63,6 +69,16 @@ def load(
     if n is not None:
         _ = loaded.wired  # what is wrong with n or p is said here
     return loaded
+
+
+def _whole(name: str, value: Any) -> Any:
+    """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for text in place of one."""
+    if name in TEXTS or value is None:
+        return value
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise ValueError(f"{name} is a whole number, not {value!r}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from precision.format import Discipline
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.induction.turns import defined, theory
 from verify.inputs.hard_graphs import FAMILIES, LEAST
 from verify.inputs.large_graphs import LargeGraph
 from verify.inputs.strategies import all_edges, every_input, every_labelled_graph
@@ -291,6 +292,11 @@ def test_linear_length(check: Check) -> None:
     for n in check.sizes(LEAST, cap=10_000, ratio=10):
         examples, text = 40 if n <= 1000 else 3, shapes_at(n, LEAST, "")
         large_graphs(check, n, within_length, examples=examples, text=text, precision="")
+    text = (
+        "so many tokens, as 5.3/istree-search says of the defined words: invariants at the start and behind each turn"
+    )
+    check.follows(theory(defined()), range=f"{text}; every n")
+    check.argued("Induction over the turns.")
 
 
 @claim(

@@ -50,3 +50,10 @@
 (lemma no-if-closes (closes turn-yes turn-no) answers-no)
 (lemma within-over (over size length turn-yes turn-no at-most passed-at-most root-depth taken-here root-seen) (<= (- end E) limit))
 (lemma within-closes (closes size length turn-yes turn-no at-most passed-at-most closes-below here-seen seen-fathers heights) (<= (- end E) limit))
+; of a tree exactly as many: at the end the search has gone past each edge to a father
+(lemma none-open (over root-depth path-to-here path-seen seen-fathers heights)
+  (forall ((v Int)) (! (=> (path v) (= v 1)) :pattern ((path v)))))
+(induction all-passed (m 0) () (=> (and (<= m n) answers-yes) (= (passed m) (- m (ite (>= m 1) 1 0)))) ((passed m))
+  (over passed-is yes-if-all none-open root-seen))
+(lemma as-many-words (over size father-passed length turn-yes as-many-records all-passed root-depth taken-here root-seen)
+  (=> answers-yes (= (- end E) limit)))

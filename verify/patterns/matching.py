@@ -58,7 +58,8 @@ class Open:
     def counted(self) -> Open:
         """The same where one less is left to be counted."""
         return replace(
-            self, ways=tuple(way if way.more is None else way._replace(more=way.more + 1) for way in self.ways)
+            self,
+            ways=tuple(way if way.more is None else way._replace(more=Tally.counted(way.more)) for way in self.ways),
         )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 NEAR = 4  # differences less than this are told from each other
+FAR = 4 * NEAR  # a way through a pattern that is so far behind what is counted is given up
 
 
 class Tally(NamedTuple):
@@ -43,6 +44,13 @@ class Tally(NamedTuple):
         if self.left < NEAR and self.done + self.left + more < 0:
             raise ValueError("less than no repetition is asked for")
         return self.done + more
+
+    @staticmethod
+    def counted(more: int) -> int:
+        """The same where one less is left."""
+        if more >= FAR:
+            raise ValueError("the pattern goes on and on while the text is counted")
+        return more + 1
 
     def is_over(self, more: int) -> bool:
         """Whether none remains of what is so many more than what is left."""

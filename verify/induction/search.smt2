@@ -131,4 +131,5 @@
 
 ; ---- the end
 (answers)
+(concludes answers ())
 (concludes no-if-closes (closes))

@@ -211,9 +211,7 @@ def theory(text: Text) -> Theory:
         "begins": [way for way in first if way.end == RECORD],
         "begins-otherwise": [way for way in first if way.end != RECORD],
     }
-    lines = []
-    for name, ways in told.items():
-        lines.append(f"(define {name} Bool {apply('or', *(way.formula for way in ways))})")
+    lines = [f"(define {name} Bool {apply('or', *(way.formula for way in ways))})" for name, ways in told.items()]
     length = "0"
     for way in turn:
         length = length if way.end == OPEN else f"(ite {way.formula} {way.length} {length})"

@@ -26,11 +26,13 @@
 (tracked starts (passed passed-starts))
 (tracked down (passed passed-then))
 (tracked goes-up (passed passed-then))
-(lemma father-passed (size edges-lead here here-seen root-seen seen-fathers fathers taken-is taken-here path-to-here next-is rec-is rec-of-all ends edge-is)
+(lemma father-passed
+  (size edges-lead here here-seen root-seen seen-fathers fathers taken-is taken-here path-to-here next-is rec-is rec-of-all ends edge-is)
   (and (=> passes (and (not (= c 1)) (= behind (rec c (up c))) (not (past c k (path c) (taken c)))))
     (=> (and (not passes) (not (= edge 0))) (= (past c k (path c) edge) (past c k (path c) (taken c))))
     (=> (and (not (= c 1)) (not passes) (= edge 0)) (past c k (path c) (taken c)))))
-(lemma past-down (size here here-seen down comes-down new-vertex new-visit new-records seen-down father-passed edge-is path-to-here next-is taken-is)
+(lemma past-down
+  (size here here-seen down comes-down new-vertex new-visit new-records seen-down father-passed edge-is path-to-here next-is taken-is)
   (forall ((v Int)) (! (= (past v end (path-down v) (taken-down v)) (or (past v k (path v) (taken v)) (and passes (= v c))))
     :pattern ((path v)))))
 (lemma past-up (size here here-seen goes-up comes-up seen-up father-passed)
@@ -43,13 +45,15 @@
 (also goes-up length length step as-many-up path-up path-to-here fathers)
 
 ; ---- the end
+(lemma answers (turn-yes turn-no) (=> answered (or (and (= edge 0) (= c 1)) (and (not (= edge 0)) (seen w k)))))
 (induction passed-at-most (m 0) () (<= 0 (passed-then m) (- (among m k) (ite (>= m 1) 1 0))) ((passed m))
   (passed-is father-passed here-seen root-seen among-none among-next))
 (lemma yes-if-all (over size turn-yes turn-no as-many-records all-of-them) (and (= answers-no (not answers-yes))
   (= answers-yes (forall ((v Int)) (! (=> (<= 1 v n) (seen v k)) :pattern ((visit v)))))))
 (lemma no-if-closes (closes turn-yes turn-no) answers-no)
 (lemma within-over (over size length turn-yes turn-no at-most passed-at-most root-depth taken-here root-seen) (<= (- end E) limit))
-(lemma within-closes (closes size length turn-yes turn-no at-most passed-at-most closes-below here-seen seen-fathers heights) (<= (- end E) limit))
+(lemma within-closes (closes size length turn-yes turn-no at-most passed-at-most closes-below here-seen seen-fathers heights)
+  (<= (- end E) limit))
 ; of a tree exactly as many: at the end the search has gone past each edge to a father
 (lemma none-open (over root-depth path-to-here path-seen seen-fathers heights)
   (forall ((v Int)) (! (=> (path v) (= v 1)) :pattern ((path v)))))

@@ -106,11 +106,15 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
 )
 def test_program_above(check: Check, key: tuple[str, str]) -> None:
     name, model = key
+    text = f"every sequence of up to n tokens, every query{', any word as its result' * (model == 'rag')}"
+    above(check, Subject(name, LAST, model=model, last=ENDLESS), text)
+
+
+def above(check: Check, subject: Subject, text: str) -> None:
+    """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
     check.sizes(10**4)
-    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
-    text = "every sequence of up to n tokens, every query; every n from 2^63 on, in cases of n and its bit length"
-    check.explained(subjects, range=f"{text}{'; any word as its result' * (model == 'rag')}", endless=True)
-    answered(check, subjects, as_defined, "an explanation")
+    check.explained([subject], range=f"{text}; every n from 2^63 on, in cases of n and its bit length", endless=True)
+    answered(check, [subject], as_defined, "an explanation")
 
 
 STEP = (

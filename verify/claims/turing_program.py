@@ -12,10 +12,11 @@ from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
 from constructions.turing.rag import tape_search
 from constructions.turing.tape_models import START, TO_RIGHT, TaskOfAnySize
-from verify.certificates.building import Subject, language_of
+from verify.certificates.building import ENDLESS, Subject, language_of
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.certified_recurrent import LAST_INTERVAL
 from verify.claims.found import DOCUMENTED, REPEATED, as_documented
+from verify.claims.program import above
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -103,6 +104,28 @@ def test_program(check: Check, theorem: str) -> None:
         subjects,
         range=f"the program against the definition: any text of up to so many steps, whatever they say: {text}",
     )
+
+
+@claims(
+    "theorem",
+    [
+        (
+            Claim.about(
+                theorem,
+                "turing",
+                "program-above",
+                module.SOURCE,
+                f"Turing machines, {model}: For every n ≥ 2^63: {WORD[theorem]}",
+            ),
+            theorem,
+        )
+        for theorem, (model, module) in MODELS.items()
+    ],
+)
+def test_word_above(check: Check, theorem: str) -> None:
+    machine = str(find("bb2").machine)
+    subject = Subject("turing", LAST, model=MODELS[theorem][0], machine=machine, last=ENDLESS)
+    above(check, subject, "any text of up to n steps of bb2 on a blank tape, whatever they say")
 
 
 FINDS = (

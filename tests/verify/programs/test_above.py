@@ -14,7 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from tests.verify.certificates.test_above import SIZES, at, walk_of, weights
+from tests.verify.certificates.test_above import SIZES, TURING, at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
@@ -49,7 +49,7 @@ SUBJECTS = [Subject(name, LEAST, model=model) for name, model in MODELS]
 
 
 @settings(max_examples=6)
-@given(st.sampled_from(SUBJECTS), SIZES)
+@given(st.sampled_from([*SUBJECTS, *TURING]), SIZES)
 def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
     """Of the same weights, whose rounding is asked for as well; and what is shown is so at n."""
 

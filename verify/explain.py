@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N|A-B",
         help=f"or every n from A to B (default: {DEFAULT_N}); with --all-n the first, by default {LEAST}, of turing 1",
     )
-    add("--all-n", action="store_true", help="every n up to 2^64; of the retrieval tasks those above as well")
+    add("--all-n", action="store_true", help="every n up to 2^64, and where they are reached those above")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="make a stored document again and compare every field")
     return parser

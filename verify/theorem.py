@@ -171,7 +171,7 @@ def _command(argv: Sequence[str]) -> int:
     add = parser.add_argument
     first = f"with --all-n the first, by default {LEAST}"
     add("--n", type=sizes, metavar="N|A-B", help=f"or every n from A to B (default: {DEFAULT_N}); {first}")
-    add("--all-n", action="store_true", help="every n up to 2^64; of the retrieval tasks those above as well")
+    add("--all-n", action="store_true", help="every n up to 2^64, and where they are reached those above")
     add("--discipline", choices=[d.value for d in Discipline], default="fused", help="default: fused")
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="ask for each link of a stored document again")

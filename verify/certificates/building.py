@@ -54,7 +54,9 @@ COVERED = (*RETRIEVERS, "istree", "turing")
 ABOVE = frozenset(
     {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
 )  # rounding certified above 2^64
-UNTOLD = {("istree", "rag")}  # of these, whose program is not told there
+TOLD_ABOVE = frozenset(
+    {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
+)  # and what is said of programs
 DEFAULT_MACHINE = "bb2"
 
 
@@ -112,7 +114,7 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
 
 def every_n(subject: Subject, *, program: bool = False) -> Subject:
     """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
-    endless = (subject.construction, subject.model) in (ABOVE - UNTOLD if program else ABOVE)
+    endless = (subject.construction, subject.model) in (TOLD_ABOVE if program else ABOVE)
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 
 

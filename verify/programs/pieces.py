@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from verify.certificates.growing import Growing
 from verify.certificates.language import Language, Place
 from verify.programs.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
 
@@ -50,7 +51,7 @@ def _reached(language: Language) -> Language:
             if low and all(isinstance(end, int) for end in (place.low, *low)):
                 more = max(0, min(low) + 1 - place.low)
                 place = replace(place, low=place.low + -(-more // place.every) * place.every)
-            if high and all(isinstance(end, int) for end in (place.high, *high)):
+            if high and all(isinstance(end, int | Growing) for end in (place.high, *high)):
                 place = replace(place, high=min(place.high, max(high) + 1))
             return place
 

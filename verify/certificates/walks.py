@@ -20,6 +20,7 @@ from verify.kernel import Rejected, reject
 EXPONENTS = {"E": "B", "V": "v"}
 MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
+FIRST = 8  # numbers from an end of a case on, among which one of it is looked for
 SOME = 4  # exponents v at which an n of a case is looked for
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
 NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
@@ -37,6 +38,16 @@ class Fork:
     shown: list[Shown]
     split: Any
     answer: bool
+
+    def turns(self, of: Mapping[str, int | Fraction], some: Sequence[int]) -> list[int]:
+        """Two n beside each other, from the least to the largest of some, of which one alone fits."""
+        if not some or self.fits({**of, "n": min(some)}) is (last := self.fits({**of, "n": max(some)})):
+            return []
+        low, high = min(some), max(some)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.fits({**of, "n": middle}) is last else (middle, high)
+        return [low, high]
 
     def fits(self, values: Mapping[str, int | Fraction]) -> bool:
         """Whether the answer is right here. That of v is in the box."""
@@ -219,7 +230,8 @@ class Walk:
             of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
             for bits in _between(*(at(end, of) for end in self.box.ends["B"])):
                 of |= {"B": bits, "E": 1 << bits}
-                for n in _between(*(at(end, of) for end in self.box.ends["n"])):
+                some = _between(*(at(end, of) for end in self.box.ends["n"]))
+                for n in [*some, *(near for fork in self.forks for near in fork.turns(of, some))]:
                     if all(fork.fits(of | {"n": n}) for fork in self.forks):
                         return n
         return None
@@ -303,9 +315,9 @@ def values_of(n: int) -> dict[str, int | Fraction]:
 
 
 def _between(low: Fraction, high: Fraction) -> list[int]:
-    """Some whole numbers from low to high: one in the middle, and the ends."""
+    """Some whole numbers from low to high: one in the middle, the last, and the first ones."""
     first, last = math.ceil(low), math.floor(high)
-    return [(first + last) // 2, first, last] if first <= last else []
+    return [(first + last) // 2, last, *range(first, min(last, first + FIRST))] if first <= last else []
 
 
 def inverse(polynomial: Polynomial) -> Polynomial:

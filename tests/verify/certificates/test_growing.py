@@ -208,3 +208,20 @@ def test_a_builder_that_tells_a_number_from_what_stands_for_it(
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert "has other weights than what stands for it" in survey.about["what"]
+
+
+def test_one_n_of_a_narrow_case_is_found() -> None:
+    """It has an n at every third bit length or so."""
+    found = list[int | None]()
+
+    def program(walk: Walk) -> None:
+        n = n_of(walk)
+        most = 2 * (1 << 2 * n.bit_length())
+        if 3 * n * n > most and 3 * n * n - 2 * n <= most:
+            found.append(walk.some_n())
+
+    theorem_of(program, 7)
+    assert found
+    for n in found:
+        assert n is not None
+        assert 3 * n * n - 2 * n <= 2 * 4 ** n.bit_length() < 3 * n * n

@@ -54,7 +54,9 @@ COVERED = (*RETRIEVERS, "istree", "turing")
 ABOVE = frozenset(
     {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
 )  # rounding certified above 2^64
-TOLD_ABOVE = frozenset({*MODELS, ("turing", "hybrid"), ("turing", "rag")})  # and what is said of programs
+TOLD_ABOVE = frozenset(
+    {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
+)  # and what is said of programs
 DEFAULT_MACHINE = "bb2"
 
 

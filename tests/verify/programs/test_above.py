@@ -14,7 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from tests.verify.certificates.test_above import SIZES, TURING, at, walk_of, weights
+from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
@@ -42,6 +42,7 @@ from verify.programs.sizes import (
     nearest,
     span,
 )
+from verify.programs.tasks import inputs
 from verify.programs.terms import Term
 from verify.programs.witness import tokens_of
 
@@ -67,6 +68,18 @@ def test_a_case_says_what_each_of_its_n_does(subject: Subject, n: int) -> None:
     values = values_at(n) | {f"f{i}": at(of, n) % 1 for i, of in enumerate(Growing(p, walk) for p in walk.floors)}
     shown = [*walk.shown, *(item for fork in walk.forks for item in fork.shown)]
     assert all(holds((repr(Growing(p, walk)), relation), values) for p, relation, _, _ in shown)
+
+
+@settings(max_examples=3)
+@given(SIZES)
+def test_texts_in_pieces_are_those_of_each_n(n: int) -> None:
+    one = Subject("istree", n, model="rag")
+
+    def pieces(subject: Subject) -> Language:
+        return inputs(subject, build(subject)[1])
+
+    _, texts = walk_of(n, lambda walk: pieces(replace(one, n=n_of(walk))))
+    assert inputs_at(texts, n) == inputs_at(pieces(one), n)
 
 
 @pytest.mark.parametrize("name", ["index", "recall"])

@@ -12,12 +12,13 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Edge, Graph, is_tree
 from constructions.istree.rag import RECORD, RETURN
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
-from verify.certificates.building import LEAST, Subject, language_of
+from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
 from verify.certificates.language import Language, Place
 from verify.certificates.searches import PROMPT
 from verify.claims.certified import LAST
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED
+from verify.claims.program import above
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.turns import defined, theory
@@ -153,6 +154,17 @@ def test_step(check: Check) -> None:
         subject, sizes = replace(subject, last=LAST), f"every n from {LEAST} to 2^64 by intervals"
     text = "the program against the defined step: any edges, any turns behind them, any results of searches"
     check.explained([subject], range=f"{text}; {sizes}")
+
+
+@claim(
+    theorem="5.3",
+    task="istree",
+    aspect="program-above",
+    source=rag.SOURCE,
+    statement=f"IsTree, rag: For every n ≥ 2^63: {STEP}",
+)
+def test_step_above(check: Check) -> None:
+    above(check, Subject("istree", LAST, model="rag", last=ENDLESS), "any edges, any turns, whatever the searches find")
 
 
 FINDS = (

@@ -32,6 +32,7 @@ from verify.certificates.candidates import (
     steps_back,
 )
 from verify.certificates.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
+from verify.certificates.growing import at_most
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Apart, Consecutive
 from verify.certificates.merging import Pool, by_order, wide_first
@@ -278,10 +279,10 @@ class Reader:
         able = Winners(winners, [self._many(c) for c in winners])
         noise = 2 * max(c.noise for c in candidates)
         lead = lattice([c.exact for c in candidates])
-        if 0 < lead < needed + noise:
+        if lead > 0 and not at_most(needed + noise, lead):
             lead = max(lead, able.lead(lost))
             for invariant, on_line in self._of_one_number(able):
-                if on_line and lead < self.needed + noise:
+                if on_line and not at_most(self.needed + noise, lead):
                     lead = max(lead, replace(able, apart=invariant.by).lead(lost))
                     self.used.append(invariant)
         kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))

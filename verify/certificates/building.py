@@ -52,7 +52,7 @@ OTHERS = {
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
 ABOVE = frozenset(
-    {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
+    {*MODELS, ("istree", "hybrid"), ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
 )  # rounding certified above 2^64
 TOLD_ABOVE = frozenset(
     {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}

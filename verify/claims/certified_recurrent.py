@@ -43,6 +43,11 @@ def test_retrieval(check: Check, key: tuple[str, str]) -> None:
     certify(check, [Subject(name, n, model=model) for n in sizes], text)
 
 
+TEXTS = {
+    "rag": "For every simple graph and all turns behind it, with any vertices and any results of searches; under sequential "
+    f"given the invariant of {RECORDS}.",
+    "hybrid": f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
+}
 STEPS, MOST_STEPS = 10, 1000
 ANY_RUN = "For every text in the form of a run, whatever it says."
 
@@ -87,7 +92,8 @@ def test_turing(check: Check, model: str) -> None:
             (name, model),
         )
         for theorem, name, model, title, text in (
-            ("5.3", "istree", "rag", "IsTree", "For every simple graph and all turns behind it."),
+            ("5.3", "istree", "rag", "IsTree", TEXTS["rag"]),
+            ("5.7", "istree", "hybrid", "IsTree", TEXTS["hybrid"]),
             ("5.4", "turing", "rag", "Turing machines", ANY_RUN),
             ("5.8", "turing", "hybrid", "Turing machines", ANY_RUN),
         )
@@ -95,15 +101,15 @@ def test_turing(check: Check, model: str) -> None:
 )
 def test_above(check: Check, of: tuple[str, str]) -> None:
     name, model = of
-    subject = Subject(name, LAST, model=model, last=ENDLESS)
-    if name == "turing":
-        above(
-            check,
-            [replace(subject, machine=str(find("bb2").machine))],
-            "every text of up to n steps of bb2 on a blank tape",
-        )
-    else:
-        above(check, [subject], "every simple graph and text of that form")
+    machine = str(find("bb2").machine) if name == "turing" else ""
+    subjects = [Subject(name, LAST, model=model, machine=machine, last=ENDLESS)]
+    if of == ("istree", "rag"):
+        subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
+    above(
+        check,
+        subjects,
+        "every text of up to n steps of bb2 on a blank tape" if machine else "every simple graph and text of that form",
+    )
 
 
 SPACE = 9  # cells: m is in the weights; the steps are not
@@ -123,11 +129,6 @@ def test_turning_tape(check: Check) -> None:
 
 
 SEARCHING = {"rag": ("5.3", rag), "hybrid": ("5.7", hybrid)}
-TEXTS = {
-    "rag": "For every simple graph and all turns behind it, with any vertices and any results of searches; under sequential "
-    f"given the invariant of {RECORDS}.",
-    "hybrid": f"Given the invariant of {APART}, for every simple graph and all frames behind it, with any vertices and positions.",
-}
 
 
 @claims(

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.istree import hybrid, rag
+from constructions.wiring import part
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from verify.certificates import building
 from verify.certificates.above import Survey
@@ -41,6 +42,15 @@ def test_two_bits_less_are_not_certified(monkeypatch: pytest.MonkeyPatch, of: Su
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert survey.theorem is None
+
+
+@pytest.mark.parametrize("of", [TURING[0], SEARCHES[0]])
+def test_a_quarter_of_the_lead_is_refused(monkeypatch: pytest.MonkeyPatch, of: Subject) -> None:
+    monkeypatch.setattr(part, "least_gap", lambda q, length, gap=part.least_gap: gap(q, length) // 4)
+    survey = Survey(of)
+    survey.run()
+    assert survey.about["verdict"] == UNKNOWN
+    assert "may differ by" in survey.about["what"]
 
 
 NUMBERS: list[Callable[[Any], Any]] = [

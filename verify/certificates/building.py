@@ -114,7 +114,11 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
 
 def every_n(subject: Subject, *, program: bool = False) -> Subject:
     """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
-    endless = (subject.construction, subject.model) in (TOLD_ABOVE if program else ABOVE)
+    own = (subject.construction, subject.model)
+    endless = own in (TOLD_ABOVE if program else ABOVE)
+    if own == ("istree", "transformer"):
+        repaired = not subject.lean and subject.layout == "paper" and subject.discipline is Discipline.FUSED
+        endless = repaired and not program
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 
 

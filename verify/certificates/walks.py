@@ -94,7 +94,7 @@ class Walk:
         """The same, of what is seen in the case, or was asked before; None of what is not."""
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
-        if not names_of(polynomial):
+        if polynomial.keys() <= {()}:
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
         found = self.answers.get((frozenset(polynomial.items()), relation))
@@ -248,9 +248,10 @@ class Walk:
     def _not_whole(self, polynomial: Polynomial) -> Polynomial:
         """Terms without which it is seen to be a whole number: not n(n − 1)/2, which is whole at three n in a row."""
         of_n = {m: c for m, c in polynomial.items() if all(name == "n" and power > 0 for name, power in m)}
-        degree = max((power for m in of_n for _, power in m), default=0)
-        if any(at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
-            of_n = {}
+        if any(c.denominator > 1 for c in of_n.values()):
+            degree = max((power for m in of_n for _, power in m), default=0)
+            if any(at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
+                of_n = {}
         return {m: c for m, c in polynomial.items() if m not in of_n and not self._is_whole(m, c)}
 
     def _is_whole(self, monomial: growth.Monomial, c: int | Fraction) -> bool:

@@ -18,7 +18,7 @@ from constructions.wiring import part
 from precision.format import Discipline, fixed_point
 from tests.verify.numbers_at import Values, holds, parity, value, values_at
 from verify.certificates.above import Survey
-from verify.certificates.building import MODELS, Subject, build
+from verify.certificates.building import ENDLESS, MODELS, Subject, build, every_n
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.certificates.domains import Integer, Space
 from verify.certificates.growing import Growing, n_of
@@ -334,6 +334,15 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
     assert survey.about["verdict"] == UNKNOWN
     assert "may differ by" in survey.about["what"]
     assert "block 6" in survey.about["where"]
+
+
+def test_what_goes_on_without_end() -> None:
+    """IsTree's Transformer only as it has been looked at, and its program nowhere."""
+    repaired = Subject("istree", 4)
+    assert every_n(repaired).last == every_n(Subject("recall", 4)).last == ENDLESS
+    others = [replace(repaired, layout="eos"), replace(repaired, lean=True)]
+    others.append(replace(repaired, discipline=Discipline.SEQUENTIAL))
+    assert {every_n(other).last for other in others} == {every_n(repaired, program=True).last} == {2**64}
 
 
 def test_models_that_are_not_reached_are_not_certified() -> None:

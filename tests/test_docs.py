@@ -20,7 +20,8 @@ from verify.framework.order import WITNESSES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = ("index", "language", "formats", "exactness", "precision", "engines", "verdicts")
+EXACT = ("exactness", "certificates", "programs", "induction", "lower-bounds")
+PAGES = ("index", "language", "formats", *EXACT, "precision", "engines", "verdicts")
 REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
 
 

@@ -42,7 +42,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --all-n                   a task that is answered at once, for every n from {LEAST} on
   {PROG} turing --model hybrid --machine bb5 --n 47176870
 
-What certificates assume of runs is asked for as well. What is argued by a person stands in docs/exactness.md.
+What certificates assume of runs is asked for as well. What is argued by a person stands in docs/induction.md.
 
 exit status: 0 every link holds, 1 one is refuted, 2 usage, 3 of one it cannot be said"""
 FOLLOWS = "follows"

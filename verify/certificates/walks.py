@@ -22,6 +22,7 @@ MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
 FIRST = 8  # numbers from an end of a case on, among which one of it is looked for
 SOME = 4  # exponents v at which an n of a case is looked for
+MOST_BITS = 4096  # of such an n
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
 NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
 Shown = tuple[Polynomial, str, int | None, Polynomial]  # the number of an answer and a factor, where it follows so
@@ -39,23 +40,22 @@ class Fork:
     split: Any
     answer: bool
 
-    def turns(self, of: Mapping[str, int | Fraction], some: Sequence[int]) -> list[int]:
-        """Two n beside each other, from the least to the largest of some, of which one alone fits."""
-        if not some or self.fits({**of, "n": min(some)}) is (last := self.fits({**of, "n": max(some)})):
-            return []
-        low, high = min(some), max(some)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.fits({**of, "n": middle}) is last else (middle, high)
-        return [low, high]
-
-    def fits(self, values: Mapping[str, int | Fraction]) -> bool:
-        """Whether the answer is right here. That of v is in the box."""
+    def fits(self, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
+        """Whether the answer is right at n, where the other symbols are these numbers. That of v is in the box."""
         if self.split == "v":
-            return True
+            return lambda n: True
         question, relation = self.split["question"]
-        found = at(growth.parsed(question), values)
-        return self.answer is (found > 0 if relation == ">" else found >= 0)
+        parts = [at(part, of) for part in by_power(growth.parsed(question), "n")]
+        denominator = math.lcm(*(part.denominator for part in parts))
+        coefficients = [int(part * denominator) for part in reversed(parts)]
+
+        def right(n: int) -> bool:
+            found = 0
+            for c in coefficients:
+                found = found * n + c
+            return self.answer is (found > 0 if relation == ">" else found >= 0)
+
+        return right
 
 
 @dataclass
@@ -225,14 +225,17 @@ class Walk:
         return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
 
     def some_n(self) -> int | None:
-        """One n of the case, if one is soon found."""
+        """One n of the case, if one of few enough bits is soon found."""
         for v in range(self.box.start, self.box.start + (1 if self.box.fixed else SOME)):
             of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
             for bits in _between(*(at(end, of) for end in self.box.ends["B"])):
+                if bits > MOST_BITS:
+                    continue
                 of |= {"B": bits, "E": 1 << bits}
                 some = _between(*(at(end, of) for end in self.box.ends["n"]))
-                for n in [*some, *(near for fork in self.forks for near in fork.turns(of, some))]:
-                    if all(fork.fits(of | {"n": n}) for fork in self.forks):
+                right = [fork.fits(of) for fork in self.forks]
+                for n in [*some, *(near for fits in right for near in _turns(fits, some))]:
+                    if all(fits(n) for fits in right):
                         return n
         return None
 
@@ -319,6 +322,17 @@ def _between(low: Fraction, high: Fraction) -> list[int]:
     """Some whole numbers from low to high: one in the middle, the last, and the first ones."""
     first, last = math.ceil(low), math.floor(high)
     return [(first + last) // 2, last, *range(first, min(last, first + FIRST))] if first <= last else []
+
+
+def _turns(fits: Callable[[int], bool], some: Sequence[int]) -> list[int]:
+    """Two n beside each other, from the least to the largest of some, of which one alone fits."""
+    if not some or fits(min(some)) is (last := fits(max(some))):
+        return []
+    low, high = min(some), max(some)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) is last else (middle, high)
+    return [low, high]
 
 
 def inverse(polynomial: Polynomial) -> Polynomial:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -225,3 +226,11 @@ def test_one_n_of_a_narrow_case_is_found() -> None:
     for n in found:
         assert n is not None
         assert 3 * n * n - 2 * n <= 2 * 4 ** n.bit_length() < 3 * n * n
+
+
+def test_no_n_of_very_many_bits_is_looked_for() -> None:
+    """B has 2v bits: at v = 16 an n would have two thousand million, and take as long as memory lasts."""
+    box = replace(root(32, 0), fixed=True)
+    assert box.start == 16
+    assert Walk(box).some_n() is None
+    assert Walk(replace(root(7, 0), fixed=True)).some_n() is not None

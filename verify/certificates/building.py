@@ -51,12 +51,10 @@ OTHERS = {
     ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
-ABOVE = frozenset(
-    {*MODELS, ("istree", "hybrid"), ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
-)  # rounding certified above 2^64
-TOLD_ABOVE = frozenset(
-    {*MODELS, ("istree", "rag"), ("turing", "hybrid"), ("turing", "rag")}
-)  # and what is said of programs
+# Which models are followed above 2^64: their programs, their rounding, and that under `fused` alone.
+TOLD_ABOVE = frozenset({*MODELS, ("istree", "rag"), ("turing", "rag"), ("turing", "hybrid")})
+ABOVE = TOLD_ABOVE | {("istree", "transformer"), ("istree", "hybrid")}
+FUSED_ABOVE = frozenset({("istree", "transformer"), ("istree", "hybrid"), ("turing", "hybrid")})
 DEFAULT_MACHINE = "bb2"
 
 
@@ -115,10 +113,8 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
 def every_n(subject: Subject, *, program: bool = False) -> Subject:
     """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
     own = (subject.construction, subject.model)
-    endless = own in (TOLD_ABOVE if program else ABOVE)
-    if own == ("istree", "transformer"):
-        repaired = not subject.lean and subject.layout == "paper" and subject.discipline is Discipline.FUSED
-        endless = repaired and not program
+    followed = own in (TOLD_ABOVE if program else ABOVE) and not subject.lean and subject.layout == "paper"
+    endless = followed and (subject.discipline is Discipline.FUSED or own not in FUSED_ABOVE)
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 
 

@@ -342,6 +342,7 @@ def test_what_goes_on_without_end() -> None:
     assert every_n(repaired).last == every_n(Subject("recall", 4)).last == ENDLESS
     others = [replace(repaired, layout="eos"), replace(repaired, lean=True)]
     others.append(replace(repaired, discipline=Discipline.SEQUENTIAL))
+    others += [Subject(name, 4, model="hybrid", discipline=Discipline.SEQUENTIAL) for name in ("istree", "turing")]
     assert {every_n(other).last for other in others} == {every_n(repaired, program=True).last} == {2**64}
 
 

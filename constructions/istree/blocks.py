@@ -41,7 +41,7 @@ from constructions.parts.heads.match import Pair, match, pair
 from constructions.parts.heads.match_next import match_next
 from constructions.wiring.affine import Affine, Number, as_affine, reg
 from constructions.wiring.finding import Finding
-from constructions.wiring.numbered import Numbered
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, constant, linear
@@ -102,7 +102,7 @@ def embedding_of(plan: Plan, vertices: int) -> Embedding:
     layout = plan.layout
     names = ("vertex",) if plan.says(TIED_HEAD) else ("vertex", squared("vertex"))
     powers = {name: (1, exponent) for exponent, name in enumerate(names, start=1)}
-    words = Numbered(vertices, powers, tuple({word: 1} for word in layout.specials))
+    words = Numbered((Powers(1, vertices, powers),), tuple({word: 1} for word in layout.specials))
     return Embedding(layout.vocabulary(vertices), words, "position")
 
 

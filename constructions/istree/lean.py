@@ -42,7 +42,7 @@ from constructions.parts.gadgets.threshold import threshold
 from constructions.parts.heads.match import Pair, pair
 from constructions.parts.heads.match_last import Scale, places
 from constructions.wiring.affine import Affine, Number, as_affine, reg
-from constructions.wiring.numbered import Numbered
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, register, squared
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Gadget, Head, Unit, constant, linear
@@ -114,7 +114,7 @@ def _times(gate: Affine, up: str, into: str) -> Unit:
 def _embedding(plan: _Plan, n: int) -> Embedding:
     u = plan.scale.unit
     vertices: Mapping[str, tuple[Number, int]] = {"vertex": (u, 1), squared("vertex"): (u * u, 2)}
-    words = Numbered(n, vertices, tuple({word: 1} for word in plan.layout.specials))
+    words = Numbered((Powers(1, n, vertices),), tuple({word: 1} for word in plan.layout.specials))
     return Embedding(plan.layout.vocabulary(n), words, "position")
 
 

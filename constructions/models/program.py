@@ -14,12 +14,13 @@ matters. Where none fires, as within a prompt, some special word leads by 1/2, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from constructions.parts.recurrences.recent import recent
-from constructions.wiring.affine import Affine, Number, as_affine, reg, total
+from constructions.wiring.affine import Affine, as_affine, reg, total
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.register import Past, kept, register, squared
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant
 
@@ -89,12 +90,11 @@ class Words:
 
     def embedding(self) -> Embedding:
         """The fixed embedding of these tokens."""
-        rows: list[Mapping[str, Number]] = [
-            {NUMBER: i, SQUARE: i * i, family.name: 1}
+        numbers = tuple(
+            Powers(family.low, family.high, {NUMBER: (1, 1), SQUARE: (1, 2), family.name: (1, 0)})
             for family in self.families
-            for i in range(family.low, family.high + 1)
-        ]
-        return Embedding(self.vocabulary, (*rows, *({word: 1} for word in self.specials)), POSITION)
+        )
+        return Embedding(self.vocabulary, Numbered(numbers, tuple({word: 1} for word in self.specials)), POSITION)
 
 
 @dataclass(frozen=True)

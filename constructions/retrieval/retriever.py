@@ -22,6 +22,7 @@ from constructions.parts.heads.match import match_scale
 from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
 from constructions.wiring.affine import Number
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.part import Setting, printed_precision
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding
@@ -56,12 +57,9 @@ class Plan:
 def number_embedding(plan: Plan, task: Task) -> Embedding:
     """Numbers as (i, i²), or i alone as printed; special tokens; 0 as the zero vector where a query may hold it."""
     names = COPIES[:1] if plan.says(TIED_HEAD) else COPIES
-    rows: list[Mapping[str, Number]] = [
-        {name: i**power for power, name in enumerate(names, start=1)} for i in range(1, plan.setting.n + 1)
-    ]
-    rows += [{word: 1} for word in SPECIALS]
-    rows += [{}] * task.zero
-    return Embedding(task.vocabulary(plan.setting.n), tuple(rows), "position")
+    numbers = Powers(1, plan.setting.n, {name: (1, power) for power, name in enumerate(names, start=1)})
+    others: tuple[Mapping[str, Number], ...] = (*({word: 1} for word in SPECIALS), *[{}] * task.zero)
+    return Embedding(task.vocabulary(plan.setting.n), Numbered((numbers,), others), "position")
 
 
 def one_token(query_length: int, printed: frozenset[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import overload
 
 from constructions.wiring.affine import Number
@@ -12,20 +13,42 @@ Row = Mapping[str, Number]
 
 
 @dataclass(frozen=True)
-class Numbered(Sequence[Row]):
-    """A row for each i = 1 … last, and others behind them. powers: register → (factor, exponent), for factor·i^exponent."""
+class Powers(Sequence[Row]):
+    """A row for each i = low … high. powers: register → (factor, exponent), for factor·i^exponent."""
 
-    last: int
+    low: int
+    high: int
     powers: Mapping[str, tuple[Number, int]]
+
+    def __len__(self) -> int:
+        return self.high - self.low + 1
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        i = self.low + range(len(self))[place]
+        return {register: factor * i**exponent for register, (factor, exponent) in self.powers.items()}
+
+
+@dataclass(frozen=True)
+class Numbered(Sequence[Row]):
+    """The rows of these families, one behind the other, and others behind them."""
+
+    families: tuple[Powers, ...]
     others: tuple[Row, ...]
 
     @property
     def kinds(self) -> Sequence[Row]:
-        """Some of the rows; each of the rest fills the same registers as one of them does."""
-        return (*(self[i] for i in range(min(self.last, 1))), *self.others)
+        """Some of the rows; what is not 0 in each of the rest is not 0 in one of them."""
+        ends = ((family[0], family[-1]) for family in self.families if family)
+        return (*chain.from_iterable(ends), *self.others)
 
     def __len__(self) -> int:
-        return self.last + len(self.others)
+        return sum(map(len, self.families)) + len(self.others)
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
@@ -35,9 +58,11 @@ class Numbered(Sequence[Row]):
         if isinstance(place, slice):
             return [self[i] for i in range(len(self))[place]]
         place = range(len(self))[place]
-        if place >= self.last:
-            return self.others[place - self.last]
-        return {register: factor * (place + 1) ** exponent for register, (factor, exponent) in self.powers.items()}
+        for rows in (*self.families, self.others):
+            if place < len(rows):
+                return rows[place]
+            place -= len(rows)
+        raise AssertionError("a place within the length is in one of them")
 
 
 def kinds(rows: Sequence[Row]) -> Sequence[Row]:

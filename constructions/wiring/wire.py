@@ -18,7 +18,7 @@ import numpy as np
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.wiring.affine import Affine, Number, as_affine
 from constructions.wiring.needs import Need
-from constructions.wiring.numbered import Numbered, kinds
+from constructions.wiring.numbered import Numbered, Powers, kinds
 from precision.format import Format
 from precision.rounding import round_fraction
 
@@ -255,29 +255,31 @@ class _Filler:
                 raise ValueError(f"register {name!r}: {error}") from error
         return row
 
-    def powers(self, rows: Numbered) -> Mapping[str, Matrix] | None:
+    def powers(self, rows: Powers) -> Mapping[str, Matrix] | None:
         """Register → what its rows have there; None where a number may be none that both the format and float64 hold."""
         columns: dict[str, Matrix] = {}
         for name, (factor, exponent) in rows.powers.items():
-            quanta, most = factor / self.format.quantum, rows.last**exponent
+            quanta, most = factor / self.format.quantum, max(abs(rows.low), abs(rows.high)) ** exponent
             within = quanta.denominator == 1 and abs(quanta) * most <= self.format.max_quanta
             if not (self.format.is_fixed_point and within and abs(factor.numerator) * most < 1 << 53):
                 return None
-            columns[name] = (np.arange(1, rows.last + 1) ** exponent).astype(np.float64) * float(factor)
+            columns[name] = (np.arange(rows.low, rows.high + 1) ** exponent).astype(np.float64) * float(factor)
         return columns
 
     def words(self, vocabulary: Sequence[str], rows: Sequence[Mapping[str, Number]], what: str) -> Matrix:
         table = np.zeros((len(self.index), len(rows))).T  # a register that no word fills takes no memory so
-        filled = 0
-        if isinstance(rows, Numbered) and (columns := self.powers(rows)) is not None:
-            filled = rows.last
-            for name, column in columns.items():
-                table[:filled, self.index[name]] = column
-        for i in range(filled, len(rows)):
-            try:
-                table[i] = self.vector(rows[i])
-            except ValueError as error:
-                raise ValueError(f"{what} of the word {vocabulary[i]!r}, {error}") from error
+        start = 0
+        for part in (*rows.families, rows.others) if isinstance(rows, Numbered) else (rows,):
+            if isinstance(part, Powers) and (columns := self.powers(part)) is not None:
+                for name, column in columns.items():
+                    table[start : start + len(part), self.index[name]] = column
+            else:
+                for i, row in enumerate(part, start):
+                    try:
+                        table[i] = self.vector(row)
+                    except ValueError as error:
+                        raise ValueError(f"{what} of the word {vocabulary[i]!r}, {error}") from error
+            start += len(part)
         return table
 
     def bias(self, values: Sequence[Number]) -> Matrix:

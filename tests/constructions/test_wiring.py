@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from constructions.wiring.affine import Affine, Number, reg
-from constructions.wiring.numbered import Numbered
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.wire import (
     BlockPlan,
     Component,
@@ -65,8 +65,10 @@ def test_registers_become_coordinates_in_the_order_of_first_writing() -> None:
 )
 def test_numbers_are_listed_as_their_rows_say(bits: int, factor: Number) -> None:
     """Whatever is in the format goes there; whatever is not is refused with the word, or rounded, as row by row."""
-    words = Numbered(7, {"x": (1, 1), "y": (factor, 2)}, ({"z": 1}, {}))
-    rows = (*({"x": i, "y": factor * i * i} for i in range(1, 8)), {"z": 1}, {})
+    families = Powers(1, 4, {"x": (1, 1), "y": (factor, 2)}), Powers(-1, 1, {"x": (1, 1), "y": (factor, 0)})
+    words = Numbered(families, ({"z": 1}, {}))
+    rows = (*({"x": i, "y": factor * i * i} for i in range(1, 5)), *({"x": i, "y": factor} for i in (-1, 0, 1)))
+    rows = (*rows, {"z": 1}, {})
     assert (*words,) == rows == (*words[:],)
     assert words[-2:] == [{"z": 1}, {}]
 

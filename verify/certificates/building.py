@@ -1,4 +1,4 @@
-"""A construction's model for any n, wired with a few of its numbers; the polynomials that these lie on describe the rest."""
+"""A construction's model for any n. Its numbers have rows of powers, which are data of the wiring: a few are listed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from constructions.istree import hybrid as hybrid_search
 from constructions.istree import lean, transformer
 from constructions.istree import rag as rag_search
 from constructions.istree.graphs import Layout
+from constructions.models.program import Family
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
@@ -33,7 +34,7 @@ from verify.certificates.symbolic import symbol
 LEAST = 4
 LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at
 ENDLESS = -1
-FEW = 5  # numbers that are wired: more than fix a quadratic polynomial
+FEW = 5  # numbers that are listed where only their rows' powers are asked for
 RETRIEVERS: dict[str, Retriever] = {
     module.TRANSFORMER.task.name: module.TRANSFORMER for module in (index, recall, ngram, counting)
 }
@@ -118,36 +119,25 @@ def every_n(subject: Subject, *, program: bool = False) -> Subject:
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 
 
-def _cells(task: TaskOfAnySize, wired: int) -> tuple[int, int]:
-    """The first and the last cell that there is a word for, if a word for each cell is too much."""
-    first, last = task.ends
-    return (first, last) if wired >= task.steps else (max(first, -(FEW // 2)), min(last, FEW // 2))
-
-
 def least(subject: Subject) -> int:
     """The first n that the rules cover."""
     return 1 if subject.construction == "turing" else LEAST
 
 
-def families_of(subject: Subject, wired: int) -> list[Listed]:
-    """The numbers of a model's vocabulary, of which so many are wired, at least."""
+def families_of(subject: Subject) -> list[Listed]:
+    """The numbers of a model's vocabulary."""
+    found: Sequence[Family]
     if subject.construction == "turing":
         task = subject.task
-        if isinstance(task, space.Task):
-            return [Listed(f.name, f.low, f.high, len(f)) for f in configurations.families(task)]
-        of = tapes.FAMILIES[subject.model]
-        pairs = zip(of(task), of(task, _cells(task, wired)), strict=True)
-        return [Listed(f.name, f.low, f.high, g.high - g.low + 1, g.low) for f, g in pairs]
-    if subject.construction == "istree" and subject.model in searches.FAMILIES:
-        families_for = searches.FAMILIES[subject.model]
-        both = zip(families_for(subject.n), families_for(wired), strict=True)
-        return [Listed(f.name, f.low, f.high, g.high) for f, g in both]
-    if subject.construction == "istree" or not isinstance(subject.retriever, Searcher):
-        return [Listed("", 1, subject.n, wired)]
-    retriever = subject.retriever
-    script = retriever.script(subject.query_length or retriever.query_length, frozenset(subject.printed))
-    few, all_of_them = (families(retriever.task, n, script) for n in (wired, subject.n))
-    return [Listed(f.name, f.low, f.high, len(g)) for f, g in zip(all_of_them, few, strict=True)]
+        found = configurations.families(task) if isinstance(task, space.Task) else tapes.FAMILIES[subject.model](task)
+    elif subject.construction == "istree" and subject.model in searches.FAMILIES:
+        found = searches.FAMILIES[subject.model](subject.n)
+    elif subject.construction == "istree" or not isinstance(retriever := subject.retriever, Searcher):
+        return [Listed("", 1, subject.n)]
+    else:
+        script = retriever.script(subject.query_length or retriever.query_length, frozenset(subject.printed))
+        found = families(retriever.task, subject.n, script)
+    return [Listed(family.name, family.low, family.high) for family in found]
 
 
 def precision_of(subject: Subject) -> int:
@@ -243,13 +233,14 @@ def model_of(subject: Subject) -> Model:
         task, arithmetic = subject.task, Arithmetic(fmt, subject.discipline)
         if isinstance(task, space.Task):
             wired = subject.turing.build(n, fmt.significand_bits + 1, discipline=subject.discipline)
-            return described(wired.model, arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
-        cells = _cells(task, few)
+            return described(wired.model, arithmetic, wired.registers, wired.vocabulary, families_of(subject))
+        first, last = task.ends
+        cells = (first, last) if few >= n else (max(first, -(FEW // 2)), min(last, FEW // 2))
         if subject.model == "hybrid":
             embedding, blocks = hybrid.plan(task, fmt, printed=chosen, cells=cells)
         else:
             embedding, blocks = rag.plan(task, printed=chosen, cells=cells)
-        return planned(embedding, blocks, arithmetic, families_of(subject, few), rounded=False)
+        return planned(embedding, blocks, arithmetic, families_of(subject), rounded=False)
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
     elif subject.construction == "istree" and subject.model == "hybrid":
@@ -265,7 +256,7 @@ def model_of(subject: Subject) -> Model:
         embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
         blocks = tuple(retriever.blocks(plan))
     arithmetic = Arithmetic(fmt, subject.discipline)
-    return planned(embedding, blocks, arithmetic, families_of(subject, few), rounded=bool(chosen))
+    return planned(embedding, blocks, arithmetic, families_of(subject), rounded=bool(chosen))
 
 
 def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
@@ -282,7 +273,7 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
         high = low
     if high == low:
         model = model_of(subject)
-    largest = families_of(replace(subject, n=high), FEW)
+    largest = families_of(replace(subject, n=high))
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
     if subject.construction in ("istree", "turing"):

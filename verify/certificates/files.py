@@ -59,13 +59,13 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     if (name, built_as) == ("ngram", "transformer"):
         subject = replace(subject, query_length=len(model.blocks[1].heads))
     own, language = build(subject)
-    families = families_of(subject, n)
-    wired = sum(family.wired for family in families)
+    families = families_of(subject)
+    numbers = sum(map(len, families))
     if len(own.registers) != model.width:
         raise Undecided("the registers", f"the file has {model.width}, the construction {len(own.registers)}")
-    if len(vocabulary) != len(model.words) or len(vocabulary) <= wired:
+    if len(vocabulary) != len(model.words) or len(vocabulary) <= numbers:
         held = f"{len(vocabulary)} words for {len(model.words)} rows"
-        raise Undecided("the vocabulary", f"the file has {held}, the construction more than {wired}")
+        raise Undecided("the vocabulary", f"the file has {held}, the construction more than {numbers}")
     try:
         found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, families)
     except ValueError as error:

@@ -105,9 +105,9 @@ def _texts(subject: Subject, wired: Wired, count: int, rng: random.Random) -> It
 def walk(language: Language, wired: Wired, subject: Subject, rng: random.Random) -> list[int]:
     """A text of the language of a Turing machine, with any numbers."""
     first, zero = 0, dict[str, int]()  # the token of each family's number 0, if it had one
-    for family in families_of(subject, subject.n):
+    for family in families_of(subject):
         zero[family.family] = first - family.low
-        first += family.wired
+        first += len(family)
     place, tokens = 0, list[int]()
     while True:
         here = language.places[place]

@@ -10,14 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, zip_longest
+from math import prod
 
 import numpy as np
 
 from constructions.layers import Transformer
+from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.wire import BlockPlan, Embedding, refuse_clashes, registers_of
 from precision.format import Arithmetic
 from precision.rounding import round_fraction
-from verify.certificates.polynomial import Number, Polynomial, atom, constant, total
+from verify.certificates.polynomial import ONE, Number, Polynomial, atom, constant, total
 from verify.certificates.rows import Layer, Row, Weight, exact, of_matrices, of_plan, sparse
 
 NUMBER = "v"
@@ -39,13 +41,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Listed:
-    """Rows of an embedding, for the numbers low … high of a family. wired: of how many, first: from which on, by default low."""
+    """The numbers low … high of a family: the next rows of an embedding, in this order."""
 
     family: str
     low: int
     high: int
-    wired: int
-    first: int | None = None
+
+    def __len__(self) -> int:
+        return self.high - self.low + 1
 
 
 def vocabulary(model: Model) -> object:
@@ -117,14 +120,10 @@ class Model:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int, given: int | None = None) -> Numbers:
-    """Numbers low … high, of which those from `given` on are given: at most quadratic in v, and all the given rows agree.
-
-    Raises ValueError if a row does not.
-    """
+def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:
+    """Numbers low … high, by their rows: at most quadratic in v. Raises ValueError if a row is not."""
     found: dict[int, Polynomial] = {}
-    given = low if given is None else given
-    v = atom(NUMBER) - constant(given)
+    v = atom(NUMBER) - constant(low)
     for i in sorted({i for row in rows for i in row}):
         column = [Fraction(row.get(i, 0)) for row in rows]
         first = column[0]
@@ -132,9 +131,9 @@ def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int, 
         bend = (column[2] - 2 * column[1] + first) / 2 if len(column) > 2 else Fraction(0)
         found[i] = total([constant(first), v * (slope - bend), v * v * bend])
         for j, value in enumerate(column):
-            if found[i].substitute({NUMBER: constant(given + j)}) != constant(value):
+            if found[i].substitute({NUMBER: constant(low + j)}) != constant(value):
                 raise ValueError(
-                    f"the embedding of numbers is no quadratic polynomial: number {given + j}, coordinate {i}"
+                    f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}"
                 )
     return Numbers(low, high, found)
 
@@ -149,17 +148,13 @@ def described(
     """A model of which the first rows are these families. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
         raise ValueError("the output head is not the embedding")
-    wired = sum(family.wired for family in families)
-    words = {word: sparse(row) for word, row in zip(vocabulary[wired:], model.words[wired:], strict=True)}
-    first = [{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:wired]]
+    numbers = sum(map(len, families))
+    words = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
+    rows = iter([{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:numbers]])
+    found = {f.family: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
     layers = tuple(map(of_matrices, model.blocks))
     position = sparse(model.position)
-    return Model(tuple(registers), _described(first, families), words, position, layers, arithmetic)
-
-
-def _described(rows: Sequence[Mapping[int, Number]], families: Sequence[Listed]) -> dict[str, Numbers]:
-    left = iter(rows)
-    return {f.family: describe_numbers(list(islice(left, f.wired)), f.low, f.high, f.first) for f in families}
+    return Model(tuple(registers), found, words, position, layers, arithmetic)
 
 
 def planned(
@@ -170,14 +165,21 @@ def planned(
     *,
     rounded: bool,
 ) -> Model:
-    """As `described`, from the plan that the matrices are laid out by. rounded: weights are rounded to the format."""
+    """As `described`, from the plan that the matrices are laid out by. rounded: weights are rounded to the format.
+
+    families: of the whole vocabulary; the embedding may list fewer of their numbers, as the powers that their rows are do not
+    depend on how many there are.
+    """
     registers = registers_of(embedding, blocks)
     refuse_clashes(embedding, blocks)
     index = {name: i for i, name in enumerate(registers)}
-    rows = [{index[name]: exact(w) for name, w in row.items() if w} for row in embedding.words]
-    words = {word: tuple(sorted(row.items())) for word, row in zip(embedding.vocabulary, rows, strict=True)}
-    wired = sum(family.wired for family in families)
-    specials = {word: words[word] for word in embedding.vocabulary[wired:]}
+    if not isinstance(embedding.words, Numbered):
+        raise TypeError("the numbers of this embedding are not told by powers")
+    numbers = {
+        f.family: _numbers(f, of.powers, index) for f, of in zip(families, embedding.words.families, strict=True)
+    }
+    others = [tuple(sorted((index[name], exact(w)) for name, w in row.items() if w)) for row in embedding.words.others]
+    specials = dict(zip(embedding.vocabulary[len(embedding.vocabulary) - len(others) :], others, strict=True))
     layers = [of_plan(block, index) for block in blocks]
     if rounded:
         fmt = arithmetic.format
@@ -186,4 +188,16 @@ def planned(
             for layer in layers
         ]
     position = ((index[embedding.position], 1),)
-    return Model(registers, _described(rows[:wired], families), specials, position, tuple(layers), arithmetic)
+    return Model(registers, numbers, specials, position, tuple(layers), arithmetic)
+
+
+def _numbers(family: Listed, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:
+    """Of one or two numbers, a line through them, as `described` has it."""
+    if isinstance(family.high, int) and family.high - family.low < 2:
+        rows = [
+            {index[name]: exact(c) for name, c in row.items() if c} for row in Powers(family.low, family.high, powers)
+        ]
+        return describe_numbers(rows, family.low, family.high)
+    found = {index[name]: (exact(factor), exponent) for name, (factor, exponent) in powers.items() if factor}
+    of_v = {i: prod([atom(NUMBER)] * exponent, start=ONE) * factor for i, (factor, exponent) in sorted(found.items())}
+    return Numbers(family.low, family.high, of_v)

@@ -72,7 +72,7 @@ class Surveyor:
     @cached_property
     def _own(self) -> tuple[Model, Language, Report]:
         wired, language = self.wired, language_of(self.subject)
-        families = families_of(self.subject, self.subject.n)
+        families = families_of(self.subject)
         model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
         return model, language, check(model, language)
 

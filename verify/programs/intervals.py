@@ -16,7 +16,6 @@ from typing import Any
 from verify.certificates.above import whole
 from verify.certificates.building import (
     ENDLESS,
-    FEW,
     LARGEST_N,
     RETRIEVERS,
     Subject,
@@ -157,7 +156,7 @@ def _at(model: Model, subject: Subject) -> Model:
 def _changed(model: Model, subject: Subject, change: Callable[[Weight], Weight]) -> Model:
     """With other weights, and the numbers of the subject's vocabulary."""
     families = dict(model.families)
-    for one in families_of(subject, FEW):
+    for one in families_of(subject):
         families[one.family] = replace(families[one.family], low=one.low, high=one.high)
     words = {word: tuple((i, change(w)) for i, w in row) for word, row in model.specials.items()}
     position = tuple((i, change(w)) for i, w in model.position)

@@ -61,7 +61,7 @@ class Registers(tuple[str, ...]):
 def judged(wired: Wired, language: Language) -> Judged:
     """What the checker says."""
     numbers = sum(word.isdigit() for word in wired.vocabulary)
-    listed = [Listed("", 1, numbers, numbers)] if numbers else []
+    listed = [Listed("", 1, numbers)] if numbers else []
     return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), language)
 
 

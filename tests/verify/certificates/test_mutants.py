@@ -99,7 +99,7 @@ def test_every_single_change_is_refused_or_harmless(name: str) -> None:
     changes = list(itertools.product(places(wired.model), CHANGES))
     for change in changes[:: 1 if name == "index" else 4]:
         model = mutant(wired.model, *change, quantum)
-        changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, 4))
+        changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if changed.digest == original:
             continue  # moved, in a row of one entry
         judged = compared(judge(changed, language), changed, subject)
@@ -136,7 +136,7 @@ def test_a_write_where_nothing_is_read(
     changed[place] = weight
     blocks[number] = with_array(blocks[number], array, changed)
     built = dataclasses.replace(wired, model=dataclasses.replace(wired.model, blocks=tuple(blocks)))
-    families = families_of(Subject(name, 4), 4)
+    families = families_of(Subject(name, 4))
     judged = judge(described(built.model, built.arithmetic, built.registers, built.vocabulary, families), language)
     assert judged.report is not None
     tokens = built.tokens(Question((4, 1, 2), (1, 3)[: RETRIEVERS[name].query_length]).words())
@@ -158,7 +158,7 @@ def test_single_changes_of_istree(data: st.DataObject) -> None:
     wired = lean.build(4) if subject.lean else transformer.build(4)
     change = data.draw(st.tuples(st.sampled_from(places(wired.model)), st.sampled_from(CHANGES)))
     model = mutant(wired.model, *change, float(wired.arithmetic.format.quantum))
-    changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, 4))
+    changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
     judged = compared(judge(changed, build(subject)[1]), changed, subject)
     if judged.verdict != CERTIFIED:
         event(judged.verdict)

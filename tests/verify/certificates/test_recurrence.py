@@ -152,7 +152,7 @@ TOKENS = {"a": (N, N), "b": (N + 1, N + 1), "number": (0, N - 1), "small": (0, 1
 
 
 def judged(case: Case, language: Language = CYCLE) -> object:
-    listed = [Listed("", 1, N, N)]
+    listed = [Listed("", 1, N)]
     return judge(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), language
     )
@@ -173,7 +173,7 @@ def cases(draw: st.DrawFn) -> Case:
 @given(data=st.data())
 def test_a_run_stays_in_the_bounds(data: st.DataObject) -> None:
     case = data.draw(cases())
-    listed = [Listed("", 1, N, N)]
+    listed = [Listed("", 1, N)]
     registers = ("v", "w", "x", "y", "z")
     report = check(described(case.model, ARITHMETIC, registers, ("1", "2", "3", "4", *WORDS), listed), CYCLE)
     engine, place = ReferenceEngine(case.model, ARITHMETIC), "a"
@@ -189,7 +189,7 @@ def test_a_run_stays_in_the_bounds(data: st.DataObject) -> None:
 def test_bounds_that_are_reached() -> None:
     """x is the number before, y that of two before, z 1 less how many b there have been."""
     case = Case(((0, 0, 0), (1, 0, 0), (0, 0, 1)), ((1, 0), (0, 0), (0, 1)))
-    listed = [Listed("", 1, N, N)]
+    listed = [Listed("", 1, N)]
     report = check(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )
@@ -211,7 +211,7 @@ def test_two_registers_in_a_circle() -> None:
 
 def test_a_sum_that_may_saturate() -> None:
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
-    listed = [Listed("", 1, N, N)]
+    listed = [Listed("", 1, N)]
     vocabulary = ("1", "2", "3", "4", *WORDS)
     small = Arithmetic(fixed_point(9))  # up to 15.9375; six numbers up to 4 are 24
     with pytest.raises(Refused, match="recurrence, register x: saturates"):
@@ -222,7 +222,7 @@ def test_a_sum_that_is_limited() -> None:
     """By an invariant: the numbers are 7 together at most, so that nothing saturates, twice the sum in the next block neither."""
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((1, 0), (0, 0), (0, 0)))
     small, registers = Arithmetic(fixed_point(9)), ("v", "w", "x", "y", "z")
-    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N, N)])
+    model = described(case.model, small, registers, ("1", "2", "3", "4", *WORDS), [Listed("", 1, N)])
     limit = Limited("few", "x", 7, "")
     for known in (limit, replace(limit, most=atom("n") + 3)):
         report = check(model, replace(CYCLE, answers=frozenset("b"), invariants=(known,)))
@@ -235,7 +235,7 @@ def test_a_sum_that_is_limited() -> None:
 def test_a_sum_before_anything_is_added() -> None:
     """The count of b, of which the first comes late, is 0 at the first number too."""
     case = Case(((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1), (0, 0), (0, 0)))
-    listed = [Listed("", 1, N, N)]
+    listed = [Listed("", 1, N)]
     kinds = embedded(
         described(case.model, ARITHMETIC, ("v", "w", "x", "y", "z"), ("1", "2", "3", "4", *WORDS), listed), CYCLE
     )

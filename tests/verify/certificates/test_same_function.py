@@ -30,7 +30,7 @@ TEXTS = [
 
 
 def model_of(wired: Wired, model: Transformer) -> Model:
-    return described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SUBJECT, N))
+    return described(model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SUBJECT))
 
 
 def with_last_head(head: AttentionHead) -> Transformer:

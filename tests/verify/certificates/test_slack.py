@@ -47,7 +47,7 @@ def test_a_check_from_the_changed_block_on_says_what_the_whole_one_does(surveyor
     found = judge(own, language)
     for place, change in random.Random(1).sample(surveyor.changes, count):
         model = mutant(wired.model, place, change, surveyor.step)
-        families = families_of(subject, subject.n)
+        families = families_of(subject)
         changed = described(model, wired.arithmetic, wired.registers, wired.vocabulary, families)
         judged = held_against(judge(changed, language), changed, subject.construction, own, found)
         verdict = surveyor.verdict(model, place)

@@ -61,7 +61,7 @@ def test_single_changes(subject: Subject) -> None:
     wired, language, rng = subject.turing.build(subject.n), language_of(subject), random.Random(0)
     for place in rng.sample(places(wired.model), 2):
         model = mutant(wired.model, place, rng.choice(CHANGES), float(wired.arithmetic.format.quantum))
-        families = families_of(subject, subject.n)
+        families = families_of(subject)
         judged = judge(described(model, wired.arithmetic, wired.registers, wired.vocabulary, families), language)
         if judged.report is not None:
             built = replace(wired, model=model)
@@ -96,7 +96,7 @@ def test_the_plan_is_what_is_built(subject: Subject) -> None:
     for n in (1, 2, 9):
         one = replace(subject, n=n)
         wired = one.turing.build(n)
-        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one, n))
+        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one))
         assert model_of(one).digest == matrices.digest
 
 

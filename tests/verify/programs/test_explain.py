@@ -84,7 +84,7 @@ def test_a_changed_weight_is_certified_only_if_no_answer_changes(name: str, mode
     kept = 0
     for place, change in random.Random(f"{name} {model}").sample(every, 4):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, N))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if compared(subject, weights, language, extract(weights, language))["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)
@@ -104,7 +104,7 @@ def test_a_changed_weight_of_istree_is_certified_only_if_no_run_changes(layout: 
     drawn = draw.sample(every, 6 if layout is PAPER else 3)
     for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if explained(subject, weights, language)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)

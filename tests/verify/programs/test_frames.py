@@ -148,7 +148,7 @@ def test_a_changed_weight_is_certified_only_if_no_word_of_a_search_changes() -> 
     kept = 0
     for place, change in rng.sample(every, 3):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SMALL, SMALL.n))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(SMALL))
         if explained(SMALL, weights, language)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)

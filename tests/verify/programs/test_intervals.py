@@ -77,7 +77,7 @@ def verdicts(subject: Subject, model: Model, last: int) -> dict[int, bool]:
 
 
 def as_model(subject: Subject, wired: Wired, changed: Transformer) -> Model:
-    return described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, subject.n))
+    return described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
 
 
 @pytest.mark.parametrize(("name", "model"), [("recall", "transformer"), ("counting", "hybrid")])

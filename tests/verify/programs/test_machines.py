@@ -126,9 +126,7 @@ def test_a_changed_weight_is_certified_only_if_no_word_changes() -> None:
     kept = 0
     for place, change in rng.sample(every, 8):
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(
-            changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, subject.n)
-        )
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if explained(subject, weights, language)["verdict"] == CERTIFIED:
             kept += 1
             before, behind = IdealModel(wired.model), IdealModel(changed)

@@ -118,7 +118,7 @@ def models(draw: st.DrawFn) -> Wired:
 @given(models(), languages(), st.booleans())
 @settings(max_examples=25)
 def test_registers_are_what_they_are_read_as(wired: Wired, language: Language, naming: bool) -> None:
-    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 3, 3)])
+    weights = described(wired.model, ARITHMETIC, wired.registers, wired.vocabulary, [Listed("", 1, 3)])
     try:
         program = extract(weights, language, naming=naming)
     except Undecided:

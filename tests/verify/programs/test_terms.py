@@ -125,8 +125,8 @@ def test_registers_with_a_finding_put_back(name: str, model: str, finding: str) 
 def test_registers_of_a_search(name: str) -> None:
     subject = subject_of(name, "rag")
     found, wired, retriever = program(subject), wired_of(subject), subject.retriever
-    families = families_of(subject, N)
-    numbers = [(family.family, family.low + i) for family in families for i in range(family.wired)]
+    families = families_of(subject)
+    numbers = [(family.family, family.low + i) for family in families for i in range(len(family))]
     told = dict(enumerate([*numbers, *((word, 0) for word in wired.vocabulary[len(numbers) :])]))
     ideal = IdealModel(wired.model)
     for question in questions(name, 3):

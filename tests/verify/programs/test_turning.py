@@ -95,7 +95,7 @@ def run_of(subject: Subject) -> list[int]:
 
 def input_of(subject: Subject, tokens: list[int]) -> Input:
     words = digits_of(subject.turing.machine, (wired_of(subject).vocabulary[token] for token in tokens))
-    return Input(words, frozenset(family.family for family in families_of(subject, 1)))
+    return Input(words, frozenset(family.family for family in families_of(subject)))
 
 
 RUNS = [
@@ -137,7 +137,7 @@ def changed(subject: Subject, count: int) -> Iterator[tuple[object, dict[str, ob
     every = [(place, change) for place in places(wired.model) for change in CHANGES]
     for place, change in rng.sample(every, count):
         weights = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        model = described(weights, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, subject.n))
+        model = described(weights, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         yield (place, change), explained(subject, model, language), IdealModel(weights).run(run_of(subject)[:-1])[1]
 
 

@@ -156,7 +156,7 @@ def test_a_changed_weight_is_certified_only_if_no_run_changes() -> None:
     kept, drawn = 0, draw.sample(every, 2)
     for place, change in drawn:
         changed = mutant(wired.model, place, change, float(wired.arithmetic.format.quantum))
-        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject, n))
+        weights = described(changed, wired.arithmetic, wired.registers, wired.vocabulary, families_of(subject))
         if explained(subject, weights, language)["verdict"] == CERTIFIED:
             kept += 1
             ideal = IdealModel(changed)

@@ -32,10 +32,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import Any
 
 from verify.kernel import Rejected, reject
@@ -58,9 +58,13 @@ def symbol(name: str) -> Polynomial:
 
 
 def plus(first: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> Polynomial:
-    result = dict(first)
+    return add(dict(first), second, factor)
+
+
+def add(result: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> Polynomial:
+    """In place."""
     for monomial, c in second.items():
-        total = result.get(monomial, 0) + factor * c
+        total = result.get(monomial, 0) + (c if factor == 1 else factor * c)
         if total:
             result[monomial] = total.numerator if total.denominator == 1 else total
         else:
@@ -68,9 +72,8 @@ def plus(first: Polynomial, second: Polynomial, factor: int | Fraction = 1) -> P
     return result
 
 
+@cache
 def multiplied(one: Monomial, other: Monomial) -> Monomial:
-    if not one or not other:
-        return one or other
     powers = dict(one)
     for name, power in other:
         powers[name] = powers.get(name, 0) + power
@@ -94,11 +97,11 @@ def by_power(polynomial: Polynomial, name: str) -> list[Polynomial]:
     """c_0, c_1, … with polynomial = Σ c_i·name^i."""
     found: list[Polynomial] = [{}]
     for monomial, c in polynomial.items():
-        power = dict(monomial).get(name, 0)
+        power = next((power for own, power in monomial if own == name), 0)
         if not 0 <= power <= MOST_POWER:
             reject(f"{name} has the power {power}")
         found += [{} for _ in range(power + 1 - len(found))]
-        found[power][tuple(item for item in monomial if item[0] != name)] = c
+        found[power][tuple(item for item in monomial if item[0] != name) if power else monomial] = c
     return found
 
 
@@ -106,21 +109,22 @@ def names_of(polynomial: Polynomial) -> set[str]:
     return {name for monomial in polynomial for name, _ in monomial}
 
 
-def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomial) -> list[Polynomial]:
-    """The coefficients over the Bernstein basis of [low, high]: of name^k at the i-th, the mean of its products of k such ends."""
+def bernstein(polynomial: Polynomial, name: str, low: Polynomial, high: Polynomial) -> tuple[list[Polynomial], int]:
+    """Bernstein coefficients on [low, high], times a number: of name^k at the i-th, the mean of its products of k such ends."""
     parts = by_power(polynomial, name)
-    degree = len(parts) - 1
-    lows, highs = powers_of(low, degree), powers_of(high, degree)
-    found = []
-    for i in range(degree + 1):
-        total: Polynomial = {}
-        for k, part in enumerate(parts):
-            if part:
-                for j in range(max(0, k + i - degree), min(i, k) + 1):
-                    weight = Fraction(math.comb(i, j) * math.comb(degree - i, k - j), math.comb(degree, k))
-                    total = plus(total, times(part, times(highs[j], lows[k - j])), weight)
-        found.append(total)
-    return found
+    if not (degree := len(parts) - 1):
+        return parts, 1
+    d = math.lcm(*(c.denominator for end in (low, high) for c in end.values()))
+    lows, highs = (powers_of(times(end, number(d)), degree) for end in (low, high))
+    common = math.lcm(*(math.comb(degree, k) for k in range(degree + 1)))
+    found: list[Polynomial] = [{} for _ in parts]
+    for k, part in enumerate(parts):
+        for j in range(k + 1) if part else ():
+            product = times(part, times(highs[j], lows[k - j]))
+            weight = common // math.comb(degree, k) * d ** (degree - k)
+            for i in range(j, degree - k + j + 1):
+                add(found[i], product, weight * math.comb(i, j) * math.comb(degree - i, k - j))
+    return found, common * d**degree
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Box:
 
     def shows(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether the polynomial is > 0, or >= 0, everywhere in the box."""
-        found = least([self._of_E(part) for part in bernstein(cleared(polynomial), "n", *self.ends["n"])])
+        found = least(map(self._of_E, bernstein(cleared(polynomial), "n", *self.ends["n"])[0]))
         return found is not None and (found > 0 if relation == ">" else found >= 0)
 
     def _of_E(self, polynomial: Polynomial) -> Fraction | None:
@@ -153,50 +157,53 @@ class Box:
         for part in reversed(by_power(polynomial, "E")):
             if h is None or h < 0:
                 return None
+            scale = 1
             if h:
                 k = growth(part)
                 b = min(self.least_exponent, max(ENOUGH, 2 * k))
                 if b < 2 * k:
                     return None
-                part = plus(part, {(("B", k),) if k else (): Fraction(h * (1 << b), b**k)})
-            h = self._of_B(part)
+                scale = h.denominator * b**k
+                part = add({(("B", k),) if k else (): h.numerator << b}, part, scale)
+            h = self._of_B(part, scale)
         return h
 
-    def _of_B(self, polynomial: Polynomial) -> Fraction | None:
-        parts = [polynomial]
-        for name in sorted(names_of(polynomial) - SYMBOLS):
-            parts = [one for part in parts for one in bernstein(part, name, {}, number(1))]
-        return least([self._of_v(one) for part in parts for one in bernstein(part, "B", *self.ends["B"])])
+    def _of_B(self, polynomial: Polynomial, scale: int) -> Fraction | None:
+        """The same of the polynomial without E, divided by scale."""
+        parts = [(polynomial, scale)]
+        for name in (*sorted(names_of(polynomial) - SYMBOLS), "B"):
+            ends = self.ends.get(name, ({}, number(1)))  # of what is rounded down
+            coefficients = [(bernstein(part, name, *ends), scale) for part, scale in parts]
+            parts = [(one, scale * more) for (found, more), scale in coefficients for one in found]
+        return least(self._of_v(one, scale) for one, scale in parts)
 
-    def _of_v(self, polynomial: Polynomial) -> Fraction | None:
+    def _of_v(self, polynomial: Polynomial, scale: int = 1) -> Fraction | None:
         """The same, by rule 4."""
         total: Polynomial = {}
         for monomial, c in polynomial.items():
-            powers = dict(monomial)
-            if not powers.keys() <= {"V", "v"} or min(powers.values(), default=0) < 0:
-                reject("the ends of B depend on more than V and v")
-            total = plus(total, grown(self.start, self.fixed, powers.get("V", 0), powers.get("v", 0)), c)
-        return Fraction(total.get((), 0)) if all(c >= 0 for monomial, c in total.items() if monomial) else None
+            add(total, grown(self.start, self.fixed, monomial), c)
+        return Fraction(total.get((), 0), scale) if all(c >= 0 for monomial, c in total.items() if monomial) else None
 
 
 @cache
-def grown(start: int, fixed: bool, i: int, j: int) -> Polynomial:
+def grown(start: int, fixed: bool, monomial: Monomial) -> Polynomial:
     """V^i·v^j by t and u, which are 0 if v is fixed."""
-    if i:
-        factor = plus(number(1), {} if fixed else plus(symbol("t"), symbol("u")))
-        return times(grown(start, fixed, i - 1, j), times(number(1 << start), factor))
-    return powers_of(plus(number(start), {} if fixed else symbol("t")), j)[-1]
+    if any(name not in ("V", "v") or power < 0 for name, power in monomial):
+        reject("the ends of B depend on more than V and v")
+    t, u = ({}, {}) if fixed else (symbol("t"), symbol("u"))
+    factors = {"V": times(number(1 << start), plus(number(1), plus(t, u))), "v": plus(number(start), t)}
+    return reduce(times, (powers_of(factors[name], power)[-1] for name, power in monomial), number(1))
 
 
-def least(found: list[Fraction | None]) -> Fraction | None:
-    return None if None in found else min(value for value in found if value is not None)
+def least(found: Iterable[Fraction | None]) -> Fraction | None:
+    return None if None in (values := list(found)) else min(value for value in values if value is not None)
 
 
 def cleared(polynomial: Polynomial) -> Polynomial:
-    """Times the powers of E and V with which none is negative."""
+    """Times a number, and the powers of E and V, with which it has integers and no negative powers of these."""
+    scale = math.lcm(*(c.denominator for c in polynomial.values()))
     powers = {name: min((dict(monomial).get(name, 0) for monomial in polynomial), default=0) for name in ("E", "V")}
-    factor = tuple((name, -power) for name, power in powers.items() if power < 0)
-    return {multiplied(monomial, factor): c for monomial, c in polynomial.items()} if factor else polynomial
+    return times(polynomial, {tuple((name, -power) for name, power in powers.items() if power < 0): scale})
 
 
 def growth(polynomial: Polynomial) -> int:
@@ -231,17 +238,12 @@ def check(theorem: Any, proof: Any) -> None:
     try:
         if set(theorem) != {"bits_of_bits", "inequalities", "cases"} or proof != {}:
             reject("a theorem has bits_of_bits, inequalities and cases; its proof is {}")
-        bits_of_bits, inequalities = (
-            theorem["bits_of_bits"],
-            [(parsed(text), how) for text, how in theorem["inequalities"]],
-        )
+        bits_of_bits = theorem["bits_of_bits"]
+        inequalities = [(parsed(text), how) for text, how in theorem["inequalities"]]
         if type(bits_of_bits) is not int or not 2 <= bits_of_bits <= 64:
             reject("B has from 2 to 64 bits at least")
-        shown = {
-            i
-            for r, case in zip((0, 1), theorem["cases"], strict=True)
-            for i in checked(case, root(bits_of_bits, r), inequalities)
-        }
+        cases = zip((0, 1), theorem["cases"], strict=True)
+        shown = {i for r, case in cases for i in checked(case, root(bits_of_bits, r), inequalities)}
         if shown != set(range(len(inequalities))):
             reject("some inequalities are shown nowhere")
     except Rejected:
@@ -295,5 +297,4 @@ def step_of(end: Polynomial) -> Polynomial:
 
 def require(box: Box, polynomial: Polynomial, relation: str) -> None:
     if relation not in OPPOSITE or not box.shows(polynomial, relation):
-        terms = ("*".join([str(c), *(f"{name}^{power}" for name, power in m)]) for m, c in polynomial.items())
-        reject(f"not shown: {' + '.join(terms)} {relation} 0")
+        reject(f"not shown: {polynomial} {relation} 0")

@@ -19,7 +19,8 @@ from constructions.wiring.part import least_gap
 from tests.verify.numbers_at import holds, parity, shown_at, value, values_at
 from verify import growth
 from verify.certificates.growing import n_of
-from verify.certificates.walks import Walk, theorem_of
+from verify.certificates.trees import theorem_of
+from verify.certificates.walks import Walk
 from verify.framework.proofs import check as check_stored
 from verify.framework.proofs import stated
 from verify.growth import Box, parsed, parts_of, root

@@ -21,7 +21,10 @@ from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.certificates.polynomial import Number
-from verify.certificates.walks import Unanswered, Walk, theorem_of, values_of
+from verify.certificates.quotients import Unanswered
+from verify.certificates.samples import some_n, values_of
+from verify.certificates.trees import theorem_of
+from verify.certificates.walks import Walk
 
 BITS_OF_BITS = 7  # every n from 2^63 on
 MOST_CASES = 1000
@@ -85,7 +88,7 @@ class Survey:
 
     def _compare(self, walk: Walk, model: Model) -> None:
         """With what the builder makes of one n of the case: it may have looked at what kind of number it was given."""
-        if (n := walk.some_n()) is None:
+        if (n := some_n(walk.box, walk.forks)) is None:
             return
         values, own = values_of(n), build(replace(self.subject, n=n))[0]
         here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)

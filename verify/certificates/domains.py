@@ -17,7 +17,7 @@ from precision.format import Format
 from precision.rounding import round_fraction
 from verify.certificates.growing import Growing, at_most
 from verify.certificates.polynomial import Number, Polynomial, is_whole, quotient, remainder
-from verify.certificates.walks import Unanswered
+from verify.certificates.quotients import Unanswered
 
 POSITION = "k"
 SIZE = "n"  # of the model; the one atom that all positions share

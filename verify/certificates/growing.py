@@ -13,10 +13,28 @@ from numbers import Number
 from typing import Any
 
 from verify import growth
-from verify.certificates.walks import EXPONENTS, Unanswered, Walk, at, inverse, negated, text
-from verify.growth import Polynomial, names_of, number, plus, symbol, times
+from verify.certificates.quotients import (
+    EXPONENTS,
+    ONE,
+    Interned,
+    Quotient,
+    Unanswered,
+    added,
+    at,
+    constant,
+    difference,
+    interned,
+    inverse,
+    multiplied,
+    negated,
+    power_of_two,
+    quotient,
+    text,
+)
+from verify.certificates.walks import Walk
+from verify.growth import Polynomial, names_of, number, plus, symbol
 
-ONE = number(1)
+NUMBERS = (int, Fraction)
 MOST_STEPS = 4  # from the bits that a number has at one n to those that it has in the case
 
 
@@ -29,61 +47,45 @@ class Growing(Fraction):
     """A number that depends on n, top/under. It is called a Fraction so that forms of registers take it as a coefficient."""
 
     __slots__ = ("top", "under", "walk")
-    top: Polynomial
-    under: Polynomial  # positive in the case; 1 where the quotient is a polynomial
+    top: Interned
+    under: Interned  # positive in the case; 1 where the quotient is a polynomial
     walk: Walk
 
     def __new__(cls, top: Polynomial, walk: Walk, under: Polynomial = ONE) -> Growing:
         self = object.__new__(cls)
-        self.top, self.walk, self.under = top, walk, under
+        self.top, self.walk, self.under = interned(top), walk, interned(under)
         return self
 
     @property
-    def polynomial(self) -> Polynomial:
+    def polynomial(self) -> Interned:
         """Raises Unanswered for a quotient that is none."""
-        if self.under != ONE:
+        if self.under is not ONE:
             raise Unanswered(f"{self!r} is no polynomial")
         return self.top
 
-    def _made(self, top: Polynomial, under: Polynomial = ONE) -> Any:
+    def _made(self, found: Quotient) -> Any:
         """A Fraction where it is one number: an int divided by an int would be a float."""
-        if under != ONE:
-            top, under = reduced(top, under)
-        if not names_of(top) and under == ONE:
-            return Fraction(top.get((), 0))
-        return Growing(top, self.walk, under)
+        return Growing(found[0], self.walk, found[1]) if type(found) is tuple else found
 
     # What is a quotient of polynomials again
 
-    def _other(self, other: Any) -> Growing | None:
+    def _other(self, other: Any) -> tuple[Interned, Interned] | None:
         """What is calculated with; None if it is none of these numbers. Raises Unanswered for one that another walk has made."""
         if isinstance(other, Growing):
             if other.walk is not self.walk:
                 raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
-            return other
-        return Growing(number(other), self.walk) if isinstance(other, int | Fraction) else None
+            return other.top, other.under
+        return (constant(other), ONE) if isinstance(other, NUMBERS) else None
 
     def __add__(self, other: Any) -> Any:
         its = self._other(other)
-        if its is None:
-            return NotImplemented
-        if self.under == its.under:
-            return self._made(plus(self.top, its.top), self.under)
-        return self._made(plus(times(self.top, its.under), times(its.top, self.under)), times(self.under, its.under))
+        return NotImplemented if its is None else self._made(added(self.top, self.under, *its))
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
         its = self._other(other)
-        if its is None:
-            return NotImplemented
-        if self.under == its.top:
-            return self._made(self.top, its.under)
-        if self.top == its.under:
-            return self._made(its.top, self.under)
-        if self.under is ONE and its.under is ONE:
-            return self._made(times(self.top, its.top))
-        return self._made(times(self.top, its.top), times(self.under, its.under))
+        return NotImplemented if its is None else self._made(multiplied(self.top, self.under, *its))
 
     __rmul__ = __mul__
 
@@ -95,7 +97,7 @@ class Growing(Fraction):
 
     def __sub__(self, other: Any) -> Any:
         its = self._other(other)
-        return NotImplemented if its is None else self + -its
+        return NotImplemented if its is None else self._made(added(self.top, self.under, negated(its[0]), its[1]))
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -103,11 +105,13 @@ class Growing(Fraction):
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if type(power) is not int or power < 0 or modulo is not None:
             return NotImplemented
-        return self._made(*(growth.powers_of(part, power)[-1] for part in (self.top, self.under)))
+        top, under = (interned(growth.powers_of(part, power)[-1]) for part in (self.top, self.under))
+        return self._made(quotient(top, under))
 
     def __truediv__(self, other: Any) -> Any:
-        its = self._other(other)
-        return NotImplemented if its is None else self * its._inverse()
+        if isinstance(other, Growing):
+            return self * other._inverse()
+        return self * (1 / Fraction(other)) if isinstance(other, NUMBERS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._inverse() * other
@@ -115,11 +119,11 @@ class Growing(Fraction):
     def _inverse(self) -> Any:
         """1 over it. Its sign is asked for, where it is no product of a number and powers of E and V."""
         if len(self.top) == 1 and names_of(self.top) <= EXPONENTS.keys():
-            return self._made(times(self.under, inverse(self.top)))
+            return self._made(multiplied(self.under, ONE, interned(inverse(self.top)), ONE))
         if self.walk.holds(self.top, ">"):
-            return self._made(self.under, self.top)
+            return self._made(quotient(self.under, self.top))
         if not self.walk.holds(self.top, ">="):
-            return self._made(negated(self.under), negated(self.top))
+            return self._made(quotient(negated(self.under), negated(self.top)))
         raise ZeroDivisionError(f"{self!r} is 0")
 
     def __rpow__(self, base: Any, modulo: Any = None) -> Any:
@@ -129,17 +133,9 @@ class Growing(Fraction):
         return self._power(base)
 
     def _power(self, base: Any = 2) -> Any:
-        powers: growth.Monomial = ()
-        twos = 0
-        for monomial, c in self.polynomial.items():
-            name = next((name for name, of in EXPONENTS.items() if monomial == ((of, 1),)), None)
-            if base != 2 or c.denominator != 1 or (monomial and name is None):
-                raise Unanswered(f"{base}^({self!r})")
-            if name is None:
-                twos = int(c)
-            else:
-                powers = growth.multiplied(powers, ((name, int(c)),))
-        return self._made({powers: 1 << twos if twos >= 0 else Fraction(1, 1 << -twos)})
+        if base != 2:
+            raise Unanswered(f"{base}^({self!r})")
+        return self._made(power_of_two(self.polynomial))
 
     def __rlshift__(self, one: Any) -> Any:
         if self < 0:
@@ -152,11 +148,8 @@ class Growing(Fraction):
         its = self._other(other)
         if its is None:
             raise Unanswered(f"{self!r} beside {other!r}")
-        if self.under == its.under:
-            difference = plus(self.top, its.top, -1)
-        else:
-            difference = plus(times(self.top, its.under), times(its.top, self.under), -1)
-        return self.walk.holds(difference if sign > 0 else negated(difference), relation)
+        apart = difference(self.top, self.under, *its) if sign > 0 else difference(*its, self.top, self.under)
+        return self.walk.holds(apart, relation)
 
     def __gt__(self, other: Any) -> bool:
         return self._compared(other, ">", 1)
@@ -175,10 +168,10 @@ class Growing(Fraction):
             raise Unanswered(f"{self!r} beside {other!r}")
         if self._other(other) is None:
             return NotImplemented
-        difference = self - other
-        if not isinstance(difference, Growing):
-            return not difference
-        return difference >= 0 and difference <= 0
+        apart = self - other
+        if not isinstance(apart, Growing):
+            return not apart
+        return apart >= 0 and apart <= 0
 
     def __bool__(self) -> bool:
         return self != 0
@@ -196,21 +189,22 @@ class Growing(Fraction):
     @property
     def is_whole(self) -> bool:
         """Whether it is seen to be a whole number."""
-        return self.under == ONE and self.walk.is_whole(self.top)
+        return self.under is ONE and self.walk.is_whole(self.top)
 
     @property
     def is_never_whole(self) -> bool:
         """Whether it is seen to be none anywhere: a whole number and a proper fraction."""
         rest = self.top.get((), Fraction(0)) % 1
-        return bool(rest) and self.under == ONE and self.walk.is_whole(plus(self.top, number(rest), -1))
+        return bool(rest) and self.under is ONE and self.walk.is_whole(plus(self.top, number(rest), -1))
 
     def __floor__(self) -> Any:
         walk, found = self.walk, self.walk.floor(self.polynomial)
         if found is not None:
-            return self._made(found)
+            return self._made(quotient(interned(found), ONE))
         if self.polynomial not in walk.floors:
             walk.floors.append(self.polynomial)
-        return self._made(plus(self.polynomial, symbol(f"f{walk.floors.index(self.polynomial)}"), -1))
+        rest = symbol(f"f{walk.floors.index(self.polynomial)}")
+        return self._made(quotient(interned(plus(self.polynomial, rest, -1)), ONE))
 
     def __ceil__(self) -> Any:
         return -math.floor(-self)
@@ -251,7 +245,7 @@ class Growing(Fraction):
     @property
     def power_above(self) -> Any:
         """A power of two that it is not above, of a number that is positive: nothing is split for it."""
-        known, question = self.walk.powers, frozenset(self.polynomial.items())
+        known, question = self.walk.powers, self.polynomial
         if question not in known:
             exponent = self._guessed_bits()
             powers = ((exponent + more)._power() for more in range(MOST_STEPS))
@@ -286,7 +280,7 @@ class Growing(Fraction):
     numerator = denominator = _numerator = _denominator = property(_refuse)
 
     def __repr__(self) -> str:
-        return text(self.top) if self.under == ONE else f"({text(self.top)})/({text(self.under)})"
+        return text(self.top) if self.under is ONE else f"({text(self.top)})/({text(self.under)})"
 
     def __format__(self, spec: str) -> str:
         """As a part of a name, or of what people read."""
@@ -305,18 +299,6 @@ class Written(Growing):
 def told_apart(value: Any) -> Any:
     """A whole number for a table where it does no harm that one is missed."""
     return Written(value.top, value.walk, value.under) if isinstance(value, Growing) else int(value)
-
-
-def reduced(top: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """The same quotient, without powers of positive numbers that divide both; those of E and V divide all."""
-    if not top or top == under:
-        return (ONE if top else {}), ONE
-    terms = [[dict(m) for m in part] for part in (under, top)]
-    least = {
-        name: min(powers.get(name, 0) for part in terms[: 1 + (name in "Bn")] for powers in part) for name in "BEVn"
-    }
-    factor: Polynomial = {tuple((name, -power) for name, power in least.items() if power): 1}
-    return times(top, factor), times(under, factor)
 
 
 def at_most(small: Any, large: Any) -> bool:

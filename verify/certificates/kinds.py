@@ -37,8 +37,8 @@ from verify.certificates.polynomial import (
     shown,
     whole,
 )
+from verify.certificates.quotients import Unanswered
 from verify.certificates.scores import complete_squares
-from verify.certificates.walks import Unanswered
 
 FEW = 8
 

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import cast
 
 from verify.certificates.growing import Growing, told_apart
-from verify.certificates.walks import Unanswered
+from verify.certificates.quotients import Unanswered
 
 Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
 Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive

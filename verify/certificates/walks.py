@@ -6,30 +6,31 @@ again. Where neither answer is shown, the case is split in two: the walk goes on
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from verify import growth
+from verify.certificates.nodes import Node, Shown
+from verify.certificates.quotients import (
+    EXPONENTS,
+    Interned,
+    Unanswered,
+    at,
+    interned,
+    inverse,
+    negated,
+    simplest,
+    text,
+)
 from verify.growth import OPPOSITE, Box, Polynomial, by_power, names_of, number, plus, symbol, times
 from verify.kernel import Rejected, reject
 
-EXPONENTS = {"E": "B", "V": "v"}
 MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
-FIRST = 8  # numbers from an end of a case on, among which one of it is looked for
-SOME = 4  # exponents v at which an n of a case is looked for
-MOST_BITS = 4096  # of such an n
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
 NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
-Shown = tuple[Polynomial, str, int | None, Polynomial]  # the number of an answer and a factor, where it follows so
-
-
-class Unanswered(TypeError):
-    """What is asked has no one answer that is found."""
 
 
 @dataclass
@@ -40,46 +41,39 @@ class Fork:
     split: Any
     answer: bool
 
-    def fits(self, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
-        """Whether the answer is right at n, where the other symbols are these numbers. That of v is in the box."""
-        if self.split == "v":
-            return lambda n: True
-        question, relation = self.split["question"]
-        parts = [at(part, of) for part in by_power(growth.parsed(question), "n")]
-        denominator = math.lcm(*(part.denominator for part in parts))
-        coefficients = [int(part * denominator) for part in reversed(parts)]
-
-        def right(n: int) -> bool:
-            found = 0
-            for c in coefficients:
-                found = found * n + c
-            return self.answer is (found > 0 if relation == ">" else found >= 0)
-
-        return right
-
 
 @dataclass
 class Walk:
     """box: of the case so far. turns: answers to the first questions that are split at; to others, true.
 
-    answers: to questions. shown: since the last split. floors: what was rounded down, by its fraction. powers: those above numbers.
-    ended: what is asked now would be kept nowhere.
+    nodes: the parts on the way, the widest first; the last one has this box. answers: to questions. open: those without one so far.
+    shown: since the last split. floors: what was rounded down, by its fraction. wholes: what is seen to be whole, or not.
+    powers: those above numbers. ended: what is asked now would be kept nowhere.
     """
 
     box: Box
     turns: Sequence[bool] = ()
     forks: list[Fork] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
-    answers: dict[tuple[frozenset[Any], str], bool] = field(default_factory=dict)
-    floors: list[Polynomial] = field(default_factory=list)
+    answers: dict[tuple[Interned, str], bool] = field(default_factory=dict)
+    open: set[tuple[Interned, str]] = field(default_factory=set)
+    floors: list[Interned] = field(default_factory=list)
+    wholes: dict[Interned, bool] = field(default_factory=dict)
     ended: bool = False
-    powers: dict[frozenset[Any], Any] = field(default_factory=dict)
+    powers: dict[Interned, Any] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.nodes = self.nodes or [Node(self.box)]
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        polynomial = interned(polynomial)
         while (found := self.told(polynomial, relation)) is None:
             if (same := self._of_whole_numbers(polynomial, relation)) is not None:
-                return self.holds(same[0], ">=") is same[1]
+                found = self.holds(same[0], ">=") is same[1]
+                self._keep(polynomial, relation, found)
+                return found
             if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
                 raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
             try:
@@ -87,38 +81,48 @@ class Walk:
             except Rejected as error:
                 if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
                     raise Unanswered(f"the sign of {text(polynomial)}") from error
-                self._turn("v", growth.by_exponent(self.box))
+                self._turn("v")
         return found
 
     def told(self, polynomial: Polynomial, relation: str) -> bool | None:
         """The same, of what is seen in the case, or was asked before; None of what is not."""
+        polynomial = interned(polynomial)
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
+        question = polynomial, relation
+        found = self.answers.get(question)
+        if found is not None or question in self.open:
+            return found
         if polynomial.keys() <= {()}:
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
-        found = self.answers.get((frozenset(polynomial.items()), relation))
+        found = self._told(polynomial, relation)
         if found is None:
-            simple = simplest(polynomial)
-            found = self.answers.get((frozenset(simple.items()), relation))
-            with suppress(Rejected):
-                if found is None and self.sees(simple, relation):
-                    found = True
-                elif found is None and self.sees(negated(simple), OPPOSITE[relation]):
-                    found = False
-                elif found is None and (same := self._of_whole_numbers(polynomial, relation)) is not None:
-                    told = self.told(same[0], ">=")
-                    found = None if told is None else told is same[1]
-            if found is not None:
-                self._keep(polynomial, relation, found)
+            self.open.add(question)
+        else:
+            self._keep(polynomial, relation, found)
         return found
 
-    def _keep(self, polynomial: Polynomial, relation: str, answer: bool) -> None:
-        for same in (polynomial, simplest(polynomial)):
-            self.answers[frozenset(same.items()), relation] = answer
-            self.answers[frozenset(negated(same).items()), OPPOSITE[relation]] = not answer
+    def _told(self, polynomial: Interned, relation: str) -> bool | None:
+        simple = simplest(polynomial)
+        found = self.answers.get((simple, relation))
+        if found is not None:
+            return found
+        if self.sees(simple, relation):
+            return True
+        if self.sees(negated(simple), OPPOSITE[relation]):
+            return False
+        if (same := self._of_whole_numbers(polynomial, relation)) is None:
+            return None
+        told = self.told(same[0], ">=")
+        return None if told is None else told is same[1]
 
-    def _of_whole_numbers(self, polynomial: Polynomial, relation: str) -> tuple[Polynomial, bool] | None:
+    def _keep(self, polynomial: Interned, relation: str, answer: bool) -> None:
+        for same in (polynomial, simplest(polynomial)):
+            self.answers[same, relation] = answer
+            self.answers[negated(same), OPPOSITE[relation]] = not answer
+
+    def _of_whole_numbers(self, polynomial: Interned, relation: str) -> tuple[Interned, bool] | None:
         """A whole number, and whether the question is that it is >= 0, or that it is not; None if the question is that already.
 
         So questions that are the same of whole numbers are split at once: p >= 0 is ⌊p⌋ >= 0, and p > 0 is that -p >= 0 is not so.
@@ -128,7 +132,7 @@ class Walk:
             return None
         if floor[max(floor)] < 0:
             floor, relation = plus(number(-1), floor, -1), OPPOSITE[relation]
-        return None if relation == ">=" and floor == polynomial else (floor, relation == ">=")
+        return None if relation == ">=" and floor == polynomial else (interned(floor), relation == ">=")
 
     def floor(self, polynomial: Polynomial) -> Polynomial | None:
         """It, rounded down, where that is seen to be a polynomial."""
@@ -145,30 +149,17 @@ class Walk:
         return None
 
     def sees(self, polynomial: Polynomial, relation: str) -> bool:
-        """Whether it is seen to be > 0, or >= 0, everywhere in the case so far."""
-        question = frozenset(polynomial.items()), relation
+        """Whether it is seen to be > 0, or >= 0, everywhere in the case so far, or in a wider part."""
+        question = interned(polynomial), relation
         if question not in self.answers:
-            shown = self._shown(polynomial, relation)
+            shown = next((shown for node in self.nodes if (shown := node.shown(*question))), None)
             if shown is None:
                 return False
             self.shown.append(shown)
             self.answers[question] = True
         return self.answers[question]
 
-    def _shown(self, polynomial: Polynomial, relation: str) -> Shown | None:
-        """The inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
-        if self.box.shows(polynomial, relation):
-            return polynomial, relation, None, {}
-        for i, answer in enumerate(self.box.answers):
-            parts, own = by_power(answer, "n"), by_power(polynomial, "n")
-            if 2 < len(parts) == len(own) and len(parts[-1]) == 1:  # another one tells no more than the ends of the box
-                factor = times(own[-1], inverse(parts[-1]))
-                rest = plus(polynomial, times(factor, answer), -1)
-                if self.box.shows(factor, ">=") and self.box.shows(rest, relation):
-                    return polynomial, relation, i, factor
-        return None
-
-    def _split(self, polynomial: Polynomial, relation: str) -> bool:
+    def _split(self, polynomial: Interned, relation: str) -> bool:
         """Whether it is, in the part of the case in which the walk goes on. Raises Rejected where it cannot be split so."""
         name = next((name for name in ("n", "B") if name in names_of(polynomial)), None)
         if name is None or not names_of(polynomial) <= growth.SYMBOLS:
@@ -186,13 +177,16 @@ class Walk:
             "to": text(end),
             "rises": rises,
         }
-        return self._turn(split, growth.parts_of(self.box, split))
+        return self._turn(split)
 
-    def _turn(self, split: Any, boxes: Sequence[Box]) -> bool:
+    def _turn(self, split: Any) -> bool:
         """Into which of two parts the walk turns: true for the first."""
+        parts = self.nodes[-1].divided(split)
         answer = self.turns[len(self.forks)] if len(self.forks) < len(self.turns) else True
         self.forks.append(Fork(self.shown, split, answer))
-        self.shown, self.box = [], boxes[0 if answer else 1]
+        self.nodes.append(parts[0 if answer else 1])
+        self.shown, self.box = [], self.nodes[-1].box
+        self.open, self.wholes = set(), {}
         return answer
 
     def _crossed(self, rest: Polynomial, slope: Polynomial, relation: str) -> tuple[Polynomial, Polynomial, bool]:
@@ -224,23 +218,14 @@ class Walk:
         of["E"] = 1 << of["B"]
         return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
 
-    def some_n(self) -> int | None:
-        """One n of the case, if one of few enough bits is soon found."""
-        for v in range(self.box.start, self.box.start + (1 if self.box.fixed else SOME)):
-            of: dict[str, int | Fraction] = {"v": v, "V": 1 << v}
-            for bits in _between(*(at(end, of) for end in self.box.ends["B"])):
-                if bits > MOST_BITS:
-                    continue
-                of |= {"B": bits, "E": 1 << bits}
-                some = _between(*(at(end, of) for end in self.box.ends["n"]))
-                right = [fork.fits(of) for fork in self.forks]
-                for n in [*some, *(near for fits in right for near in _turns(fits, some))]:
-                    if all(fits(n) for fits in right):
-                        return n
-        return None
-
     def is_whole(self, polynomial: Polynomial) -> bool:
         """Whether it is seen to be a whole number everywhere."""
+        polynomial = interned(polynomial)
+        if polynomial not in self.wholes:
+            self.wholes[polynomial] = self._sees_whole(polynomial)
+        return self.wholes[polynomial]
+
+    def _sees_whole(self, polynomial: Polynomial) -> bool:
         for i, floor in reversed([*enumerate(self.floors)]):  # the last one first: it may be of those before
             c = polynomial.get(((f"f{i}", 1),), 0)
             if c.denominator != 1:
@@ -270,108 +255,3 @@ class Walk:
             if name in EXPONENTS:
                 exponent = plus(exponent, symbol(EXPONENTS[name]), power)
         return self.told(exponent, ">=") is True
-
-
-class Tree:
-    """All walks through a program, and their inequalities by number."""
-
-    def __init__(self, program: Callable[[Walk], object]) -> None:
-        self.program = program
-        self.inequalities: dict[tuple[str, str], int] = {}
-
-    def cases(self, box: Box, way: Sequence[Fork] = ()) -> Any:
-        """The cases of a box behind these answers to the first questions, as verify/growth.py reads them.
-
-        Raises Unanswered for a program that asks something else when it is run again.
-        """
-        walk = Walk(box, [fork.answer for fork in way])
-        self.program(walk)
-        walk.ended = True
-        if walk.forks[: len(way)] != list(way):
-            raise Unanswered("what is asked again is not what was asked before")
-        found = {"shown": self._stored(walk.shown)}
-        for i in reversed(range(len(way), len(walk.forks))):
-            before, fork = walk.forks[:i], walk.forks[i]
-            other = self.cases(box, [*before, replace(fork, answer=not fork.answer)])
-            found = {"shown": self._stored(fork.shown), "split": fork.split, "parts": [found, other]}
-        return found
-
-    def _stored(self, shown: Sequence[Shown]) -> list[Any]:
-        found: list[Any] = []
-        for polynomial, relation, answer, factor in shown:
-            place = self.inequalities.setdefault((text(polynomial), relation), len(self.inequalities))
-            found.append(place if answer is None else [place, answer, text(factor)])
-        return found
-
-
-def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
-    """What all walks through a program have shown, as verify/growth.py reads it."""
-    tree = Tree(program)
-    cases = [tree.cases(growth.root(bits_of_bits, r)) for r in (0, 1)]
-    return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in tree.inequalities], "cases": cases}
-
-
-def values_of(n: int) -> dict[str, int | Fraction]:
-    """What the symbols are at n."""
-    bits = n.bit_length()
-    v = bits.bit_length() // 2
-    return {"n": n, "B": bits, "E": 1 << bits, "v": v, "V": 1 << v}
-
-
-def _between(low: Fraction, high: Fraction) -> list[int]:
-    """Some whole numbers from low to high: one in the middle, the last, and the first ones."""
-    first, last = math.ceil(low), math.floor(high)
-    return [(first + last) // 2, last, *range(first, min(last, first + FIRST))] if first <= last else []
-
-
-def _turns(fits: Callable[[int], bool], some: Sequence[int]) -> list[int]:
-    """Two n beside each other, from the least to the largest of some, of which one alone fits."""
-    if not some or fits(min(some)) is (last := fits(max(some))):
-        return []
-    low, high = min(some), max(some)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) is last else (middle, high)
-    return [low, high]
-
-
-def inverse(polynomial: Polynomial) -> Polynomial:
-    """1 over a product of a number and powers of E and V. Raises Unanswered for others."""
-    ((monomial, c), *others) = polynomial.items()
-    if others or any(name not in EXPONENTS for name, _ in monomial):
-        raise Unanswered(f"1/({text(polynomial)}) is no polynomial")
-    return times({tuple((name, -power) for name, power in monomial): 1}, number(Fraction(1) / c))
-
-
-def simplest(polynomial: Polynomial) -> Polynomial:
-    """With coprime whole coefficients, and without powers of positive numbers that divide all terms."""
-    terms = [dict(m) for m in polynomial]
-    least = {name: min(powers.get(name, 0) for powers in terms) for name in "BEVn"}
-    common = math.gcd(*(c.numerator for c in polynomial.values()))
-    scale = Fraction(math.lcm(*(c.denominator for c in polynomial.values())), common)
-    factor = tuple((name, -power) for name, power in least.items() if power)
-    if scale == 1 and not factor:
-        return polynomial
-    return times(polynomial, {factor: scale.numerator if scale.denominator == 1 else scale})
-
-
-def negated(polynomial: Polynomial) -> Polynomial:
-    """Times −1."""
-    return {monomial: -c for monomial, c in polynomial.items()}
-
-
-def at(polynomial: Polynomial, values: Mapping[str, int | Fraction]) -> Fraction:
-    """Its value."""
-    return Fraction(
-        sum(c * math.prod(Fraction(values[name]) ** power for name, power in m) for m, c in polynomial.items())
-    )
-
-
-def text(polynomial: Polynomial) -> str:
-    """For people, and for verify/growth.py."""
-    return " + ".join("*".join([str(c), *map(_power, m)]) for m, c in sorted(polynomial.items())) or "0"
-
-
-def _power(factor: tuple[str, int]) -> str:
-    name, power = factor
-    return name if power == 1 else f"{name}^{power}"

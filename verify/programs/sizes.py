@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from verify.certificates.growing import Growing, common_divisor
 from verify.certificates.polynomial import Number
+from verify.certificates.quotients import Unanswered
 from verify.certificates.symbolic import Size
-from verify.certificates.walks import Unanswered
 
 
 def fraction(value: Number) -> Fraction:

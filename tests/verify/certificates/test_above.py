@@ -25,8 +25,9 @@ from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Bound, Language
 from verify.certificates.model import Model
 from verify.certificates.polynomial import Polynomial
+from verify.certificates.quotients import Unanswered, text
 from verify.certificates.rational import Ratio, least
-from verify.certificates.walks import Unanswered, Walk, text
+from verify.certificates.walks import Walk
 from verify.growth import root
 
 BITS = (64, 65, 66, 80, 127, 128, 200, 255, 1000)

@@ -20,7 +20,10 @@ from verify.certificates.above import Survey
 from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
 from verify.certificates.growing import Growing, common_divisor, n_of
-from verify.certificates.walks import Unanswered, Walk, theorem_of
+from verify.certificates.quotients import Unanswered
+from verify.certificates.samples import some_n
+from verify.certificates.trees import theorem_of
+from verify.certificates.walks import Walk
 from verify.growth import root
 
 own_gap = part.least_gap
@@ -219,7 +222,7 @@ def test_one_n_of_a_narrow_case_is_found() -> None:
         n = n_of(walk)
         most = 2 * (1 << 2 * n.bit_length())
         if 3 * n * n > most and 3 * n * n - 2 * n <= most:
-            found.append(walk.some_n())
+            found.append(some_n(walk.box, walk.forks))
 
     theorem_of(program, 7)
     assert found
@@ -232,5 +235,5 @@ def test_no_n_of_very_many_bits_is_looked_for() -> None:
     """B has 2v bits: at v = 16 an n would have two thousand million, and take as long as memory lasts."""
     box = replace(root(32, 0), fixed=True)
     assert box.start == 16
-    assert Walk(box).some_n() is None
-    assert Walk(replace(root(7, 0), fixed=True)).some_n() is not None
+    assert some_n(box, []) is None
+    assert some_n(replace(root(7, 0), fixed=True), []) is not None

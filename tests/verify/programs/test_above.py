@@ -24,8 +24,9 @@ from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
+from verify.certificates.quotients import Unanswered
 from verify.certificates.rows import Weight
-from verify.certificates.walks import Unanswered, Walk
+from verify.certificates.walks import Walk
 from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts

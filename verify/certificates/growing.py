@@ -53,7 +53,9 @@ class Growing(Fraction):
 
     def __new__(cls, top: Polynomial, walk: Walk, under: Polynomial = ONE) -> Growing:
         self = object.__new__(cls)
-        self.top, self.walk, self.under = interned(top), walk, interned(under)
+        self.walk = walk
+        self.top = top if type(top) is Interned else interned(top)
+        self.under = under if type(under) is Interned else interned(under)
         return self
 
     @property
@@ -71,6 +73,9 @@ class Growing(Fraction):
 
     def _other(self, other: Any) -> tuple[Interned, Interned] | None:
         """What is calculated with; None if it is none of these numbers. Raises Unanswered for one that another walk has made."""
+        kind = type(other)
+        if kind is int or kind is Fraction:  # isinstance takes five times as long of classes like these
+            return constant(other), ONE
         if isinstance(other, Growing):
             if other.walk is not self.walk:
                 raise Unanswered(f"{self!r} beside {other!r}, which is of another case")
@@ -148,8 +153,11 @@ class Growing(Fraction):
         its = self._other(other)
         if its is None:
             raise Unanswered(f"{self!r} beside {other!r}")
-        apart = difference(self.top, self.under, *its) if sign > 0 else difference(*its, self.top, self.under)
-        return self.walk.holds(apart, relation)
+        known, question = self.walk.compared, (self.top, self.under, *its, relation, sign)
+        if question not in known:
+            apart = difference(self.top, self.under, *its) if sign > 0 else difference(*its, self.top, self.under)
+            known[question] = self.walk.holds(apart, relation)
+        return known[question]
 
     def __gt__(self, other: Any) -> bool:
         return self._compared(other, ">", 1)
@@ -166,12 +174,14 @@ class Growing(Fraction):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Number) and not isinstance(other, int | Fraction):
             raise Unanswered(f"{self!r} beside {other!r}")
-        if self._other(other) is None:
+        its = self._other(other)
+        if its is None:
             return NotImplemented
-        apart = self - other
-        if not isinstance(apart, Growing):
-            return not apart
-        return apart >= 0 and apart <= 0
+        known, question = self.walk.compared, (self.top, self.under, *its, "=", 0)
+        if question not in known:
+            apart = self - other
+            known[question] = apart >= 0 and apart <= 0 if isinstance(apart, Growing) else not apart
+        return known[question]
 
     def __bool__(self) -> bool:
         return self != 0

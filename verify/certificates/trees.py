@@ -29,7 +29,7 @@ def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] =
     """Each case behind these answers to the first questions."""
     walk = Walk(node.box, [fork.answer for fork in way], nodes=[node])
     program(walk)
-    walk.ended = True
+    walk.end()
     if walk.forks[: len(way)] != list(way):
         raise Unanswered("what is asked again is not what was asked before")
     for i in reversed(range(len(way), len(walk.forks))):

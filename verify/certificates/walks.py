@@ -48,7 +48,8 @@ class Walk:
 
     nodes: the parts on the way, the widest first; the last one has this box. answers: to questions. open: those without one so far.
     shown: since the last split. floors: what was rounded down, by its fraction. wholes: what is seen to be whole, or not.
-    powers: those above numbers. ended: what is asked now would be kept nowhere.
+    compared: answers to comparisons of two numbers. powers: those above numbers.
+    ended: what is asked now raises Unanswered.
     """
 
     box: Box
@@ -59,12 +60,18 @@ class Walk:
     open: set[tuple[Interned, str]] = field(default_factory=set)
     floors: list[Interned] = field(default_factory=list)
     wholes: dict[Interned, bool] = field(default_factory=dict)
+    compared: dict[tuple[Interned, Interned, Interned, Interned, str, int], bool] = field(default_factory=dict)
     ended: bool = False
     powers: dict[Interned, Any] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or [Node(self.box)]
+
+    def end(self) -> None:
+        """What is asked from now on would be kept nowhere."""
+        self.ended = True
+        self.compared.clear()
 
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""

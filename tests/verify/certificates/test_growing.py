@@ -125,8 +125,9 @@ def test_a_number_is_asked_in_its_own_case_alone() -> None:
         assert kept[-1] > 7
 
     theorem_of(program, 7)
-    with pytest.raises(Unanswered, match="is done with"):
-        assert kept[0] > 5
+    for use in (lambda: kept[0] > 5, lambda: kept[0] > 7):  # the second one was asked, and answered, in time
+        with pytest.raises(Unanswered, match="is done with"):
+            use()
     one, other = n_of(walk()), n_of(walk())
     for use in (
         lambda: one + other,

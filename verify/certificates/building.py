@@ -55,7 +55,7 @@ COVERED = (*RETRIEVERS, "istree", "turing")
 # Which models are followed above 2^64: their programs, their rounding, and that under `fused` alone.
 TOLD_ABOVE = frozenset({*MODELS, ("istree", "rag"), ("turing", "rag"), ("turing", "hybrid")})
 ABOVE = TOLD_ABOVE | {("istree", "transformer"), ("istree", "hybrid")}
-FUSED_ABOVE = frozenset({("istree", "transformer"), ("istree", "hybrid"), ("turing", "hybrid")})
+FUSED_ABOVE = frozenset({("istree", "transformer"), ("istree", "hybrid")})
 DEFAULT_MACHINE = "bb2"
 
 
@@ -114,7 +114,7 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
 def every_n(subject: Subject, *, program: bool = False) -> Subject:
     """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
     own = (subject.construction, subject.model)
-    followed = own in (TOLD_ABOVE if program else ABOVE) and not subject.lean and subject.layout == "paper"
+    followed = own in (TOLD_ABOVE if program else ABOVE) and not subject.lean
     endless = followed and (subject.discipline is Discipline.FUSED or own not in FUSED_ABOVE)
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 

@@ -121,6 +121,24 @@ class Space:
             return value
         return round_fraction(value, self.format).quanta * self.step
 
+    def reached(self, low: Fraction, high: Fraction) -> Interval:
+        """Bounds of ROUND(x) for x from low to high, both covered: the least and the largest, if the format's numbers do not grow.
+
+        If they do, an end is kept that is one of them, else it is moved away by half a step, or to 0 if no x is beyond.
+        """
+        if not isinstance(self.steps, Growing):
+            return self.rounded(low), self.rounded(high)
+        least, largest = Fraction(0), Fraction(0)
+        if is_whole(low * self.steps):
+            least = self.rounded(low)
+        elif not at_most(0, low):
+            least = low - self.half_step
+        if is_whole(high * self.steps):
+            largest = self.rounded(high)
+        elif not at_most(high, 0):
+            largest = high + self.half_step
+        return least, largest
+
     def reciprocal(self, m: int) -> Fraction:
         """ROUND(1/m)."""
         if m not in self.known:

@@ -88,7 +88,7 @@ class Kind(Bounded):
                 if isinstance(known, Rounded) and known.exact == polynomial:
                     return self, atom(name)
             error = self.error(polynomial) + self.space.half_step
-            bounds = self.space.rounded(low), self.space.rounded(high)
+            bounds = self.space.reached(low, high)
             domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
         name = self.space.fresh("z")
         return replace(self, box={**self.box, name: domain}), atom(name)

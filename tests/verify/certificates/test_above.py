@@ -340,10 +340,11 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_goes_on_without_end() -> None:
     """IsTree's Transformer only as it has been looked at, and its program nowhere."""
     repaired = Subject("istree", 4)
-    assert every_n(repaired).last == every_n(Subject("recall", 4)).last == ENDLESS
-    others = [replace(repaired, layout="eos"), replace(repaired, lean=True)]
-    others.append(replace(repaired, discipline=Discipline.SEQUENTIAL))
-    others += [Subject(name, 4, model="hybrid", discipline=Discipline.SEQUENTIAL) for name in ("istree", "turing")]
+    on = [repaired, replace(repaired, layout="eos"), Subject("recall", 4)]
+    on += [replace(of, discipline=Discipline.SEQUENTIAL) for of in TURING]
+    assert {every_n(of).last for of in on} == {ENDLESS}
+    others = [replace(of, discipline=Discipline.SEQUENTIAL) for of in (*on[:2], Subject("istree", 4, model="hybrid"))]
+    others.append(replace(repaired, lean=True))
     assert {every_n(other).last for other in others} == {every_n(repaired, program=True).last} == {2**64}
 
 

@@ -1,0 +1,131 @@
+"""Every n from 2^63 on: what is rounded where the numbers of the format grow, as partial sums are under `sequential`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from precision.format import Format, fixed_point
+from precision.rounding import round_fraction
+from tests.verify.certificates.test_above import SIZES, at, walk_of
+from verify.certificates.building import Subject, build
+from verify.certificates.document import CERTIFIED, judge
+from verify.certificates.domains import SIZE, Integer, Reciprocal, Rounded, Space
+from verify.certificates.growing import n_of
+from verify.certificates.kinds import Kind
+from verify.certificates.operators import dot
+from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.walks import Walk
+from verify.growth import root
+
+WHOLE = Fraction(1)
+SHARES = st.tuples(st.fractions(-9, 9, max_denominator=8), st.integers(0, 1), st.integers(1, 3))
+
+
+@given(SIZES, SHARES, SHARES)
+@example(2**70 - 1, (Fraction(1, 3), 0, 2), (Fraction(1, 3), 1, 2))
+@example(2**70, (Fraction(-1, 3), 0, 3), (Fraction(1, 3), 0, 3))
+def test_bounds_of_what_is_rounded(n: int, first: tuple[Any, ...], last: tuple[Any, ...]) -> None:
+    """No number between two ends is rounded to one outside; an end that is no number of the format moves by half a step."""
+
+    def share(size: Any, of: tuple[Any, ...]) -> Any:
+        c, power, twos = of
+        return WHOLE * size**power * c / (1 << (twos * size.bit_length()))
+
+    first, last = sorted((first, last), key=lambda of: share(n, of))
+    low, high = share(n, first), share(n, last)
+
+    def bounds(walk: Walk) -> tuple[Any, Any]:
+        size = n_of(walk)
+        return Space(fixed_point(4 * size.bit_length() + 1)).reached(share(size, first), share(size, last))
+
+    _, found = walk_of(n, bounds)
+    least, largest = (at(end, n) for end in found)
+    space = Space(fixed_point(4 * n.bit_length() + 1))
+    for x in (low, (2 * low + high) / 3, high):
+        assert least <= space.rounded(x) <= largest
+    assert (low >= 0) <= (least >= 0)
+    assert (high <= 0) <= (largest <= 0)
+    for end, moved, (c, _, twos) in ((low, least, first), (high, largest, last)):
+        assert moved in (0, end, end - space.half_step, end + space.half_step)
+        assert moved == end or twos > 1 or 8 % c.denominator
+
+
+WEIGHTS = st.sampled_from([1, -1, 3, Fraction(-5, 8), "1/E", "-3E", "n/8E", "n"])
+VALUES = [atom("a"), atom("r"), atom("a") * 40, constant(Fraction(3, 64))]
+
+
+def weight(of: Any, size: Any) -> Any:
+    power = 1 << size.bit_length()
+    named = {"1/E": WHOLE / power, "-3E": -3 * power, "n/8E": WHOLE * size / (8 * power), "n": size}
+    return named.get(of, of)
+
+
+def format_of(size: Any) -> Format:
+    return fixed_point(6 * size.bit_length() + 1)
+
+
+def value_at(polynomial: Polynomial, n: int, known: dict[str, Fraction]) -> Fraction:
+    return Fraction(sum(at(c, n) * product(known[name] for name in m) for m, c in polynomial.terms.items()))
+
+
+def product(factors: Any) -> Fraction:
+    found = WHOLE
+    for factor in factors:
+        found *= factor
+    return found
+
+
+@given(
+    SIZES,
+    st.lists(st.tuples(WEIGHTS, st.integers(0, 3)), max_size=4),
+    st.sampled_from([0, 1, "1/E"]),
+    st.fractions(0, 1),
+)
+@example(2**70 - 1, [(Fraction(-5, 8), 1), (3, 1)], 0, Fraction(1))
+@example(2**80, [("1/E", 1), ("-3E", 1), ("n/8E", 0)], "1/E", Fraction(1, 2))
+def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int]], bias: Any, part: Fraction) -> None:
+    """At n, whatever the numbers: each operator's result lies between its bounds, as near to the ideal one as is said."""
+
+    def program(walk: Walk) -> tuple[Kind, Polynomial]:
+        size = n_of(walk)
+        places = {SIZE: Integer(size, size), "a": Integer(1, size), "m": Integer(2, size + 1)}
+        kind = Kind(Space(format_of(size)), {}, {**places, "r": Reciprocal("m", 0)}, name="test")
+        return dot(kind, [(weight(w, size), VALUES[i]) for w, i in row], weight(bias, size), "here", fused=False)
+
+    kind, result = walk_of(n, program)[1]
+    fmt = format_of(n)
+
+    def rounded(x: Fraction) -> Fraction:
+        return round_fraction(x, fmt).quanta * fmt.quantum
+
+    for a, m in ((1, n + 1), (n, 2), (1 + int(part * (n - 1)), 2 + int(part * (n - 1)))):
+        known = {"a": Fraction(a), "m": Fraction(m), "r": rounded(Fraction(1, m))}
+        ideal = known | {"r": Fraction(1, m)}
+        due = Fraction(0)
+        for w, i in row:
+            due = rounded(due + rounded(at(weight(w, n), n) * value_at(VALUES[i], n, known)))
+        for name, domain in kind.box.items():  # in the order in which they came
+            if isinstance(domain, Rounded):
+                known[name] = rounded(value_at(domain.exact, n, known))
+                ideally = value_at(domain.ideal, n, ideal)
+                assert at(domain.low, n) <= known[name] <= at(domain.high, n)
+                assert abs(known[name] - ideally) <= at(domain.error, n)
+        assert value_at(result, n, known) == rounded(due + at(weight(bias, n), n))
+
+
+def judged_case(subject: Subject, n: int) -> Any:
+    """The verdict of the case that n is in, where the builder's questions have been answered."""
+    walk, _ = walk_of(n, lambda walk: build(replace(subject, n=n_of(walk))))
+    again = Walk(root(7, n.bit_length().bit_length() % 2), [fork.answer for fork in walk.forks])
+    return judge(*build(replace(subject, n=n_of(again))))
+
+
+def test_one_case_of_the_layout_eos_is_certified() -> None:
+    """Of prompts of any length."""
+    assert judged_case(Subject("istree", 4, layout="eos"), 2**66 + 3).verdict == CERTIFIED

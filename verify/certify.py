@@ -123,7 +123,7 @@ def _command(argv: Sequence[str]) -> int:
             raise cli.CommandError("--all-n is for what is repaired or lean, and sequences of up to n tokens")
         subject = every_n(subject)
     with cli.usage_errors():
-        return _show(certificates(subject, _tell), args.json)
+        return _show(certificates(subject, _tell, cli.say), args.json)
 
 
 def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:
@@ -192,7 +192,7 @@ def _replay(path: Path, as_json: bool) -> int:
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise ValueError("this is no certificate")
-        changed = differences(document, _tell)
+        changed = differences(document, _tell, cli.say)
     verdict = document["verdict"] if not changed else REFUSED
     where, what = str(document.get("where", "")), str(document.get("what", ""))
     if changed:

@@ -110,7 +110,7 @@ def _command(argv: Sequence[str]) -> int:
             "many n are explained as repaired or lean: a weight as printed is rounded, at each n anew"
         )
     with cli.usage_errors():
-        return _show(explanations(subject, _tell), args.json)
+        return _show(explanations(subject, _tell, cli.say), args.json)
 
 
 def _tell(interval: Interval) -> None:
@@ -122,7 +122,7 @@ def _replay(path: Path, as_json: bool) -> int:
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise ValueError("this is no explanation")
-        changed = differences(document, _tell)
+        changed = differences(document, _tell, cli.say)
     if not changed:
         return _show(document, as_json)
     found = {key: document[key] for key in ("construction", "model", "n")}  # the rest is not what it should be

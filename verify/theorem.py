@@ -94,7 +94,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
         return
     assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
     if subject.last == ENDLESS:
-        above = survey(subject, rounding, as_defined).document()
+        above = survey(subject, rounding, as_defined, say=tell).document()
         yield (link := _above(above))
         if link.verdict != CERTIFIED:
             return

@@ -153,7 +153,7 @@ def test_a_search_that_finds_something_else(
 def above(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What is said of all n above 2^64; by default not that it is certified."""
     found = {"verdict": UNKNOWN, "where": "block 1", "what": "no rule tells it", "cases": [], "theorem": None}
-    monkeypatch.setattr(theorem, "survey", lambda subject, *judges: SimpleNamespace(document=lambda: found))
+    monkeypatch.setattr(theorem, "survey", lambda subject, *judges, say: SimpleNamespace(document=lambda: found))
     return found
 
 

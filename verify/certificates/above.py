@@ -29,6 +29,8 @@ from verify.certificates.walks import Walk
 BITS_OF_BITS = 7  # every n from 2^63 on
 MOST_CASES = 1000
 ABOVE = "n > 2^64"  # what no interval is about
+Say: TypeAlias = Callable[[str], object]
+"""Is told of each case in a line."""
 Judge: TypeAlias = Callable[[Subject, Model, Language], Json]
 """Of a model and its inputs: verdict, where and what, the names of what is assumed, and what else is told of a case."""
 
@@ -54,10 +56,16 @@ class Survey:
     about: Json = field(default_factory=dict)
     theorem: Any = None
 
-    def run(self) -> None:
+    def run(self, say: Say = lambda line: None) -> None:
         """Looks at one case after the other, up to one that is not certified."""
+
+        def judged(walk: Walk) -> None:
+            self._judge(walk)
+            say(f"{ABOVE}, case {len(self.cases)}: {CERTIFIED}")
+
+        self.cases = []
         try:
-            self.theorem = theorem_of(self._judge, BITS_OF_BITS)
+            self.theorem = theorem_of(judged, BITS_OF_BITS)
             self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
         except Undecided as undecided:
             self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
@@ -110,22 +118,25 @@ def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str
     yield from ((f"block {i}", layer.changed(value)) for i, layer in enumerate(model.layers))
 
 
-@lru_cache(maxsize=4)
-def survey(subject: Subject, first: Judge, *others: Judge) -> Survey:
-    """Of this subject's model, for sequences of up to n tokens."""
-    found = Survey(replace(subject, length=None), (first, *others))
-    found.run()
+_surveys = lru_cache(maxsize=4)(Survey)
+
+
+def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Survey:
+    """Of this subject's model, for sequences of up to n tokens. say: told of cases that were not looked at before."""
+    found = _surveys(replace(subject, length=None), (first, *others))
+    if not found.about:
+        found.run(say)
     return found
 
 
-def whole(found: Json, subject: Subject, first: Judge, *others: Judge) -> Json:
+def whole(found: Json, subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Json:
     """A document of intervals with a digest of their weights, and of a subject without end with what is said above of all n.
 
-    Where that is not certified, it is the document's verdict.
+    Where that is not certified, it is the document's verdict. say: told of each case above.
     """
     digests = [interval["weights_sha256"] for interval in found["intervals"]]
     if subject.last == ENDLESS and found["verdict"] == CERTIFIED:
-        above = survey(subject, first, *others).document()
+        above = survey(subject, first, *others, say=say).document()
         digests += [case["weights_sha256"] for case in above["cases"]]
         found = {**found, "above": above}
         if above["verdict"] != CERTIFIED:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.above import rounding, whole
+from verify.certificates.above import Say, rounding, whole
 from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, sized
 from verify.certificates.document import CERTIFIED, Json, Judged, about, certificate, changed, judge, subject_of
 
@@ -49,10 +49,12 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         low = high + 1
 
 
-def certificates(subject: Subject, tell: Callable[[Interval], object] = lambda interval: None) -> Json:
+def certificates(
+    subject: Subject, tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+) -> Json:
     """The certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
-    tell: called with each interval. Raises ValueError for a subject that makes no sense.
+    tell: called with each interval; say: told of each case above. Raises ValueError for a subject that makes no sense.
     """
     if not subject.last:
         return certificate(subject)
@@ -74,12 +76,14 @@ def certificates(subject: Subject, tell: Callable[[Interval], object] = lambda i
         if judged.verdict != CERTIFIED:
             found |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
-    return whole(found, subject, rounding)
+    return whole(found, subject, rounding, say=say)
 
 
-def differences(document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda interval: None) -> list[str]:
+def differences(
+    document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+) -> list[str]:
     """The fields in which a stored document is not what the check says now. Raises ValueError for one that is none."""
-    return changed(document, certificates(subject_of(document), tell))
+    return changed(document, certificates(subject_of(document), tell, say))
 
 
 def _exhausted(subject: Subject) -> Interval:

@@ -131,6 +131,17 @@ def test_lean(check: Check) -> None:
     last_interval(check, Subject("istree", LAST - LAST // 32, last=LAST - 1, lean=True))
 
 
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="above",
+    source=transformer.SOURCE,
+    statement=f"IsTree: For every n ≥ 2^63: {WHAT} Given the invariant of {INVARIANT}, for every graph and any chain of thought.",
+)
+def test_istree_above(check: Check) -> None:
+    above(check, [Subject("istree", LAST, last=ENDLESS)], "every simple graph, any chain of thought, paper's layout")
+
+
 def last_interval(check: Check, subject: Subject) -> None:
     """The n up to 2^64, or nearly so, that have the same weights, but for lean in the layout eos, which has two."""
     if check.n_max >= 10**4 and check.p_bits is None:

@@ -93,6 +93,7 @@ def test_turing(check: Check, model: str) -> None:
         )
         for theorem, name, model, title, text in (
             ("5.3", "istree", "rag", "IsTree", TEXTS["rag"]),
+            ("5.7", "istree", "hybrid", "IsTree", TEXTS["hybrid"]),
             ("5.4", "turing", "rag", "Turing machines", ANY_RUN),
             ("5.8", "turing", "hybrid", "Turing machines", ANY_RUN),
         )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.above import whole
+from verify.certificates.above import Say, whole
 from verify.certificates.building import (
     ENDLESS,
     LARGEST_N,
@@ -53,10 +53,13 @@ class Interval:
         return f"n = {self.low} … {self.high}" if self.low < self.high else f"n = {self.low}"
 
 
-def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda interval: None) -> Json:
+def explanations(
+    subject: Subject, tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+) -> Json:
     """The document; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
-    The answers are those of the last interval. tell: called with each. Raises ValueError for a subject that makes no sense.
+    The answers are those of the last interval. tell: called with each; say: told of each case above. Raises ValueError for a
+    subject that makes no sense.
     """
     if not subject.last or subject.n < least(subject):
         return explanation(replace(subject, last=0))
@@ -69,7 +72,7 @@ def explanations(subject: Subject, tell: Callable[[Interval], object] = lambda i
         found |= {key: document[key] for key in TOLD if key in document}
         if found["verdict"] != CERTIFIED:
             found["where"] = f"{interval.text}, {document['where']}"
-    return whole(found, subject, as_defined)
+    return whole(found, subject, as_defined, say=say)
 
 
 def as_defined(subject: Subject, model: Model, language: Language) -> Json:
@@ -79,9 +82,11 @@ def as_defined(subject: Subject, model: Model, language: Language) -> Json:
     return {**{key: found.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
 
 
-def differences(document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda interval: None) -> list[str]:
+def differences(
+    document: Mapping[str, Any], tell: Callable[[Interval], object] = lambda _: None, say: Say = lambda _: None
+) -> list[str]:
     """The fields in which a stored document is not what the weights say now. Raises ValueError for one that is none."""
-    return changed(document, explanations(subject_of(document), tell))
+    return changed(document, explanations(subject_of(document), tell, say))
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:

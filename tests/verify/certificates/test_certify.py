@@ -17,7 +17,7 @@ from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
-from verify.certificates import ranges
+from verify.certificates import above, ranges
 from verify.certificates.building import RETRIEVERS, Subject, sized
 from verify.certificates.document import CERTIFIED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
@@ -253,7 +253,8 @@ def test_every_size_from_one_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     monkeypatch.setattr(ranges, "LARGEST_N", 64)
     assert main(["index", "--all-n", "--n", "61"]) == 0
     said = capsys.readouterr()
-    assert said.err.splitlines() == ["n = 61 … 63: p = 37, certified", "n = 64: p = 37, certified"]
+    below = ["n = 61 … 63: p = 37, certified", "n = 64: p = 37, certified"]
+    assert [line for line in said.err.splitlines() if "n > 2^64" not in line] == below
     assert "n = 61 … 64, in 2 intervals" in said.out
 
 
@@ -268,7 +269,9 @@ def test_every_size_is_certified_only_if_those_above_are(capsys: pytest.CaptureF
 def test_a_run_over_every_size_goes_on_up_to_the_last(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "--all-n", "--n", str(2**64)]) == 0
     least = RETRIEVERS["index"].least_precision(2**64)
-    assert capsys.readouterr().err == f"n = {2**64}: p = {least}, certified\n"
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == f"n = {2**64}: p = {least}, certified"
+    assert all(line.startswith("n > 2^64, case ") for line in said[1:])
     for beyond in (str(2**64 + 1), "9" * 5000):
         assert main(["index", "--all-n", "--n", beyond]) == 2
         assert f"is not in 1 … {2**64}" in capsys.readouterr().err
@@ -296,6 +299,21 @@ def test_an_interval_of_which_a_part_has_one_size() -> None:
     model, inputs, high = sized(Subject("istree", 26, lean=True), 1 << 64)
     assert high == 27
     assert judge(model, inputs).verdict == CERTIFIED
+
+
+def test_progress_above_is_told_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of each case when it is judged; what is known is not judged again."""
+    command = ["index", "--model", "rag", "--all-n", "--n", str(2**64), "--json"]
+    above._surveys.cache_clear()
+    assert main(command) == 0
+    told = capsys.readouterr()
+    lines = [f"n > 2^64, case {i}: certified" for i in range(1, 1 + len(json.loads(told.out)["above"]["cases"]))]
+    assert told.err.splitlines()[1:] == lines
+    path = tmp_path / "certificate.json"
+    path.write_text(told.out)
+    assert main(["--replay", str(path)]) == 0
+    again = capsys.readouterr()
+    assert ("n > 2^64" in again.out, "n > 2^64" in again.err) == (False, False)
 
 
 def test_beyond_what_float64_can_hold() -> None:

@@ -90,6 +90,11 @@ def least_gap(fraction_bits: int, length: int) -> int:
     return gap
 
 
+def smallest_gap(length: int) -> int:
+    """A power of two that `least_gap` is not below with 2·bits(length) fraction bits or more: the lead is above 2·bits(length)."""
+    return 2 << length.bit_length().bit_length()
+
+
 @dataclass(frozen=True)
 class Contract:
     """Pre- and postconditions over registers.

@@ -24,6 +24,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    smallest_gap,
     split_scale,
 )
 from constructions.wiring.register import squared
@@ -63,10 +64,12 @@ def before(offset: int) -> tuple[Affine, Affine]:
 
 def position_square_precision(n: int, length: int) -> int:
     """Least p at which the registers and scaled key and query entries of heads on positions fit, −G·k² among them."""
-    start = 2 * length.bit_length()
-    return least_odd_precision(
-        lambda q: max(n.bit_length(), log2(split_scale(least_gap(q, length))[1]) + start + 1), start
-    )
+    square = 2 * length.bit_length()
+
+    def room(gap: int) -> int:
+        return max(n.bit_length(), log2(split_scale(gap)[1]) + square + 1)
+
+    return least_odd_precision(lambda q: room(least_gap(q, length)), room(smallest_gap(length)))
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:

@@ -34,6 +34,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    smallest_gap,
     split_scale,
 )
 from constructions.wiring.register import squared
@@ -143,7 +144,8 @@ def match(
 
 def match_precision(n: int, length: int) -> int:
     """Least p for the heads that match integers up to n and prefer by position."""
-    return least_odd_precision(lambda q: match_room(least_gap(q, length), n, length), 2 * length.bit_length())
+    start = match_room(smallest_gap(length), n, length)
+    return least_odd_precision(lambda q: match_room(least_gap(q, length), n, length), start)
 
 
 def match_room(gap: int, n: int, length: int) -> int:

@@ -49,6 +49,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    smallest_gap,
     split_scale,
 )
 from constructions.wiring.register import squared
@@ -136,9 +137,7 @@ def match_next_precision(n: int, length: int) -> int:
         own = max(log2(scale) + 2, log2(split_scale(scale)[1]) + 2 * n.bit_length() + 1)
         return max(own, match_room(gap, n, length), 2 * length.bit_length())
 
-    # With q ≥ 2·bits(length) the lead is above 2·bits(length), so no gap is below this power of two.
-    start = room(2 << length.bit_length().bit_length())
-    return least_odd_precision(lambda q: room(least_gap(q, length)), start)
+    return least_odd_precision(lambda q: room(least_gap(q, length)), room(smallest_gap(length)))
 
 
 def _derive(columns: Columns) -> Columns:

@@ -102,7 +102,7 @@ def _command(argv: Sequence[str]) -> int:
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    subject = every_n(replace(subject, n=n), program=True) if args.all_n else replace(subject, n=n, last=last)
+    subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
     if subject.last and args.model == "cot":
         raise cli.CommandError("cot is explained at one n: its weights are those of --cells, for any number of steps")
     if subject.last and subject.printed:

@@ -52,9 +52,8 @@ OTHERS = {
     ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
-# Which models are followed above 2^64: their programs, their rounding, and that under `fused` alone.
-TOLD_ABOVE = frozenset({*MODELS, ("istree", "rag"), ("turing", "rag"), ("turing", "hybrid")})
-ABOVE = TOLD_ABOVE | {("istree", "transformer"), ("istree", "hybrid")}
+# Which models are followed above 2^64, their programs and their rounding; and which ones under `fused` alone.
+ABOVE = frozenset({*MODELS, *(of for of in OTHERS if of != ("turing", "cot"))})
 FUSED_ABOVE = frozenset({("istree", "transformer"), ("istree", "hybrid")})
 DEFAULT_MACHINE = "bb2"
 
@@ -111,10 +110,10 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
     return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
 
 
-def every_n(subject: Subject, *, program: bool = False) -> Subject:
-    """For every n from its own on, as far as numbers in place of n are followed. program: by what is said of programs, too."""
+def every_n(subject: Subject) -> Subject:
+    """For every n from its own on, as far as numbers in place of n are followed."""
     own = (subject.construction, subject.model)
-    followed = own in (TOLD_ABOVE if program else ABOVE) and not subject.lean
+    followed = own in ABOVE and not subject.lean
     endless = followed and (subject.discipline is Discipline.FUSED or own not in FUSED_ABOVE)
     return replace(subject, last=ENDLESS if endless else LARGEST_N)
 

@@ -10,9 +10,10 @@ from typing import TypeAlias
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Edge, Graph
 from constructions.istree.hybrid import MARKS, PLACE, VERTEX
-from verify.certificates.building import LEAST, Subject
+from verify.certificates.building import ENDLESS, LEAST, Subject
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.induction import RANKS
+from verify.claims.program import above
 from verify.claims.program_turns import on_small_graphs
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
@@ -74,6 +75,18 @@ def test_program(check: Check) -> None:
         subjects,
         range=f"the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames; {sizes}",
     )
+
+
+@claim(
+    theorem="5.7",
+    task="istree",
+    aspect="program-above",
+    source=hybrid.SOURCE,
+    statement=f"IsTree, hybrid: For every n ≥ 2^63: {FRAME}",
+)
+def test_program_above(check: Check) -> None:
+    text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
+    above(check, Subject("istree", LAST, model="hybrid", last=ENDLESS), text)
 
 
 Edges: TypeAlias = tuple[Edge, ...]

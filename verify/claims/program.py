@@ -13,7 +13,7 @@ from constructions.retrieval.task import Question
 from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
 from verify.claims.certified import BEYOND, INVARIANT, LAST, OCTAVE, answered, listed
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claims
+from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
 from verify.programs.interpreter import Input
@@ -119,8 +119,9 @@ def above(check: Check, subject: Subject, text: str) -> None:
 
 STEP = (
     "In exact arithmetic, with attention that averages ties, what is said is the defined step of Algorithm 1, "
-    "behind every prompt and any vertices that follow, in both layouts"
+    "behind every prompt and any vertices that follow"
 )
+BOTH = ", in both layouts"
 FEW = "; in the paper's, of prompts of up to n − 1 edges"
 
 
@@ -166,14 +167,18 @@ REPAIRED = Wiring("program", transformer.SOURCE, lean=False)
                 "istree",
                 LEAN.name,
                 LEAN.source,
-                f"IsTree, lean: {STEP}{FEW}.",
+                f"IsTree, lean: {STEP}{BOTH}{FEW}.",
                 variant="lean",
             ),
             LEAN,
         ),
         (
             Claim.about(
-                "4.7", "istree", REPAIRED.name, REPAIRED.source, f"IsTree: {STEP}. Given the invariant of {INVARIANT}."
+                "4.7",
+                "istree",
+                REPAIRED.name,
+                REPAIRED.source,
+                f"IsTree: {STEP}{BOTH}. Given the invariant of {INVARIANT}.",
             ),
             REPAIRED,
         ),
@@ -206,3 +211,15 @@ def test_step(check: Check, wiring: Wiring) -> None:
     of_eos = replace(subject, layout="eos", last=0)
     text = f"{text}; {sizes}; of the layout eos, up to n(n − 1)/2 edges, n = {of_eos.n:,}"
     check.explained([subject, of_eos], range=text)
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="program-above",
+    source=transformer.SOURCE,
+    statement=f"IsTree: For every n ≥ 2^63: {STEP}, in the paper's layout. Given the invariant of {INVARIANT}.",
+)
+def test_step_above(check: Check) -> None:
+    text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any vertices from 1 on"
+    above(check, Subject("istree", LAST, last=ENDLESS), text)

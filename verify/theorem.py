@@ -206,7 +206,7 @@ def _subject(args: Namespace) -> Subject:
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
     subject = replace(named_by(args), n=low, last=last, discipline=Discipline(args.discipline))
-    return every_n(subject) if args.all_n else subject
+    return every_n(subject, theorem=True) if args.all_n else subject
 
 
 def _stored(path: Path) -> Json:

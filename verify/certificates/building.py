@@ -52,7 +52,7 @@ OTHERS = {
     ("turing", "cot"): cot.FINDINGS,
 }
 COVERED = (*RETRIEVERS, "istree", "turing")
-# Which models are followed above 2^64, their programs and their rounding; and which ones under `fused` alone.
+# Which models are followed above 2^64, their programs and their rounding; and of which both at once only under `fused`.
 ABOVE = frozenset({*MODELS, *(of for of in OTHERS if of != ("turing", "cot"))})
 FUSED_ABOVE = frozenset({("istree", "transformer"), ("istree", "hybrid")})
 DEFAULT_MACHINE = "bb2"
@@ -110,12 +110,13 @@ def findings_of(construction: str, model: str = "transformer") -> Sequence[Findi
     return OTHERS[construction, model] if (construction, model) in OTHERS else MODELS[construction, model].findings
 
 
-def every_n(subject: Subject) -> Subject:
-    """For every n from its own on, as far as numbers in place of n are followed."""
+def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
+    """For every n from its own on, as far as numbers in place of n are followed. theorem: for rounding and program at once."""
     own = (subject.construction, subject.model)
     followed = own in ABOVE and not subject.lean
-    endless = followed and (subject.discipline is Discipline.FUSED or own not in FUSED_ABOVE)
-    return replace(subject, last=ENDLESS if endless else LARGEST_N)
+    if theorem and subject.discipline is Discipline.SEQUENTIAL:
+        followed &= own not in FUSED_ABOVE
+    return replace(subject, last=ENDLESS if followed else LARGEST_N)
 
 
 def least(subject: Subject) -> int:

@@ -338,14 +338,12 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_goes_on_without_end() -> None:
-    """IsTree's Transformer only as it has been looked at."""
-    repaired = Subject("istree", 4)
-    on = [repaired, replace(repaired, layout="eos"), Subject("recall", 4)]
-    on += [replace(of, discipline=Discipline.SEQUENTIAL) for of in TURING]
-    assert {every_n(of).last for of in on} == {ENDLESS}
-    others = [replace(of, discipline=Discipline.SEQUENTIAL) for of in (*on[:2], Subject("istree", 4, model="hybrid"))]
-    others.append(replace(repaired, lean=True))
-    assert {every_n(other).last for other in others} == {2**64}
+    """All but lean; rounding and program at once only as it has been looked at."""
+    hybrids = [Subject("istree", 4, model="hybrid", discipline=discipline) for discipline in Discipline]
+    assert {every_n(of).last for of in (*SUBJECTS, *ISTREE, *hybrids)} == {ENDLESS}
+    assert {every_n(of, theorem=True).last for of in (*SUBJECTS, ISTREE[0], ISTREE[2], hybrids[0])} == {ENDLESS}
+    ends = [every_n(of, theorem=True) for of in (ISTREE[1], ISTREE[3], hybrids[1])]
+    assert {end.last for end in (*ends, every_n(Subject("istree", 4, lean=True)))} == {2**64}
 
 
 def test_models_that_are_not_reached_are_not_certified() -> None:

@@ -7,14 +7,19 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from precision.format import Format, fixed_point
+from precision.format import Discipline, Format, fixed_point
 from precision.rounding import round_fraction
 from tests.verify.certificates.test_above import SIZES, at, walk_of
+from tests.verify.numbers_at import parity
+from verify.certificates import building
+from verify.certificates.above import Survey
 from verify.certificates.building import Subject, build
-from verify.certificates.document import CERTIFIED, judge
+from verify.certificates.checker import Report
+from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.certificates.domains import SIZE, Integer, Reciprocal, Rounded, Space
 from verify.certificates.growing import n_of
 from verify.certificates.kinds import Kind
@@ -119,13 +124,50 @@ def test_a_row_of_rounded_products_and_sums(n: int, row: Sequence[tuple[Any, int
         assert value_at(result, n, known) == rounded(due + at(weight(bias, n), n))
 
 
-def judged_case(subject: Subject, n: int) -> Any:
-    """The verdict of the case that n is in, where the builder's questions have been answered."""
-    walk, _ = walk_of(n, lambda walk: build(replace(subject, n=n_of(walk))))
-    again = Walk(root(7, n.bit_length().bit_length() % 2), [fork.answer for fork in walk.forks])
-    return judge(*build(replace(subject, n=n_of(again))))
+EOS = Subject("istree", 4, layout="eos", discipline=Discipline.SEQUENTIAL)
 
 
-def test_one_case_of_the_layout_eos_is_certified() -> None:
-    """Of prompts of any length."""
-    assert judged_case(Subject("istree", 4, layout="eos"), 2**66 + 3).verdict == CERTIFIED
+def report_of(subject: Subject) -> Report:
+    judged = judge(*build(subject))
+    assert judged.verdict == CERTIFIED
+    assert judged.report is not None
+    return judged.report
+
+
+def told(report: Report, n: int) -> tuple[dict[object, Fraction], dict[object, Fraction]]:
+    """At n, the least and the largest number in each register behind each block, and the largest error of each."""
+    ends, errors = dict[object, Fraction](), dict[object, Fraction]()
+
+    def widen(found: dict[object, Fraction], place: object, value: Any) -> None:
+        found[place] = max(at(value, n), found.get(place, at(value, n)))
+
+    for block, kind, live in report.behind:
+        for register in live:
+            low, high = kind.bounds(kind.register(register))
+            widen(ends, (block, register, "down to"), -low)
+            widen(ends, (block, register, "up to"), high)
+    for kind in report.met:
+        for register, value in kind.registers.items():
+            widen(errors, register, kind.error(value))
+    return ends, errors
+
+
+def test_a_case_says_no_more_than_the_check_of_one_of_its_n() -> None:
+    """Of IsTree in the layout eos, by partial sums that are rounded one by one."""
+    n = 2**127 - 1
+    walk, _ = walk_of(n, lambda walk: build(replace(EOS, n=n_of(walk))))
+    case = Walk(root(7, parity(n)), [fork.answer for fork in walk.forks])
+    of_case, own = (told(report_of(replace(EOS, n=size)), n) for size in (n_of(case), n))
+    for wide, narrow in zip(of_case, own, strict=True):
+        assert wide.keys() == narrow.keys()
+        assert all(wide[place] >= narrow[place] for place in wide)
+
+
+def test_fewer_bits_than_partial_sums_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a score one term reaches beyond the largest number, though the sum does not."""
+    monkeypatch.setattr(building, "precision_of", lambda subject, least=building.precision_of: least(subject) - 8)
+    survey = Survey(EOS)
+    survey.run()
+    assert survey.about["verdict"] == UNKNOWN
+    assert survey.about["where"].endswith("score")
+    assert survey.about["what"].startswith("saturates")

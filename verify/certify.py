@@ -12,7 +12,7 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.above import ABOVE, shown_again
+from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, subject_of
 from verify.certificates.building import COVERED, LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
 from verify.certificates.document import (
@@ -48,6 +48,7 @@ EXAMPLES = f"""examples:
   {PROG} recall --n 4 --mutants 300          which single weights may move, and how far
   {PROG} recall --model hybrid               a recurrence in place of a head; rag: and a search
   {PROG} turing --model rag --all-n          any text of up to n steps of BB(2), for every n
+  {PROG} turing --model cot --all-cells      any run of BB(2) on any number of cells
   {PROG} index.safetensors                   an exported model, and that its ideal model is the construction's
 
 covered: {", ".join(RETRIEVERS)} and istree as Transformers, as rag and as hybrid; turing as rag, as hybrid and as cot
@@ -98,7 +99,8 @@ def _command(argv: Sequence[str]) -> int:
     if args.what is None:
         raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
     if args.what.endswith(".safetensors"):
-        if args.all_n or any(given is not None for given in (args.n, args.length, args.precision, args.mutants)):
+        given = (args.n, args.length, args.precision, args.mutants)
+        if args.all_n or args.all_cells or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(_file(Path(args.what)), args.json)
     if not is_covered(args.what, args.model):
@@ -110,14 +112,12 @@ def _command(argv: Sequence[str]) -> int:
     if args.all_n and args.model == "cot":
         raise cli.CommandError("--all-n is not for cot: its weights are those of --cells, for any number of steps")
     subject = replace(
-        subject_of(args),
-        n=args.n or (1 if args.all_n else DEFAULT_N),
-        length=args.length,
-        precision_bits=args.precision,
-        discipline=Discipline(args.discipline),
+        subject_of(args), length=args.length, precision_bits=args.precision, discipline=Discipline(args.discipline)
     )
+    if not subject.all_cells:
+        subject = replace(subject, n=args.n or (1 if args.all_n else DEFAULT_N))
     if args.mutants is not None:
-        return _mutants(subject, args.mutants, args.seed, args.json, all_n=args.all_n)
+        return _mutants(subject, args.mutants, args.seed, args.json, many=args.all_n or args.all_cells)
     if args.all_n:
         if subject.printed or subject.length is not None:
             raise cli.CommandError("--all-n is for what is repaired or lean, and sequences of up to n tokens")
@@ -126,8 +126,8 @@ def _command(argv: Sequence[str]) -> int:
         return _show(certificates(subject, _tell, cli.say), args.json)
 
 
-def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, all_n: bool) -> int:
-    if all_n or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
+def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bool) -> int:
+    if many or subject.printed or subject.length is not None or not LEAST <= subject.n <= LARGEST_MUTANT:
         rule = f"--mutants is for one n from {LEAST} to {LARGEST_MUTANT}, as repaired or lean, of its own length"
         raise cli.CommandError(f"{rule}: hard inputs are run")
     from verify.certificates import slack
@@ -214,15 +214,15 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     if done := [item for item in document.get("intervals", ()) if item["verdict"] == CERTIFIED]:
-        low, high = done[0]["n"][0], done[-1]["n"][1]
+        of = "cells" if document["n"] is None else "n"
+        low, high = done[0][of][0], done[-1][of][1]
         count = f"{len(done)} intervals; in each" if done[1:] else "one interval; in it"
-        print(
-            f"  n = {low if low == high else f'{low} … {high}'}, in {count}, the weights are numbers or polynomials of n"
-        )
+        how = "one by one" if of == "cells" else f"in {count}, the weights are numbers or polynomials of n"
+        print(f"  {of} = {low if low == high else f'{low} … {high}'}, {how}")
         if runs := [item for item in done if "inputs_run" in item]:
             print(f"  n = {runs[0]['n'][0]} … {runs[-1]['n'][0]}: by runs of every input")
     if above:
-        print(f"  {ABOVE}: certified, in {above}")
+        print(f"  {name_of(document['above'])}: certified, in {above}")
     if document.get("print_in_weights") is False:
         print("  these weights are the repaired model's: the print lies in the text, and in what is searched there")
     for head in document.get("heads", ()):

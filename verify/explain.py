@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from constructions.show import cli
-from verify.certificates.above import ABOVE, shown_again
+from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
@@ -50,6 +50,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --model hybrid --n 8    each word is a step of the search in frames
   {PROG} turing --model hybrid --n 8    each word is that of a step of BB(2); also rag, --machine bb5, --tape 1221
   {PROG} turing --model cot --cells 9   each word is that of the next configuration, of 9 cells
+  {PROG} turing --model cot --all-cells of any number of cells
   {PROG} index.safetensors              an exported model, held against the task of the construction it names
 
 in terms: k is the position that speaks, j one that it reads; [c] is 1 where c holds, else 0; #{{…}} is how many
@@ -86,7 +87,7 @@ def _command(argv: Sequence[str]) -> int:
     if args.what is None:
         raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
     if args.what.endswith(".safetensors"):
-        if args.all_n or args.n:
+        if args.all_n or args.all_cells or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
         try:
             with cli.usage_errors():
@@ -102,8 +103,9 @@ def _command(argv: Sequence[str]) -> int:
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
-    if subject.last and args.model == "cot":
+    if not subject.all_cells:
+        subject = every_n(replace(subject, n=n)) if args.all_n else replace(subject, n=n, last=last)
+    if (last or args.all_n) and args.model == "cot":
         raise cli.CommandError("cot is explained at one n: its weights are those of --cells, for any number of steps")
     if subject.last and subject.printed:
         raise cli.CommandError(
@@ -176,9 +178,10 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
         print(f"  given the invariants of its runs: {', '.join(document['assumed_invariants'])}")
     if several:
         count = f"{len(several)} intervals; the answers above are of the last one" if several[1:] else "one interval"
-        print(f"  {'n ≤ 2^64: ' * bool(above)}in {count}")
+        below = f"up to {ALONE} cells: " if document["n"] is None else "n ≤ 2^64: "
+        print(f"  {below * bool(above)}in {count}")
     if above:
-        print(f"  {ABOVE}: in {above}")
+        print(f"  {name_of(document['above'])}: in {above}")
     if document["what"]:
         print(f"  {document['where']}: {document['what']}")
     return CODES[verdict]

@@ -36,11 +36,11 @@ EPILOG = f"""examples:
 
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
-# aspects that are about what a model costs, not about what it answers
-COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")
+COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")  # aspects that are not about what it answers
 # those that say how it comes to answer so: lines of their own, the strongest evidence alone; proofs are a part of it
-APART = {"program": "program", "program-above": "program", "rounding": "rounding", "above": "rounding"}
-LONG, NEARLY = 10**9, 100
+APART = {f"{more}{about}": about for about in ("program", "rounding") for more in ("", "cells-")}
+APART |= {"program-above": "program", "above": "rounding"}
+LONG, NEARLY, FROM, ANY = 10**9, 100, ", and from 2^63 on", ", and on any number of cells"
 
 
 class Outcome(enum.StrEnum):
@@ -212,7 +212,7 @@ class Cell:
             about = APART.get(row.claim.aspect, "")
             for evidence in row.evidence if not about else (e for e in row.evidence if not isinstance(e, Proved)):
                 kind, size = f"{about} {evidence.kind}".strip(), evidence.n_max if isinstance(evidence, Searched) else 0
-                endless |= {kind: ", and from 2^63 on"} if about and size is None else {}
+                endless |= {kind: ANY if "cells" in row.claim.aspect else FROM} if about and size is None else {}
                 sizes[kind] = max(size or 0, sizes.get(kind, 0))
         strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART.values())
         kinds = [*EVIDENCE, *dict.fromkeys(strongest)]

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from constructions.show import cli
 from precision.format import Discipline
-from verify.certificates.above import ABOVE, rounding, shown_again, survey
+from verify.certificates.above import name_of, rounding, shown_again, survey
 from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
 from verify.certificates.arguments import subject_of as named_by
 from verify.certificates.building import COVERED, ENDLESS, LARGEST_N, LEAST, Subject, every_n, is_covered
@@ -41,6 +41,7 @@ EXAMPLES = f"""examples:
   {PROG} istree --model rag               the Linear RNN that searches, of Theorem 5.3
   {PROG} recall --all-n                   a task that is answered at once, for every n from {LEAST} on
   {PROG} turing --model hybrid --machine bb5 --n 47176870
+  {PROG} turing --model cot --all-cells   BB(2) in any space, with Theorem 4.1
 
 What certificates assume of runs is asked for as well. What is argued by a person stands in docs/induction.md.
 
@@ -71,7 +72,7 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
 
     Raises ValueError for a subject that makes no sense.
     """
-    if subject.last and (subject.n < LEAST or subject.printed or subject.model == "cot"):
+    if subject.last and not subject.all_cells and (subject.n < LEAST or subject.printed or subject.model == "cot"):
         raise ValueError(f"many n are from {LEAST} on, of what is repaired or lean; a machine as cot has its cells")
     bounded = replace(subject, last=LARGEST_N) if subject.last == ENDLESS else subject
     rounded = certificates(bounded, lambda interval: tell(f"rounding, {interval.text}: {interval.judged.verdict}"))
@@ -116,11 +117,16 @@ def _of_same_weights(rounded: Mapping[str, Any], program: Mapping[str, Any]) -> 
     if "intervals" not in rounded:
         return program.get("weights_sha256") in (rounded["weights_sha256"], None)
     for digest, group in groupby(program["intervals"], key=itemgetter("weights_sha256")):
-        ends = [int(end) for one in group for end in one["n"]]
-        own = (one["weights_sha256"] for one in rounded["intervals"] if ends[0] <= int(one["n"][0]) <= ends[-1])
+        ends = [end for one in group for end in _ends(one)]
+        own = (one["weights_sha256"] for one in rounded["intervals"] if ends[0] <= _ends(one)[0] <= ends[-1])
         if hashlib.sha256("".join(own).encode()).hexdigest() != digest:
             return False
     return True
+
+
+def _ends(interval: Mapping[str, Any]) -> list[int]:
+    """Its first and last number, n or of cells."""
+    return [*map(int, interval["n"] if "n" in interval else interval["cells"])]
 
 
 def _digests(document: Mapping[str, Any]) -> Json:
@@ -136,10 +142,16 @@ def _told(name: str, document: Mapping[str, Any], text: str) -> Link:
 
 def _above(document: Json) -> Link:
     """One walk asks for both of each case, of its one model."""
+    name = name_of(document)
     if document["verdict"] != CERTIFIED:
-        return Link(ABOVE, document["verdict"], f"{document['where']}: {document['what']}")
+        return Link(name, document["verdict"], f"{document['where']}: {document['what']}")
     text = f"rounding and program, of the same weights in each of {shown_again(document)}"
-    return Link(ABOVE, CERTIFIED, text, {key: document[key] for key in ("n_from", "cases", "theorem")})
+    return Link(
+        name,
+        CERTIFIED,
+        text,
+        {key: document[key] for key in ("n_from", "cells_from", "cases", "theorem") if key in document},
+    )
 
 
 def _follows(name: str, theory: Theory, among: Sequence[str], text: str) -> Link:
@@ -205,7 +217,10 @@ def _subject(args: Namespace) -> Subject:
     low, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
-    subject = replace(named_by(args), n=low, last=last, discipline=Discipline(args.discipline))
+    subject = replace(named_by(args), discipline=Discipline(args.discipline))
+    if subject.all_cells:
+        return subject
+    subject = replace(subject, n=low, last=last)
     return every_n(subject, theorem=True) if args.all_n else subject
 
 

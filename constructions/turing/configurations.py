@@ -26,8 +26,8 @@ MOST_BITS = 2000  # β·m: the smallest weight is about 2^(−βm/2), and float6
 
 
 @dataclass(frozen=True)
-class Task:
-    """A machine, a word on its tape, the most steps, and the space. Raises MachineError."""
+class TaskOfAnySize:
+    """A machine, a word on its tape, the most steps, and the space: all that weights are derived from. Raises MachineError."""
 
     machine: Machine
     steps: int
@@ -36,11 +36,6 @@ class Task:
 
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
-        if not 0 <= self.steps <= MOST_STEPS:
-            raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
-        most = MOST_BITS // Code(self.machine).bits
-        if not 1 <= self.cells <= most:
-            raise MachineError(f"space: this machine can be wired for 1 … {most} cells, not {self.cells}")
         if self.cells < len(self.tape):
             raise MachineError(f"space: {self.cells} cells do not hold the {len(self.tape)} symbols of the tape word")
 
@@ -58,6 +53,19 @@ class Task:
     def left(self) -> int:
         """Blank cells in front of the word, which stands in the middle."""
         return (self.cells - self.width) // 2
+
+
+@dataclass(frozen=True)
+class Task(TaskOfAnySize):
+    """As far as a model can be wired for it and run. Raises MachineError."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.steps <= MOST_STEPS:
+            raise MachineError(f"this model is wired for 0 … {MOST_STEPS:,} steps, not {self.steps}")
+        most = MOST_BITS // Code(self.machine).bits
+        if not 1 <= self.cells <= most:
+            raise MachineError(f"space: this machine can be wired for 1 … {most} cells, not {self.cells}")
+        super().__post_init__()
 
     def prompt(self) -> list[str]:
         """The first configuration, from <s> to `:`."""

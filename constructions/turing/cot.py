@@ -70,6 +70,7 @@ from constructions.turing.configurations import (
     TURN,
     Code,
     Task,
+    TaskOfAnySize,
     left_the_space,
     read,
     read_steps,
@@ -80,7 +81,7 @@ from constructions.turing.machine import RIGHT, Machine
 from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting
-from constructions.wiring.wire import BlockPlan, Gadget, LinearUnit, Unit, constant, linear
+from constructions.wiring.wire import BlockPlan, Embedding, Gadget, LinearUnit, Unit, constant, linear
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, Format
 
@@ -127,12 +128,12 @@ class Queue:
     @property
     def last(self) -> Fraction:
         """2^h·b^(1 − m): the last digit of the queue."""
-        return Fraction(self.scale, 1 << self.last_bits)
+        return Fraction(1) * self.scale / (1 << self.last_bits)
 
     @property
     def halt(self) -> int:
         """2^(h + 2β): above every logit of a digit."""
-        return self.scale << 2 * self.code.bits
+        return self.scale * (1 << 2 * self.code.bits)
 
     @property
     def least_bits(self) -> int:
@@ -251,7 +252,18 @@ def least_precision(
     discipline: Discipline = Discipline.FUSED,
 ) -> int:
     """The least p of R_p for which the derivation of the weights holds, under either discipline: nothing is ever rounded."""
-    return Queue(Code(machine), Task(machine, steps, tape, cells).cells).least_bits
+    return Queue(Code(machine), TaskOfAnySize(machine, steps, tape, cells).cells).least_bits
+
+
+def format_for(task: TaskOfAnySize, precision_bits: int | None = None) -> Format:
+    """R_p at the least p, or the one asked for. Raises ValueError if that is even or too small."""
+    return format_of(Queue(Code(task.machine), task.cells).least_bits, precision_bits, f"{task.cells} cells")
+
+
+def plan(task: TaskOfAnySize) -> tuple[Embedding, tuple[BlockPlan, ...]]:
+    """The embedding and the blocks. The number of cells may be one that weights in float64 do not reach."""
+    code = Code(task.machine)
+    return code.words.embedding(), (_look_up(code), _turn_later(code), _advance(Queue(code, task.cells)))
 
 
 def build(
@@ -269,14 +281,12 @@ def build(
     cells: the space; steps and tape count only where it is derived from them. printed: there are no findings to put back.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
-    task, code = Task(machine, steps, tape, cells), Code(machine)
+    task = Task(machine, steps, tape, cells)
     for finding in printed:
         raise ValueError(f"unknown finding {finding!r}; this construction has none")
-    queue = Queue(code, task.cells)
-    fmt = format_of(queue.least_bits, precision_bits, f"{task.cells} cells")
-    blocks = (_look_up(code), _turn_later(code), _advance(queue))
-    words, longest = code.words.embedding(), sequence_length(task.cells, MOST_STEPS)
-    arithmetic = Arithmetic(fmt, discipline)
+    arithmetic = Arithmetic(format_for(task, precision_bits), discipline)
+    words, blocks = plan(task)
+    longest = sequence_length(task.cells, MOST_STEPS)
     return wired_of("turing", SOURCE, FINDINGS, frozenset(), steps, words, blocks, arithmetic, longest)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from verify import growth
-from verify.certificates.building import ENDLESS, Subject, build
+from verify.certificates.building import ENDLESS, Subject, build, in_case
 from verify.certificates.document import CERTIFIED, UNKNOWN, Json, judge
 from verify.certificates.domains import Undecided
 from verify.certificates.growing import Growing, n_of
@@ -27,8 +27,11 @@ from verify.certificates.trees import theorem_of
 from verify.certificates.walks import Walk
 
 BITS_OF_BITS = 7  # every n from 2^63 on
+BITS_OF_HALF = 3  # of half a number of cells, rounded down: every m from 8 on
 MOST_CASES = 1000
 ABOVE = "n > 2^64"  # what no interval is about
+ALONE = 2 * (1 << BITS_OF_HALF - 1) - 1  # cells, up to which each number is looked at for itself
+MORE_CELLS = f"more than {ALONE} cells"
 Say: TypeAlias = Callable[[str], object]
 """Is told of each case in a line."""
 Judge: TypeAlias = Callable[[Subject, Model, Language], Json]
@@ -44,7 +47,7 @@ def rounding(subject: Subject, model: Model, language: Language) -> Json:
 
 @dataclass
 class Survey:
-    """Every n from 2^63 on. judges: what is asked of the one model of each case.
+    """Every n from 2^63 on, or every number of cells from 8 on. judges: what is asked of each model of a case.
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
     that is never refused, as a case may be wider than its n. theorem: all inequalities, as verify/growth.py reads them, or None.
@@ -61,11 +64,11 @@ class Survey:
 
         def judged(walk: Walk) -> None:
             self._judge(walk)
-            say(f"{ABOVE}, case {len(self.cases)}: {CERTIFIED}")
+            say(f"{MORE_CELLS if self.subject.all_cells else ABOVE}, case {len(self.cases)}: {CERTIFIED}")
 
         self.cases = []
         try:
-            self.theorem = theorem_of(judged, BITS_OF_BITS)
+            self.theorem = theorem_of(judged, BITS_OF_HALF if self.subject.all_cells else BITS_OF_BITS)
             self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
         except Undecided as undecided:
             self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
@@ -74,15 +77,21 @@ class Survey:
 
     def document(self) -> Json:
         """The same with all cases and inequalities."""
-        n_from = f"2^{(1 << (BITS_OF_BITS - 1)) - 1}"
-        return {**self.about, "n_from": n_from, "cases": self.cases, "theorem": self.theorem}
+        start = {"n_from": f"2^{(1 << (BITS_OF_BITS - 1)) - 1}"}
+        if self.subject.all_cells:
+            start = {"cells_from": f"{ALONE + 1}"}
+        return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
 
     def _judge(self, walk: Walk) -> None:
         if len(self.cases) == MOST_CASES:
             raise Unanswered(f"more than {MOST_CASES} cases")
-        subject = replace(self.subject, n=n_of(walk))
+        for number, subject in enumerate(in_case(self.subject, n_of(walk))):
+            self.cases.append(self._judged(walk, number, subject))
+
+    def _judged(self, walk: Walk, number: int, subject: Subject) -> Json:
         model, language = build(subject)
-        case = {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
+        case = {"cells": f"{subject.cells}"} if subject.all_cells else {}
+        case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
         for asked in self.judges:
             told = asked(subject, model, language)
@@ -91,14 +100,14 @@ class Survey:
                 raise Undecided(where, what)
             assumed += told.pop("assumed_invariants")
             case |= told
-        self._compare(walk, model)
-        self.cases.append({**case, "assumed_invariants": [*dict.fromkeys(assumed)]})
+        self._compare(walk, number, model)
+        return {**case, "assumed_invariants": [*dict.fromkeys(assumed)]}
 
-    def _compare(self, walk: Walk, model: Model) -> None:
+    def _compare(self, walk: Walk, number: int, model: Model) -> None:
         """With what the builder makes of one n of the case: it may have looked at what kind of number it was given."""
         if (n := some_n(walk.box, walk.forks)) is None:
             return
-        values, own = values_of(n), build(replace(self.subject, n=n))[0]
+        values, own = values_of(n), build(in_case(self.subject, n)[number])[0]
         here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)
         for (where, its), (_, wanted) in zip(here, parts_of(own, lambda value: value), strict=True):
             if its != wanted:
@@ -140,12 +149,19 @@ def whole(found: Json, subject: Subject, first: Judge, *others: Judge, say: Say 
         digests += [case["weights_sha256"] for case in above["cases"]]
         found = {**found, "above": above}
         if above["verdict"] != CERTIFIED:
-            found |= {"verdict": above["verdict"], "where": f"{ABOVE}, {above['where']}", "what": above["what"]}
+            where = f"{name_of(above)}, {above['where']}"
+            found |= {"verdict": above["verdict"], "where": where, "what": above["what"]}
     return {**found, "weights_sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
+
+
+def name_of(above: Json) -> str:
+    """What a survey is about, for people."""
+    return MORE_CELLS if "cells_from" in above else ABOVE
 
 
 def shown_again(above: Json) -> str:
     """What is certified of all n above, for people. verify/growth.py shows the inequalities once more; raises Rejected if not."""
     growth.check(json.loads(json.dumps(above["theorem"])), {})
     cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
-    return f"{cases} cases of n and its bit length; {inequalities:,} inequalities, shown again by verify/growth.py"
+    of = "the number of cells" if "cells_from" in above else "n and its bit length"
+    return f"{cases} cases of {of}; {inequalities:,} inequalities, shown again by verify/growth.py"

@@ -9,7 +9,7 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
-from verify.certificates.building import DEFAULT_MACHINE, LARGEST_N, Subject, findings_of, of_machine
+from verify.certificates.building import DEFAULT_MACHINE, LARGEST_N, Subject, every_cells, findings_of, of_machine
 
 DEFAULT_N = 16
 TRANSFORMER = "transformer"
@@ -28,6 +28,7 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     add("--tape", metavar="WORD", help="turing: the word on the tape (default: blank)")
     cells = "turing, cot: the cells of the tape (default: 16 beside the word, or N)"
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
+    add("--all-cells", action="store_true", help="turing, cot: every number of cells, each for any run that ends")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
 
 
@@ -65,6 +66,8 @@ def subject_of(args: Namespace) -> Subject:
     lean = args.variant == "lean"
     if lean and (not is_transformer or printed):
         raise cli.CommandError("the variant lean is istree's as a Transformer, and has nothing as printed")
+    if args.all_cells and (args.model != "cot" or args.cells is not None or args.n is not None or args.all_n):
+        raise cli.CommandError("--all-cells is for turing as cot: every number of cells and steps, none of them named")
     if args.cells is not None and args.model != "cot":
         raise cli.CommandError("--cells is for turing as cot; other texts may visit as many cells as they have steps")
     subject = Subject(args.what, DEFAULT_N, printed=printed, layout=args.tokens, lean=lean, model=args.model)
@@ -73,7 +76,8 @@ def subject_of(args: Namespace) -> Subject:
             raise cli.CommandError("--machine and --tape are for turing")
         return subject
     with cli.usage_errors():
-        return replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
+        found = replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
+    return every_cells(found) if args.all_cells else found
 
 
 def sized(document: Mapping[str, Any]) -> str:
@@ -92,6 +96,7 @@ def named(document: Mapping[str, Any]) -> str:
     """The model that a document is about, but for its size, for people."""
     model, layout, tape = document.get("model", TRANSFORMER), document.get("layout", "paper"), document.get("tape")
     cells, printed = document.get("cells"), "+".join(document.get("printed", ()))
+    cells = "any number of" if isinstance(cells, list) else cells
     parts = [document["construction"], model * (model != TRANSFORMER), "lean" * (document.get("variant") == "lean")]
     parts += [document.get("machine"), tape and f"on {tape}", cells and f"{cells} cells"]
     parts += [f"layout {layout}" * (layout != "paper"), printed and f"{printed} as printed"]

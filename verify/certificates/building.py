@@ -28,7 +28,7 @@ from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import configurations, language, searches, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
-from verify.certificates.model import Listed, Model, described, planned
+from verify.certificates.model import Listed, Model, planned
 from verify.certificates.symbolic import symbol
 
 LEAST = 4
@@ -64,7 +64,8 @@ class Subject:
 
     length: the most tokens of a sequence.
 
-    n: steps, of a Turing machine; machine: in the standard text format; cells: the space of a tape that turns around.
+    n: steps, of a Turing machine; machine: in the standard text format; cells: the space of a tape that turns around. all_cells:
+    n to last are numbers of cells, which float64 need not reach; of each, as many steps as there are configurations.
     precision_bits: by default the least. layout: of a graph's tokens. lean: the variant of istree.
     """
 
@@ -82,6 +83,7 @@ class Subject:
     tape: str = ""
     cells: int | None = None
     last: int = 0
+    all_cells: bool = False
 
     @property
     def turing(self) -> TuringModel:
@@ -89,9 +91,10 @@ class Subject:
         return replace(TURING[self.model], machine=parse_standard(self.machine), tape=self.tape, cells=self.cells)
 
     @property
-    def task(self) -> TaskOfAnySize | space.Task:
+    def task(self) -> TaskOfAnySize | space.TaskOfAnySize:
         """What that is wired for."""
-        task = space.Task if self.model == "cot" else TaskOfAnySize
+        one = space.TaskOfAnySize if self.all_cells else space.Task
+        task = one if self.model == "cot" else TaskOfAnySize
         return task(parse_standard(self.machine), self.n, self.tape, self.cells)
 
     @property
@@ -119,6 +122,25 @@ def every_n(subject: Subject, *, theorem: bool = False) -> Subject:
     return replace(subject, last=ENDLESS if followed else LARGEST_N)
 
 
+def every_cells(subject: Subject) -> Subject:
+    """For every number of cells."""
+    return replace(subject, n=1, last=ENDLESS, all_cells=True)
+
+
+def at_size(subject: Subject, size: int) -> Subject:
+    """For one n, or one number of cells m: then b^m steps, as many as there are rows of m digits, and any word."""
+    if not subject.all_cells:
+        return replace(subject, n=size, last=0)
+    bits = space.Code(parse_standard(subject.machine)).bits
+    return replace(subject, n=1 << bits * size, cells=size, last=0, tape="")
+
+
+def in_case(subject: Subject, n: Any) -> tuple[Subject, ...]:
+    """What is asked of a case whose numbers n stands for: that n; or the even and the odd m of which ⌊m/2⌋ is n's bit length."""
+    bits = n.bit_length() if subject.all_cells else 0
+    return tuple(at_size(subject, size) for size in ((2 * bits, 2 * bits + 1) if subject.all_cells else (n,)))
+
+
 def least(subject: Subject) -> int:
     """The first n that the rules cover."""
     return 1 if subject.construction == "turing" else LEAST
@@ -129,7 +151,8 @@ def families_of(subject: Subject) -> list[Listed]:
     found: Sequence[Family]
     if subject.construction == "turing":
         task = subject.task
-        found = configurations.families(task) if isinstance(task, space.Task) else tapes.FAMILIES[subject.model](task)
+        of_cot = isinstance(task, space.TaskOfAnySize)
+        found = configurations.families(task) if of_cot else tapes.FAMILIES[subject.model](task)  # type: ignore[arg-type]
     elif subject.construction == "istree" and subject.model in searches.FAMILIES:
         found = searches.FAMILIES[subject.model](subject.n)
     elif subject.construction == "istree" or not isinstance(retriever := subject.retriever, Searcher):
@@ -173,7 +196,7 @@ def language_of(subject: Subject) -> Language:
     n = subject.n
     if subject.construction == "turing":
         task = subject.task
-        return configurations.turing(task) if isinstance(task, space.Task) else texts(subject, n, n)
+        return configurations.turing(task) if isinstance(task, space.TaskOfAnySize) else texts(subject, n, n)
     if subject.construction == "istree":
         return texts(subject, n, n)
     retriever = subject.retriever
@@ -231,9 +254,9 @@ def model_of(subject: Subject) -> Model:
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "turing":
         task, arithmetic = subject.task, Arithmetic(fmt, subject.discipline)
-        if isinstance(task, space.Task):
-            wired = subject.turing.build(n, fmt.significand_bits + 1, discipline=subject.discipline)
-            return described(wired.model, arithmetic, wired.registers, wired.vocabulary, families_of(subject))
+        if isinstance(task, space.TaskOfAnySize):
+            arithmetic = Arithmetic(cot.format_for(task, subject.precision_bits), subject.discipline)
+            return planned(*cot.plan(task), arithmetic, families_of(subject), rounded=False)
         first, last = task.ends
         cells = (first, last) if few >= n else (max(first, -(FEW // 2)), min(last, FEW // 2))
         if subject.model == "hybrid":

@@ -7,28 +7,30 @@ the invariant: each digit is the one in front of the queue. Behind OUT and HALT 
 from __future__ import annotations
 
 from constructions.models.program import Family
-from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, Task
+from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
 from constructions.turing.cot import sequence_length
 from verify.certificates.language import Delayed, Language, Place
 
 Order = dict[str, tuple[str, tuple[str, ...]]]  # place → its word or family, and the places that it may follow
 
 
-def families(task: Task) -> tuple[Family, ...]:
+def families(task: TaskOfAnySize) -> tuple[Family, ...]:
     """The digits of the vocabulary."""
     return Code(task.machine).words.families
 
 
 def queue(cells: int) -> Delayed:
     """Of a chain of thought that the model has written itself."""
-    before = f"{cells} tokens" if cells > 1 else "a token"
-    statement = (
-        f"behind the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
-    )
-    return Delayed("the digit in front of the queue", "leaving", "entering", cells, statement)
+    return Delayed("the digit in front of the queue", "leaving", "entering", cells, passes(f"{cells}"))
 
 
-def turing(task: Task) -> Language:
+def passes(cells: str) -> str:
+    """The same as a statement."""
+    before = "a token" if cells == "1" else f"{cells} tokens"
+    return f"behind the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
+
+
+def turing(task: TaskOfAnySize) -> Language:
     """Every text of at most so many steps."""
     order: Order = {START: (START, ())}
     left = _cells(order, "the prompt, left of the head", START)

@@ -18,6 +18,7 @@ from verify.certificates.building import (
     RETRIEVERS,
     Subject,
     build,
+    every_cells,
     findings_of,
     is_covered,
     model_of,
@@ -113,6 +114,8 @@ def _exhausted(subject: Subject) -> Json:
 
 def about(subject: Subject) -> Json:
     """What was asked for."""
+    ends = [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else None
+    cells = ends if subject.all_cells else subject.cells
     return {
         "schema": SCHEMA,
         "property": "soundness of rounding",
@@ -120,14 +123,14 @@ def about(subject: Subject) -> Json:
         "model": subject.model,
         "variant": "lean" if subject.lean else "printed" if subject.printed else "repaired",
         "printed": list(subject.printed),
-        "n": [f"{subject.n}", None if subject.last == ENDLESS else f"{subject.last}"] if subject.last else subject.n,
+        "n": None if ends and subject.all_cells else ends or subject.n,
         "length": subject.length,
         "query_length": subject.query_length,
         "layout": subject.layout,
         "asked_precision_bits": subject.precision_bits,
         "discipline": subject.discipline.value,
         **(
-            {"machine": subject.machine, "tape": subject.tape, "cells": subject.cells}
+            {"machine": subject.machine, "tape": subject.tape, "cells": cells}
             if subject.construction == "turing"
             else {}
         ),
@@ -189,6 +192,13 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
             if of_one or not (high == ENDLESS or low <= high < MOST):
                 raise ValueError(f"this is no certificate: there is none of every n from {first} to {last}")
             return replace(subject_of({**document, "n": low}), last=high)
+    if isinstance(document.get("cells"), list):
+        one = subject_of({**document, "n": 1, "cells": None})
+        if (document["cells"], document["n"], one.model) != (["1", None], None, "cot"):
+            raise ValueError(
+                "this is no certificate: every number of cells is of a machine as cot, from 1 on, without n"
+            )
+        return every_cells(one)
     try:
         name, printed = str(document["construction"]), tuple(map(str, document["printed"]))
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits", "query_length")]

@@ -132,14 +132,16 @@ class Growing(Fraction):
         raise ZeroDivisionError(f"{self!r} is 0")
 
     def __rpow__(self, base: Any, modulo: Any = None) -> Any:
-        """2 to an exponent that is a sum of whole multiples of B, of v and of 1."""
+        """A power of two to an exponent that is a sum of whole multiples of B, of v and of 1."""
         if isinstance(base, int) and self < 0:
             raise Unanswered(f"{base}^({self!r}), a float")
         return self._power(base)
 
     def _power(self, base: Any = 2) -> Any:
         if base != 2:
-            raise Unanswered(f"{base}^({self!r})")
+            if type(base) is not int or base < 2 or base & (base - 1):
+                raise Unanswered(f"{base}^({self!r})")
+            return (self * (base.bit_length() - 1))._power()
         return self._made(power_of_two(self.polynomial))
 
     def __rlshift__(self, one: Any) -> Any:

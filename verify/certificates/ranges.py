@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.above import Say, rounding, whole
-from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, sized
+from verify.certificates import configurations
+from verify.certificates.above import ALONE, Say, rounding, whole
+from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, at_size, build, sized
 from verify.certificates.document import CERTIFIED, Json, Judged, about, certificate, changed, judge, subject_of
+from verify.certificates.language import Language
+from verify.certificates.model import Model
 
 
 @dataclass(frozen=True)
 class Interval:
     """n from low to high have the same weights or forms of n, at the same p. digest: of these.
 
-    inputs_run: of the smallest n, whose inputs are all run.
+    inputs_run: of the smallest n, whose inputs are all run. of: what they are numbers of.
     """
 
     low: int
@@ -28,15 +31,21 @@ class Interval:
     digest: str
     judged: Judged
     inputs_run: int = 0
+    of: str = "n"
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"n = {self.low} … {self.high}" if self.low < self.high else f"n = {self.low}"
+        return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject, up to 2^64."""
+    """Covers all n of the subject, up to 2^64; or the numbers of cells that are looked at for themselves."""
+    if subject.all_cells:
+        for cells in range(subject.n, ALONE + 1):
+            model, inputs = build(at_size(subject, cells))
+            yield _judged(cells, cells, model, inputs, "cells")
+        return
     low, end = subject.n, LARGEST_N if subject.last == ENDLESS else subject.last
     subject = replace(subject, length=None, last=0)
     while low < LEAST and low <= end:
@@ -44,9 +53,13 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         low += 1
     while low <= end:
         model, inputs, high = sized(replace(subject, n=low), end)
-        p = model.arithmetic.format.significand_bits + 1
-        yield Interval(low, high, p, model.digest, judge(model, inputs))
+        yield _judged(low, high, model, inputs)
         low = high + 1
+
+
+def _judged(low: int, high: int, model: Model, inputs: Language, of: str = "n") -> Interval:
+    p = model.arithmetic.format.significand_bits + 1
+    return Interval(low, high, p, model.digest, judge(model, inputs), of=of)
 
 
 def certificates(
@@ -54,7 +67,8 @@ def certificates(
 ) -> Json:
     """The certificate; of a subject for many n: of each interval the verdict, up to one that is not certified, and of all n above.
 
-    tell: called with each interval; say: told of each case above. Raises ValueError for a subject that makes no sense.
+    The same of numbers of cells. tell: called with each interval; say: told of each case above. Raises ValueError for a subject
+    that makes no sense.
     """
     if not subject.last:
         return certificate(subject)
@@ -71,11 +85,13 @@ def certificates(
         judged = interval.judged
         one = {"precision_bits": interval.precision_bits, "weights_sha256": interval.digest, "verdict": judged.verdict}
         one |= {"inputs_run": interval.inputs_run} if interval.inputs_run else {}
-        found["intervals"].append({"n": [str(interval.low), str(interval.high)], **one})
+        found["intervals"].append({interval.of: [str(interval.low), str(interval.high)], **one})
         found["assumed_invariants"] |= judged.report.invariants if judged.report else {}
         if judged.verdict != CERTIFIED:
             found |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
+    if subject.all_cells:
+        found["assumed_invariants"] = dict.fromkeys(found["assumed_invariants"], configurations.passes("m"))
     return whole(found, subject, rounding, say=say)
 
 

@@ -8,8 +8,9 @@ from constructions.istree import hybrid, rag
 from constructions.turing import cot
 from constructions.turing.library import find
 from precision.format import Discipline
-from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, precision_of
-from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, above, certify, listed
+from verify.certificates.above import ALONE, rounding
+from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, every_cells, precision_of
+from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, above, answered, certify, listed
 from verify.claims.run_invariants import APART, QUEUE, RECORDS
 from verify.framework.check import Check
 from verify.framework.claim import Claim, claim, claims
@@ -113,6 +114,11 @@ def test_above(check: Check, of: tuple[str, str]) -> None:
 
 
 SPACE = 9  # cells: m is in the weights; the steps are not
+ROWS = "up to b^m configurations of one head each, more than there are rows of m digits below b"
+CASES = (
+    "n stands for the numbers of ⌊m/2⌋ bits, the case for two m. A run of b^m steps comes to a row of cells twice, so it has ended "
+    "before, or never ends."
+)
 
 
 @claim(
@@ -126,6 +132,25 @@ def test_turning_tape(check: Check) -> None:
     subject = Subject("turing", MOST_STEPS, model="cot", machine=str(find("bb2").machine), cells=SPACE)
     if check.certified_sizes([SPACE], lambda cells: precision_of(subject)):
         certify(check, [subject], f"every text of up to {MOST_STEPS:,} steps of bb2 on {SPACE} cells")
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="cells-rounding",
+    source=cot.SOURCE,
+    statement=f"Turing machines, cot: For every number of cells m, any text of {ROWS}: {WHAT} Given the invariant of {QUEUE}.",
+)
+def test_every_number_of_cells(check: Check) -> None:
+    check.sizes(10**4)
+    if check.p_bits is not None:
+        check.unknown("p grows with the number of cells")
+    fused = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    subjects = [fused, replace(fused, discipline=Discipline.SEQUENTIAL)]
+    text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; any word, {ROWS}; fused and sequential"
+    check.certified(subjects, range=text, precision=PRECISION, endless=True)
+    answered(check, subjects, rounding, "a certificate")
+    check.argued(CASES)
 
 
 SEARCHING = {"rag": ("5.3", rag), "hybrid": ("5.7", hybrid)}

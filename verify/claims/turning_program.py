@@ -10,7 +10,10 @@ from typing import Any
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
-from verify.certificates.building import Subject
+from verify.certificates.above import ALONE
+from verify.certificates.building import Subject, every_cells
+from verify.claims.certified import answered
+from verify.claims.certified_recurrent import CASES, ROWS
 from verify.claims.run_invariants import QUEUE
 from verify.claims.turing import RUNS
 from verify.framework.check import Check
@@ -18,6 +21,7 @@ from verify.framework.claim import Counterexample, claim
 from verify.induction.turning import theory
 from verify.inputs.turing_machines import RULES, every_run
 from verify.programs.interpreter import Input
+from verify.programs.intervals import as_defined
 from verify.programs.tasks import definition
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
@@ -92,6 +96,22 @@ def test_program(check: Check) -> None:
         subjects.append(subject("bb2", MANY))
         text += f"; of bb2 on {MANY}"
     check.explained(subjects, range=f"the program against the definition: any configurations, {text}")
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="cells-program",
+    source=cot.SOURCE,
+    statement=f"For every number of cells m, behind up to b^m configurations: {PROGRAM}",
+)
+def test_every_number_of_cells(check: Check) -> None:
+    check.sizes(10**4)
+    subject = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
+    text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
+    check.explained([subject], range=text, endless=True)
+    answered(check, [subject], as_defined, "an explanation")
+    check.argued(CASES)
 
 
 @claim("4.1/run", task="turing", source=cot.SOURCE, statement=RUN)

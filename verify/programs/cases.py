@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
+from verify.certificates.growing import told_apart
 from verify.certificates.language import Language
 from verify.programs.forms import alone
 from verify.programs.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
@@ -74,7 +75,7 @@ def by_token(value: Term, facts: Known) -> Iterator[list[dict[Atom, Interval]]]:
     reads: dict[int, list[Read]] = {}
     for a in value.atoms:
         if isinstance(a, Read) and isinstance(a.where, Back) and a.where.steps < facts.positions[0]:
-            reads.setdefault(a.where.steps, []).append(a)
+            reads.setdefault(told_apart(a.where.steps), []).append(a)
     for steps, atoms in reads.items():
         if len(atoms) > 1:
             places = facts.behind(Back(steps)).places

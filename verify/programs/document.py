@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
-from constructions.turing.configurations import Code, Task
+from constructions.turing.configurations import Code, TaskOfAnySize
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
 from verify.certificates.domains import Undecided
@@ -168,7 +168,7 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
     normal, task = Normalizer(program.facts), subject.task
-    assert isinstance(task, Task)
+    assert isinstance(task, TaskOfAnySize)
     if normal.term(expanded(passed.late)) != normal.term(turning.leaving(Code(task.machine))):
         return False
     language = program.facts.language

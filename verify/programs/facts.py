@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 from verify.certificates.domains import Integer, Undecided
+from verify.certificates.growing import Growing, at_most, told_apart
 from verify.certificates.language import Language
 from verify.programs import ways
 from verify.programs.cases import by_token, lines, on_line, settled, share
@@ -161,7 +162,7 @@ class Facts:
 
     def tells_of(self, steps: int) -> bool:
         """Whether something is given of the token so many steps before."""
-        return steps in self.told
+        return told_apart(steps) in self.told
 
     @cached_property
     def told(self) -> dict[int, frozenset[int]]:
@@ -170,7 +171,7 @@ class Facts:
         for a, ends in self.given.items():
             steps, value = of_one(a)
             if steps < self.positions[0] and (there := alone(value)) is not None and is_told(there):
-                given.setdefault(steps, []).append((there, ends))
+                given.setdefault(told_apart(steps), []).append((there, ends))
         return {
             steps: frozenset(i for i, there in self.each.items() if all(_meet(there._atom(a), e) for a, e in items))
             for steps, items in given.items()
@@ -178,8 +179,17 @@ class Facts:
 
     def places_back(self, steps: int) -> frozenset[int]:
         """Where the token so many steps before may stand, by what is given of others; none if these cannot stand together."""
-        tokens = {steps: places.__contains__ for steps, places in self.told.items()}
-        return ways.standing(self.language, self.globally.ranges, self.places, tokens, self.positions, steps)
+        key = told_apart(steps)
+        if key not in self.found_back:
+            tokens = {steps: places.__contains__ for steps, places in self.told.items()}
+            ranges = self.globally.ranges
+            self.found_back[key] = ways.standing(self.language, ranges, self.places, tokens, self.positions, steps)
+        return self.found_back[key]
+
+    @cached_property
+    def found_back(self) -> dict[int, frozenset[int]]:
+        """What `places_back` has found."""
+        return {}
 
     def bounds(self, value: Term) -> Interval:
         """Two numbers that it lies between."""
@@ -321,13 +331,10 @@ class Facts:
 
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
-        places = self.language.places
-        found = self.places
-        for _ in range(whole(min(least, MOST_STEPS))):
-            found = frozenset(j for i in found for j in places[i].after)
-        if not exactly or least > MOST_STEPS:
-            while (more := found | {j for i in found for j in places[i].after}) != found:
-                found = more
+        some = isinstance(least, Growing) and not at_most(MOST_STEPS, least)
+        found = ways.earlier(self.language, self.places, least if some else whole(min(least, MOST_STEPS)))
+        if not exactly or some or least > MOST_STEPS:
+            found = ways.back(self.language, found, frozenset())
         ranges = {i: self.globally.ranges[i] for i in found}
         kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
         return self.at(kept) if kept else self.globally

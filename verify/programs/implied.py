@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from verify.certificates.growing import Growing
 from verify.programs.facts import MOST_STEPS, Facts, Standing
 from verify.programs.forms import alone, at_first, content, read_alone
 from verify.programs.sizes import ceiling, floor
@@ -63,7 +64,7 @@ def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
     low, high = facts.positions
     for a in factors:
         for token, steps in _tokens(a):
-            if steps <= MOST_STEPS and back.setdefault(steps, token) != token:
+            if _is_near(steps) and back.setdefault(steps, token) != token:
                 return None
         if isinstance(a, Equal) and a.of == K:
             low, high = max(low, ceiling(a.value)), min(high, floor(a.value))
@@ -72,6 +73,11 @@ def _standing(factors: tuple[Atom, ...], facts: Facts) -> Standing | None:
         elif isinstance(a, Above) and (offset := a.of + K).is_constant:
             high = min(high, ceiling(offset.constant - 1))
     return (back, (low, high)) if low <= high and facts.standing(back, (low, high)) else None
+
+
+def _is_near(steps: int) -> bool:
+    """Whether so many steps are followed one by one."""
+    return not isinstance(steps, Growing) and steps <= MOST_STEPS
 
 
 def _tokens(a: Atom) -> Iterator[tuple[Atom, int]]:
@@ -165,7 +171,7 @@ def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
     if found is None:
         return Fraction(1)  # nowhere
     value, steps = (a.value, a.where.steps) if isinstance(a, Read) and isinstance(a.where, Back) else (as_term(a), 0)
-    if steps > MOST_STEPS or (steps and facts.at(facts.standing(*found, before=steps - 1)).positions[0] < 2):
+    if not _is_near(steps) or (steps and facts.at(facts.standing(*found, before=steps - 1)).positions[0] < 2):
         return Fraction(0)
     return facts.at(facts.standing(*found, before=steps)).bounds(value)[0]
 

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates.above import Say, whole
+from verify.certificates.above import ALONE, Say, whole
 from verify.certificates.building import (
     ENDLESS,
     LARGEST_N,
     RETRIEVERS,
     Subject,
+    at_size,
+    build,
     families_of,
     language_of,
     least,
@@ -40,17 +42,21 @@ TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
 
 @dataclass(frozen=True)
 class Interval:
-    """n from low to high have this document, in which numbers may depend on n; digest: of their weights and precisions."""
+    """n from low to high have this document, in which numbers may depend on n; digest: of their weights and precisions.
+
+    of: what they are numbers of.
+    """
 
     low: int
     high: int
     digest: str
     document: Json
+    of: str = "n"
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"n = {self.low} … {self.high}" if self.low < self.high else f"n = {self.low}"
+        return f"{self.of} = {self.low}" + (f" … {self.high}" if self.low < self.high else "")
 
 
 def explanations(
@@ -67,7 +73,7 @@ def explanations(
     for interval in intervals(subject):
         tell(interval)
         document = interval.document
-        one = {"n": [str(interval.low), str(interval.high)], "weights_sha256": interval.digest}
+        one = {interval.of: [str(interval.low), str(interval.high)], "weights_sha256": interval.digest}
         found["intervals"].append({**one, **{key: document.get(key, "") for key in ("program_sha256", "verdict")}})
         found |= {key: document[key] for key in TOLD if key in document}
         if found["verdict"] != CERTIFIED:
@@ -90,7 +96,10 @@ def differences(
 
 
 def intervals(subject: Subject) -> Iterator[Interval]:
-    """Covers all n of the subject, up to 2^64; if one is not certified, it is the last one."""
+    """Covers all n of the subject, up to 2^64, or the few cells that are looked at alone; what is not certified is the last one."""
+    if subject.all_cells:
+        yield from _of_cells(subject)
+        return
     end = LARGEST_N if subject.last == ENDLESS else subject.last
     low, subject = subject.n, replace(subject, last=0)
     model, _, high = sized(subject, end)
@@ -110,6 +119,16 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         if high >= end:
             return
         low, model, high = high + 1, other, further
+
+
+def _of_cells(subject: Subject) -> Iterator[Interval]:
+    for cells in range(subject.n, ALONE + 1):
+        one = at_size(subject, cells)
+        model, language = build(one)
+        digest = hashlib.sha256(model.digest.encode()).hexdigest()
+        yield Interval(cells, cells, digest, found := explained(one, model, language), "cells")
+        if found["verdict"] != CERTIFIED:
+            return
 
 
 def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Interval]:

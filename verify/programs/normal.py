@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
+from verify.certificates.growing import Growing
 from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT
 from verify.programs.facts import Facts
@@ -326,6 +327,8 @@ class Normalizer:
 
     def _before(self, steps: int) -> Term:
         """1[k ≤ steps]."""
+        if isinstance(steps, Growing):
+            return ONE - self.above(K - steps)
         return sum((self.equal(K, Fraction(i)) for i in range(1, steps + 1)), ZERO)
 
     def _clamped(self, value: Term, steps: int) -> Term:

@@ -123,21 +123,24 @@ def _atom_at(a: Atom, token: Token) -> Fraction:
     return Fraction(isinstance(token[0], IsWord) and token[1] == AT_FIRST if a == FIRST else token[0] == a)
 
 
-@functools.lru_cache(maxsize=64)
 def extent(value: Term, language: Language) -> tuple[Fraction, Fraction] | None:
     """The least and the largest value, if a few tokens up to k tell it: over all of these that may stand behind each other."""
     value = content(value)
+    kinds = [_of_place(p, language) for p in language.places]
+    few = tuple((kind, p.after) for kind, p in zip(kinds, language.places, strict=True) if kind is not None)
+    return _extent(value, few) if len(few) == len(kinds) else None
+
+
+@functools.lru_cache(maxsize=64)
+def _extent(value: Term, places: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
+    """places: what stands there, and behind which."""
     read = {a: of_one(a) for a in value.atoms}
-    steps, kinds = (
-        max((steps for steps, _ in read.values()), default=0),
-        [_of_place(p, language) for p in language.places],
-    )
-    few = [kind for kind in kinds if kind is not None]
-    if steps > MOST_STEPS or len(few) < len(kinds) or not all(is_told(a) for _, of in read.values() for a in of.atoms):
+    steps = max((steps for steps, _ in read.values()), default=0)
+    if steps > MOST_STEPS or not all(is_told(a) for _, of in read.values() for a in of.atoms):
         return None
     found: set[Fraction] = set()
     at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
-    for text in _texts(language, few, steps):
+    for text in _texts(places, steps):
         if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
             return None
         every = [[(kind, number) for number in numbers] for kind, numbers in text]
@@ -165,13 +168,12 @@ def of_one(a: Atom) -> tuple[int, Term]:
     return 0, as_term(a)
 
 
-def _texts(language: Language, kinds: Sequence[Kind], steps: int) -> set[tuple[Kind, ...]]:
-    """What may stand at k, before it, and so on; it ends where a text begins. kinds: at each place."""
-    places = language.places
-    ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, kind in enumerate(kinds)}
+def _texts(places: Sequence[tuple[Kind, Sequence[int]]], steps: int) -> set[tuple[Kind, ...]]:
+    """What may stand at k, before it, and so on; it ends where a text begins. places: what stands there, and behind which."""
+    ways: set[tuple[tuple[Kind, ...], int]] = {((kind,), i) for i, (kind, _) in enumerate(places)}
     for _ in range(steps):
-        begun = {(text, i) for text, i in ways if not places[i].after}
-        ways = begun | {((*text, kinds[j]), j) for text, i in ways for j in places[i].after}
+        begun = {(text, i) for text, i in ways if not places[i][1]}
+        ways = begun | {((*text, places[j][0]), j) for text, i in ways for j in places[i][1]}
     return {text for text, _ in ways}
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from constructions.istree.graphs import LAYOUTS
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
-from constructions.turing.configurations import Task
+from constructions.turing.configurations import TaskOfAnySize
 from verify.certificates.building import Subject
 from verify.certificates.language import Language
 from verify.certificates.searches import PROMPT
@@ -77,7 +77,7 @@ def inputs(subject: Subject, language: Language) -> Language:
     """The inputs that are compared: of a search what a run can say, where the definition tells."""
     if subject.construction == "turing":
         task = subject.task
-        return spaced(language, task.cells) if isinstance(task, Task) else copied(language, len(subject.tape))
+        return spaced(language, task.cells) if isinstance(task, TaskOfAnySize) else copied(language, len(subject.tape))
     if not is_search(subject):
         return language
     if subject.model == "rag":
@@ -97,7 +97,7 @@ def definition(subject: Subject, place: str) -> Answer | None:
     """What should be said at this place of the language; None if nothing is due there, or no definition is written."""
     if subject.construction == "turing":
         task = subject.task
-        if isinstance(task, Task):
+        if isinstance(task, TaskOfAnySize):
             return turning.definition(task, place)
         return machines.definition(task, subject.model, place)
     if (subject.construction, subject.model) == ("istree", "hybrid"):

@@ -22,7 +22,7 @@ from constructions.turing.configurations import (
     START,
     TURN,
     Code,
-    Task,
+    TaskOfAnySize,
 )
 from constructions.turing.machine import RIGHT, Rule
 from verify.programs.shorthand import back, equal, word
@@ -46,7 +46,7 @@ HAS_HALTED = Count(Matching(((as_term(IsNumber(HALTED)), ONE),)))
 HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))
 
 
-def definition(task: Task, place: str) -> Answer | None:
+def definition(task: TaskOfAnySize, place: str) -> Answer | None:
     """What should be said at this place of a text of `verify.certificates.configurations`; None in the prompt."""
     if place == START or "the prompt" in place or place == "the first head":
         return None

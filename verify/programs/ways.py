@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from verify.certificates.domains import Integer
+from verify.certificates.growing import Growing, told_apart
 from verify.certificates.language import Language, Place
+from verify.certificates.quotients import Unanswered
 from verify.programs.terms import Atom, IsNumber, IsWord
+
+FOLLOWED = 4  # steps of those whose number grows
 
 
 def back(language: Language, begin: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
@@ -44,6 +48,8 @@ def standing(
 
     tokens: at which places those may stand that are so many steps back, all together. ranges: the positions of each place.
     """
+    if isinstance(before, Growing) or any(isinstance(step, Growing) for step in tokens):
+        return _standing_far(language, ranges, begin, tokens, positions, before)
     places, steps = language.places, max([before, *tokens])
     reached = [begin]
     for step in range(steps + 1):
@@ -57,6 +63,42 @@ def standing(
     for step in range(steps - 1, before - 1, -1):
         found = frozenset(i for i in reached[step] if found.intersection(places[i].after))
     return found if all(reached) else frozenset()
+
+
+def _standing_far(
+    language: Language,
+    ranges: Sequence[Integer],
+    begin: frozenset[int],
+    tokens: Mapping[int, Callable[[int], bool]],
+    positions: tuple[int, int],
+    before: int,
+) -> frozenset[int]:
+    """The same, where steps grow: those between two moments that are asked for are not followed one by one. Some more places."""
+    moments = sorted({0, *tokens, told_apart(before)})
+    reached: list[frozenset[int]] = []
+    for i, step in enumerate(moments):
+        here = earlier(language, reached[-1], step - moments[i - 1]) if i else begin
+        inside = {j: ranges[j].within(positions[0] - step, positions[1] - step) for j in here}
+        kept = (j for j, r in inside.items() if r.low <= r.high)
+        reached.append(frozenset(j for j in kept if step not in tokens or tokens[step](j)))
+    found = reached[-1]
+    for i in range(len(moments) - 2, -1, -1):
+        if moments[i + 1] <= before:
+            break
+        gap = moments[i + 1] - moments[i]
+        found = frozenset(j for j in reached[i] if found & earlier(language, frozenset([j]), gap))
+    return found if all(reached) else frozenset()
+
+
+def earlier(language: Language, begin: frozenset[int], steps: int) -> frozenset[int]:
+    """The places so many steps before these; where that grows, those as many steps before or more as are followed at least."""
+    grows = isinstance(steps, Growing)
+    if grows and steps < FOLLOWED:
+        raise Unanswered(f"{steps} steps before a place")
+    found = begin
+    for _ in range(FOLLOWED if grows else int(steps)):
+        found = frozenset(j for i in found for j in language.places[i].after)
+    return back(language, found, frozenset()) if grows else found
 
 
 def stands(place: Place, token: Atom) -> bool:

@@ -22,6 +22,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    smallest_gap,
     split_scale,
 )
 from precision.format import Arithmetic, fixed_point
@@ -70,6 +71,26 @@ def test_the_least_gap_makes_the_runner_up_vanish(fraction_bits: int, length: in
         assert length * mpmath.exp(-(gap - 2)) < mpmath.mpf(2) ** -(fraction_bits + 2)
         if gap > 4:  # within a factor of two of what is needed, up to the margin that a rational below log2 e leaves
             assert length * mpmath.exp(-(gap / 2 - 2)) > mpmath.mpf(2) ** -(fraction_bits + 4)
+
+
+@given(st.one_of(st.integers(1, 40), st.integers(1, 2**70)), st.one_of(st.integers(1, 40), st.integers(1, 2**140)))
+def test_the_search_for_the_least_p_begins_below_it(n: int, length: int) -> None:
+    """By trying each number of fraction bits."""
+    bits = length.bit_length()
+    assert all(least_gap(q, length) >= smallest_gap(length) for q in (2 * bits, 2 * bits + 1, 3 * bits))
+
+    def matched(gap: int) -> int:
+        area = gap * 4**bits
+        return max(log2(4 * area), log2(split_scale(4 * area)[1]) + 2 * n.bit_length())
+
+    def squared(gap: int) -> int:
+        return max(n.bit_length(), log2(split_scale(gap)[1]) + 2 * bits + 1)
+
+    for p, needed in (
+        (match.match_precision(n, length), matched),
+        (copy.position_square_precision(n, length), squared),
+    ):
+        assert p == 2 * next(q for q in itertools.count(2) if q >= needed(least_gap(q, length))) + 1
 
 
 @given(st.one_of(st.integers(1, 40), st.integers(1, 2**70)), st.one_of(st.integers(1, 40), st.integers(1, 2**140)))

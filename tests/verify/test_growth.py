@@ -6,6 +6,7 @@ import ast
 import copy
 import itertools
 import json
+import math
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -160,6 +161,56 @@ def test_what_is_seen(text: str, relation: str, shown: bool | None) -> None:
             box.shows(parsed(text), relation)
     else:
         assert box.shows(parsed(text), relation) is shown
+
+
+NUMBERS = st.fractions(-5, 5, max_denominator=6)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=6), NUMBERS, NUMBERS, st.fractions(0, 1, max_denominator=7))
+def test_bernstein_coefficients(powers: list[Fraction], low: Fraction, high: Fraction, share: Fraction) -> None:
+    """Their mean, by the chances of so many heads, is the polynomial, times the number that they come with."""
+    polynomial = growth.cleared({((("n", k),) if k else ()): c for k, c in enumerate(powers) if c})
+    found, scale = growth.bernstein(polynomial, "n", growth.number(low), growth.number(high))
+    degree, x = len(found) - 1, low + share * (high - low)
+    assert all(type(c) is int for part in found for c in part.values())
+    mean = sum(
+        part.get((), 0) * math.comb(degree, i) * share**i * (1 - share) ** (degree - i) for i, part in enumerate(found)
+    )
+    assert scale > 0
+    assert mean == scale * sum(c * x ** dict(m).get("n", 0) for m, c in polynomial.items())
+
+
+def least_by_horner(coefficients: list[tuple[int, int]], low: Fraction, high: Fraction) -> Fraction | None:
+    """Of Σ (a·B + c)·E^i, by rule 3 of growth.py's docstring, in fractions: each a·B + c + h·M is least at an end of B."""
+    h, b = Fraction(0), math.floor(low)
+    for a, c in reversed(coefficients):
+        if h < 0:
+            return None
+        k = 1 if a else 0
+        h = min(a * end + c + h * Fraction(2**b, b**k) * end**k for end in (low, high))
+    return h
+
+
+LINEAR = st.lists(st.tuples(st.integers(-5, 5), st.integers(-99, 99)), min_size=1, max_size=3)
+
+
+@given(LINEAR, st.fractions(8, 20, max_denominator=7), st.fractions(0, 3, max_denominator=7), st.integers(-1, 1))
+def test_powers_of_two_by_horners_rule(
+    coefficients: list[tuple[int, int]], low: Fraction, more: Fraction, off: int
+) -> None:
+    """In integers, so that the bounds on the way are fractions: what is just not below 0, and what is just not seen to be so."""
+    high = low + more
+    least = least_by_horner([(0, 0), *coefficients], low, high)
+    if least is None:
+        return
+    rest = off - math.floor(least)
+    polynomial = growth.number(rest)
+    for i, (a, c) in enumerate(coefficients, start=1):
+        polynomial |= {(("B", 1), ("E", i)): a} if a else {}
+        polynomial |= {(("E", i),): c} if c else {}
+    box = root(4, 0).within("B", growth.number(low), growth.number(high))
+    assert box.shows(polynomial, ">=") is (least + rest >= 0)
+    assert box.shows(polynomial, ">") is (least + rest > 0)
 
 
 ENDS = {

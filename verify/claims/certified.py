@@ -93,9 +93,8 @@ def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str)
 )
 def test_above(check: Check, of: tuple[str, str]) -> None:
     name, model = of
-    subjects = [Subject(name, LAST, model=model, last=ENDLESS)]
-    if model == "rag":
-        subjects.append(replace(subjects[0], discipline=Discipline.SEQUENTIAL))
+    subject = Subject(name, LAST, model=model, last=ENDLESS)
+    subjects = [replace(subject, discipline=discipline) for discipline in Discipline]
     above(check, subjects, "every sequence of up to n tokens, every query")
 
 

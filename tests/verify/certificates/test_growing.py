@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import pytest
@@ -20,11 +21,11 @@ from verify.certificates.above import Survey
 from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
 from verify.certificates.growing import Growing, common_divisor, n_of
-from verify.certificates.quotients import Unanswered
+from verify.certificates.quotients import Unanswered, interned, negated
 from verify.certificates.samples import some_n
 from verify.certificates.trees import theorem_of
 from verify.certificates.walks import Walk
-from verify.growth import root
+from verify.growth import check, plus, root
 
 own_gap = part.least_gap
 
@@ -213,6 +214,40 @@ def test_a_builder_that_tells_a_number_from_what_stands_for_it(
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert "has other weights than what stands for it" in survey.about["what"]
+
+
+def test_what_holds_of_all_n_is_shown_once_for_all_cases() -> None:
+    """Behind a split it is asked in both parts; what holds in one of them alone stands there."""
+
+    def program(walk: Walk) -> None:
+        n = n_of(walk)
+        wide = n >= 3 * 2 ** (n.bit_length() - 2)
+        assert n * n > 7 * n
+        assert not wide or 4 * n > 2 * 2 ** n.bit_length() + n.bit_length()
+
+    theorem = theorem_of(program, 7)
+    check(json.loads(json.dumps(theorem)), {})
+    places = {text: i for i, (text, _) in enumerate(theorem["inequalities"])}
+    for case in theorem["cases"]:
+        assert places["-7 + 1*n"] in case["shown"]
+        assert [part["shown"] for part in case["parts"]] == [[places["-1*B + -2*E + 4*n"]], []]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("nBEVv"), st.integers(-2, 2), st.fractions(-3, 3, max_denominator=3)), max_size=4
+    )
+)
+def test_equal_polynomials_are_one_object(terms: list[tuple[str, int, Fraction]]) -> None:
+    """In whatever order their terms come; so what was made of one is found for the other."""
+    made = [
+        reduce(plus, ({((name, power),) if power else (): c} for name, power, c in some), {})
+        for some in (terms, terms[::-1])
+    ]
+    one, other = map(interned, made)
+    assert one is other
+    assert negated(negated(one)) is one
+    assert dict(one) == made[0]
 
 
 def test_one_n_of_a_narrow_case_is_found() -> None:

@@ -20,7 +20,7 @@ from tests.verify.numbers_at import values_at
 from verify.certificates.above import Survey
 from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
-from verify.certificates.growing import Growing, common_divisor, n_of
+from verify.certificates.growing import Growing, at_most, common_divisor, n_of
 from verify.certificates.quotients import Unanswered, interned, negated
 from verify.certificates.samples import some_n
 from verify.certificates.trees import theorem_of
@@ -151,6 +151,30 @@ def test_a_program_that_asks_something_else_when_it_is_run_again() -> None:
 
     with pytest.raises(Unanswered, match="asked before"):
         theorem_of(program, 7)
+
+
+def test_a_program_that_asks_nothing_when_it_is_run_again() -> None:
+    """The other part would be a case of which nothing was asked."""
+    runs: list[Any] = []
+
+    def program(walk: Walk) -> None:
+        runs.append(walk)
+        n = n_of(walk)
+        assert len(runs) > 1 or (n > 3 * 2 ** (n.bit_length() - 2)) in (True, False)
+
+    with pytest.raises(Unanswered, match="asked before"):
+        theorem_of(program, 7)
+
+
+def test_what_is_not_seen_may_be_seen_behind_a_split() -> None:
+    n = n_of(walk())
+    eighth = 2 ** (n.bit_length() - 3)
+    assert not at_most(n, 6 * eighth)
+    assert not at_most(5 * eighth, n)
+    if n <= 5 * eighth:
+        assert at_most(n, 6 * eighth)
+    else:
+        assert at_most(5 * eighth, n)
 
 
 def test_what_is_rounded_down_again_and_again_is_whole() -> None:

@@ -208,8 +208,8 @@ def cleared(polynomial: Polynomial) -> Polynomial:
 
 def growth(polynomial: Polynomial) -> int:
     """A power of B that its terms do not outgrow: V² is at most 2B."""
-    weights = {"B": 2, "V": 1, "v": 1}
-    return max((-(-sum(weights.get(name, 0) * power for name, power in m) // 2) for m in polynomial), default=0)
+    weights = (sum({"B": 2, "V": 1, "v": 1}.get(name, 0) * power for name, power in m) for m in polynomial)
+    return max((-(-weight // 2) for weight in weights), default=0)
 
 
 def root(bits_of_bits: int, r: int) -> Box:
@@ -229,7 +229,9 @@ def parsed(text: str) -> Polynomial:
             if name not in SYMBOLS and not (name[:1] == "f" and name[1:].isdecimal()):
                 reject(f"no symbol is called {name}")
             powers = multiplied(powers, ((name, k),) if (k := int(power or "1")) else ())
-        result = plus(result, {powers: Fraction(c)})
+        if any(abs(power) > MOST_POWER for _, power in powers):
+            reject(f"a large power in {term}")
+        result = plus(result, {powers: Fraction(*map(int, c.split("/")))})
     return result
 
 
@@ -238,9 +240,8 @@ def check(theorem: Any, proof: Any) -> None:
     try:
         if set(theorem) != {"bits_of_bits", "inequalities", "cases"} or proof != {}:
             reject("a theorem has bits_of_bits, inequalities and cases; its proof is {}")
-        bits_of_bits = theorem["bits_of_bits"]
         inequalities = [(parsed(text), how) for text, how in theorem["inequalities"]]
-        if type(bits_of_bits) is not int or not 2 <= bits_of_bits <= 64:
+        if type(bits_of_bits := theorem["bits_of_bits"]) is not int or not 2 <= bits_of_bits <= 64:
             reject("B has from 2 to 64 bits at least")
         cases = zip((0, 1), theorem["cases"], strict=True)
         shown = {i for r, case in cases for i in checked(case, root(bits_of_bits, r), inequalities)}
@@ -281,9 +282,8 @@ def parts_of(box: Box, question: Any) -> tuple[Box, Box]:
     if (names_of(start) | names_of(end)) - KNOWN[of]:
         reject(f"the ends of {of} depend on more than {', '.join(sorted(KNOWN[of]))}")
     yes, no = (polynomial, relation), (times(polynomial, number(-1)), OPPOSITE[relation])
-    lower, upper = (no, yes) if rises else (yes, no)
-    require(box.within(of, None, plus(start, step_of(start), -1)), *lower)
-    require(box.within(of, plus(end, step_of(end)), None), *upper)
+    require(box.within(of, None, plus(start, step_of(start), -1)), *(no if rises else yes))
+    require(box.within(of, plus(end, step_of(end)), None), *(yes if rises else no))
     for_yes, for_no = (box.within(of, start, None), box.within(of, None, end))[:: 1 if rises else -1]
     return replace(for_yes, answers=(*box.answers, yes[0])), replace(for_no, answers=(*box.answers, no[0]))
 

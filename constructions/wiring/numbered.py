@@ -14,11 +14,19 @@ Row = Mapping[str, Number]
 
 @dataclass(frozen=True)
 class Powers(Sequence[Row]):
-    """A row for each i = low … high. powers: register → (factor, exponent), for factor·i^exponent."""
+    """A row for each i = low … high. powers: register → (factor, exponent), for factor·i^exponent.
+
+    Raises ValueError for an exponent that is no whole number from 0 on: a certificate reads these as polynomials.
+    """
 
     low: int
     high: int
     powers: Mapping[str, tuple[Number, int]]
+
+    def __post_init__(self) -> None:
+        for register, (_, exponent) in self.powers.items():
+            if not isinstance(exponent, int) or exponent < 0:
+                raise ValueError(f"{register!r} has the exponent {exponent}")
 
     def __len__(self) -> int:
         return self.high - self.low + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,13 @@ EMBEDDING = Embedding(("a", "b"), ({"x": 1}, {"x": 2, "y": Fraction(1, 2)}), "po
 
 def wired(*blocks: BlockPlan, exact: bool = True):  # type: ignore[no-untyped-def]
     return wire(EMBEDDING, blocks, EMBEDDING.words, FORMAT, exact=exact)
+
+
+@pytest.mark.parametrize("exponent", [-1, Fraction(1, 2), 2.0])
+def test_powers_that_are_no_polynomials(exponent: Any) -> None:
+    """As polynomials they would be read as others: i^-1 as 1."""
+    with pytest.raises(ValueError, match="'y' has the exponent"):
+        Powers(1, 4, {"x": (1, 1), "y": (1, exponent)})
 
 
 def test_registers_become_coordinates_in_the_order_of_first_writing() -> None:

@@ -127,6 +127,19 @@ def test_a_power_that_is_zero_is_one(name: str) -> None:
         assert not root(7, 1).shows(parsed(text), ">")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1e1000000000", "-1e1000000000*n", "1.5", "1/0", "1/2/3", "inf", "nan", "", "1*", "*n"),
+        *("1*V^1000000000", "1*v^-41", "1*E^40*E^40", "1*n*V^" + "9" * 99),
+    ],
+)
+def test_a_short_text_of_a_long_number_is_no_inequality(text: str) -> None:
+    """It is rejected before anything so long is calculated."""
+    case = {"shown": [0]}
+    assert not accepted({"bits_of_bits": 7, "inequalities": [[text, ">="]], "cases": [case, case]})
+
+
 def test_a_power_of_the_bit_length_is_below_from_some_length_on() -> None:
     """2^2 is a quarter of 2^4, but 2^8 is a sixteenth of 8^4."""
     assert not root(2, 0).shows(parsed("4*E + -1*B^4"), ">=")

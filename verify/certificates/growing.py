@@ -260,7 +260,7 @@ class Growing(Fraction):
         known, question = self.walk.powers, self.polynomial
         if question not in known:
             exponent = self._guessed_bits()
-            powers = ((exponent + more)._power() for more in range(MOST_STEPS))
+            powers = (Fraction(2) ** (exponent + more) for more in range(MOST_STEPS))
             known[question] = next((power for power in powers if at_most(self, power)), None)
         if known[question] is None:
             raise Unanswered(f"a power of two above {self!r}")

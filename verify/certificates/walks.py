@@ -30,6 +30,7 @@ from verify.kernel import Rejected, reject
 MOST_SPLITS = 40
 MOST_QUESTIONS = 20_000
 LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
+LONGEST = 1 << 26  # bits of a number that is calculated
 NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
 
 
@@ -222,6 +223,8 @@ class Walk:
         v = self.box.start + 2 * (not self.box.fixed)
         of: dict[str, Any] = {"v": v, "V": 1 << v} | {f"f{i}": 0 for i in range(len(self.floors))}
         of["B"] = int(sum(at(end, of) for end in self.box.ends["B"]) / 2)
+        if of["B"] > LONGEST:
+            raise Unanswered(f"what numbers of {of['B']} bits have in common")
         of["E"] = 1 << of["B"]
         return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
 

@@ -291,6 +291,24 @@ def test_one_n_of_a_narrow_case_is_found() -> None:
         assert 3 * n * n - 2 * n <= 2 * 4 ** n.bit_length() < 3 * n * n
 
 
+def test_what_depends_on_the_bits_of_a_bit_length_alone() -> None:
+    """It has a power of two above it, or none that is seen; no number of as many bits as it may tell is made for that."""
+
+    def program(walk: Walk) -> None:
+        bits = n_of(walk).bit_length().bit_length()
+        assert (bits + 10 - bits) == 10
+        with pytest.raises(Unanswered, match="a power of two above"):
+            assert bits.power_above
+        power = (2**bits * 3).power_above
+        assert power >= 2**bits * 3
+        assert power <= 2**bits * 16
+
+    theorem_of(program, 7)
+    far = Walk(replace(root(32, 0), fixed=True))
+    with pytest.raises(Unanswered):
+        assert (n_of(far) + 3).bit_length()
+
+
 def test_no_n_of_very_many_bits_is_looked_for() -> None:
     """B has 2v bits: at v = 16 an n would have two thousand million, and take as long as memory lasts."""
     box = replace(root(32, 0), fixed=True)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS
 from precision.format import Discipline
-from verify.certificates.building import RETRIEVERS, Subject, model_of, precision_of, sized
-from verify.certificates.model import Model, vocabulary
+from verify.certificates.building import RETRIEVERS, Subject, families_of, model_of, precision_of, sized
+from verify.certificates.hard_inputs import wired_of
+from verify.certificates.model import Model, described, vocabulary
 from verify.certificates.polynomial import Polynomial, constant
 from verify.certificates.rows import Weight
 from verify.certificates.symbolic import Size, symbol
@@ -53,7 +54,25 @@ def test_a_model_of_an_interval(subject: Subject, discipline: Discipline, low: i
         assert vocabulary(model) == vocabulary(own)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.model} {s.layout} {s.lean}")
+each = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s.construction} {s.model} {s.layout} {s.lean}")
+
+
+@each
+def test_the_plan_is_what_is_built(subject: Subject) -> None:
+    """With powers, of which a few numbers are listed at n = 9, and as matrices with the rows of all numbers."""
+    for n in (4, 9):
+        one = replace(subject, n=n)
+        wired, plan = wired_of(one), model_of(one)
+        matrices = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families_of(one))
+        assert plan.digest == matrices.digest
+        assert (plan.families, plan.specials, plan.position) == (
+            matrices.families,
+            matrices.specials,
+            matrices.position,
+        )
+
+
+@each
 def test_intervals_are_wide(subject: Subject) -> None:
     """None is a single size, as where a builder asks for what a symbol does not tell."""
     assert sized(replace(subject, n=1_050_000), 1 << 64)[2] > 1_060_000

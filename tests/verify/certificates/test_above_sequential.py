@@ -61,6 +61,24 @@ def test_bounds_of_what_is_rounded(n: int, first: tuple[Any, ...], last: tuple[A
         assert moved == end or twos > 1 or 8 % c.denominator
 
 
+def test_bounds_of_what_has_no_one_sign_in_a_case() -> None:
+    """From (n − 3/4·E)/3E² on, which is below 0 up to three quarters of the case, and up to that: neither end is taken for 0."""
+
+    def bounds(walk: Walk) -> tuple[Any, Any]:
+        size = n_of(walk)
+        power = 1 << size.bit_length()
+        end = (size - WHOLE * 3 * power / 4) / (3 * power * power)
+        assert end.walk.told(end.top, ">=") is None
+        space = Space(fixed_point(4 * size.bit_length() + 1))
+        return space.reached(end, WHOLE), space.reached(-WHOLE, end)
+
+    for n in (2**66, 2**67 - 1):
+        walk, ((least, _), (_, largest)) = walk_of(n, bounds)
+        assert walk.forks == []
+        end = (n - Fraction(3, 4) * 2**67) / (3 * Fraction(2) ** 134)
+        assert at(least, n) <= Space(fixed_point(4 * 67 + 1)).rounded(end) <= at(largest, n)
+
+
 WEIGHTS = st.sampled_from([1, -1, 3, Fraction(-5, 8), "1/E", "-3E", "n/8E", "n"])
 VALUES = [atom("a"), atom("r"), atom("a") * 40, constant(Fraction(3, 64))]
 

@@ -349,7 +349,7 @@ def test_what_goes_on_without_end() -> None:
 
 def test_models_that_are_not_reached_are_not_certified() -> None:
     for subject in (
-        Subject("istree", 4, lean=True),
+        Subject("istree", 4, lean=True, precision_bits=301),
         Subject("index", 4, precision_bits=301),
         Subject("index", 4, printed=("tied-head",)),
     ):

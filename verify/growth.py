@@ -4,10 +4,10 @@ Nothing of the project is imported but how to reject; whoever finds cases and in
 
     {"bits_of_bits": 7, "inequalities": [["-3 + 1*E + -1*n", ">="], …], "cases": [CASE, CASE]}
 
-about each whole n of d·B + s bits, s < d, where B has 7 bits or more; d = 1, so every n ≥ 2^63, but for a theorem with "divisor" d.
-Let E = 2^B, so that 2^s·E^d/2 ≤ n ≤ 2^s·E^d − 1; let B have 2v + r bits, r = 0, 1, V = 2^v, so that 2^r·V²/2 ≤ B ≤ 2^r·V² − 1.
-The first d cases are of r = 0, s = 0, 1, …, the others of r = 1. A case is about the n in a box: a least v, ends of B (polynomials
-of V and v) and ends of n (of E, B, V and v). It has
+about each whole n whose bit length B has 7 bits or more: every n ≥ 2^63. Let E = 2^B, so that E/2 ≤ n ≤ E − 1; let B have 2v + r
+bits, r = 0 or 1, and V = 2^v, so that 2^r·V²/2 ≤ B ≤ 2^r·V² − 1. The first case is of r = 0, the second of r = 1. A case is about
+the n in a box: a least v, ends of B (polynomials of V and v) and ends of n (of E, B, V and v). It has
+
 - "shown": numbers of inequalities, a polynomial > or >= 0, that hold for each n of the case. Polynomials are sums of numbers times
   powers, as 3 + -1/4*n^2*E^-1; f0, f1, … are any numbers from 0 to 1. Or [number, i, factor]: the inequality follows from
   the i-th answer on the way to this case, which is a polynomial that is ≥ 0, times the factor, which is ≥ 0.
@@ -17,6 +17,7 @@ of V and v) and ends of n (of E, B, V and v). It has
   as n is whole, n < a means n ≤ a − 1/m, where m·a has whole coefficients.
 
 Inequalities are shown for all real B and n in the box, E = 2^B, by these rules:
+
 1. E and V are positive: a power of them is multiplied by, until no power is negative.
 2. A polynomial of n, low ≤ n ≤ high, is not below the least of its Bernstein coefficients, which are polynomials without n; the
    same for B and each f.
@@ -211,10 +212,10 @@ def growth(polynomial: Polynomial) -> int:
     return max((-(-weight // 2) for weight in weights), default=0)
 
 
-def root(bits: int, r: int, s: int = 0, d: int = 1) -> Box:
-    """All n that have this r and, by d, this s."""
-    tops = ("B", 1 << r, "V^2"), ("n", 1 << s, f"E^{d}")
-    return Box((bits - r + 1) // 2, {of: (parsed(f"{c}/2*{p}"), parsed(f"{c}*{p} + -1")) for of, c, p in tops})
+def root(bits_of_bits: int, r: int) -> Box:
+    """All n that have this r."""
+    of_B = parsed(f"{Fraction(1 << r, 2)}*V^2"), parsed(f"{1 << r}*V^2 + -1")
+    return Box((bits_of_bits - r + 1) // 2, {"B": of_B, "n": (parsed("1/2*E"), parsed("1*E + -1"))})
 
 
 def parsed(text: str) -> Polynomial:
@@ -237,14 +238,13 @@ def parsed(text: str) -> Polynomial:
 def check(theorem: Any, proof: Any) -> None:
     """Returns if the theorem is shown; its proof has nothing to say, {}. Raises Rejected, whatever both of them are."""
     try:
-        if set(theorem) - {"divisor"} != {"bits_of_bits", "inequalities", "cases"} or proof != {}:
+        if set(theorem) != {"bits_of_bits", "inequalities", "cases"} or proof != {}:
             reject("a theorem has bits_of_bits, inequalities and cases; its proof is {}")
         inequalities = [(parsed(text), how) for text, how in theorem["inequalities"]]
-        b, d = theorem["bits_of_bits"], theorem.get("divisor", 1)
-        if not type(b) is type(d) is int or not (2 <= b <= 64 and 1 <= d <= 4):
-            reject("B has from 2 to 64 bits at least, and d is from 1 to 4")
-        boxes = zip(theorem["cases"], (root(b, r, s, d) for r in (0, 1) for s in range(d)), strict=True)
-        shown = {i for case, box in boxes for i in checked(case, box, inequalities)}
+        if type(bits_of_bits := theorem["bits_of_bits"]) is not int or not 2 <= bits_of_bits <= 64:
+            reject("B has from 2 to 64 bits at least")
+        cases = zip((0, 1), theorem["cases"], strict=True)
+        shown = {i for r, case in cases for i in checked(case, root(bits_of_bits, r), inequalities)}
         if shown != set(range(len(inequalities))):
             reject("some inequalities are shown nowhere")
     except Rejected:

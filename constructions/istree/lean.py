@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from constructions.istree import lean_words
 from constructions.istree.graphs import LAYOUTS, Layout, TokenLayout, sequence_length
@@ -76,15 +76,15 @@ class _Plan:
 
 def most_places(n: int, layout: TokenLayout) -> int:
     """K: how many positions are told apart. Rounded up to few digits."""
-    most = (5 * n if layout.end_of_prompt is None else sequence_length(n)) - 1
+    most = 5 * n if layout.end_of_prompt is None else sequence_length(n)
     step = 1 << max(0, most.bit_length() - PLACE_DIGITS)
-    digits = range(1 << PLACE_DIGITS)
-    return bisect_left(digits, True, key=lambda digit: most < digit * step) * step
+    return -(-most // step) * step
 
 
 def scale_of(setting: Setting, layout: TokenLayout) -> Scale:
-    """The units of the model. Blocks 3 and 4 multiply a difference of vertices, up to n + 1, by a square, up to n²·u²."""
-    return Scale(setting, most_places(setting.n, layout))
+    """The units of the model. Blocks 3 and 4 multiply a difference of vertices, up to n + 2, by a square, up to n²·u²."""
+    n = setting.n
+    return Scale(setting, most_places(n, layout), area=(n + 2) * n * n)
 
 
 def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Discipline.FUSED) -> bool:
@@ -100,23 +100,11 @@ def fitting(n: int, bits: int, layout: TokenLayout, discipline: Discipline = Dis
 
 def least_precision(n: int, discipline: Discipline = Discipline.FUSED, *, layout: Layout = "paper") -> int:
     """The least p of R_p for which the derivation holds, for every simple graph on n vertices."""
-    q = least_fraction_bits(n, LAYOUTS[layout], discipline)
-    while not fitting(n, 2 * q + 1, LAYOUTS[layout], discipline):
-        q += 1
-    return 2 * q + 1
-
-
-def least_fraction_bits(n: int, layout: TokenLayout, discipline: Discipline) -> int:
-    """A q that the least one is not below, and little above it.
-
-    λ > n.bit_length(), as y > 2·n.bit_length() + 3; so R ≥ 2^r for this r, and S ≥ R. Then S·n² ≤ 2^(2q), in parts, and R/2 < 2^q;
-    `sequential`: 8·S·n² < 2^q as well.
-    """
-    bits = (n - 1).bit_length()
-    reach = n.bit_length().bit_length() + most_places(n, layout).bit_length() - 2
-    if discipline is Discipline.SEQUENTIAL:
-        return max(2, reach + 2 * bits + 2)
-    return max(2, -(-(reach + 2 * bits) // 2), reach - 1)
+    fits = cache(lambda fraction_bits: fitting(n, 2 * fraction_bits + 1, LAYOUTS[layout], discipline))
+    enough = 4
+    while not fits(enough):
+        enough *= 2
+    return 2 * bisect_left(range(enough), True, lo=2, key=fits) + 1
 
 
 def _times(gate: Affine, up: str, into: str) -> Unit:
@@ -164,7 +152,7 @@ def _block_2(plan: _Plan) -> BlockPlan:
     if layout.end_of_prompt is None:
         one = reg("one")
         late = Component(
-            reg("first") + 2 * reg("late"), scale.wide_lead * one, "Λ at k' = 1, 2Λ at the joint of edge number n"
+            reg("first") + 2 * reg("late"), scale.lead * one, "λ at k' = 1, 2λ at the joint of edge number n"
         )
         heads.append(Head("too many edges", (late,), {"overlong": reg("late")}, "Lemma C.15, one key"))
     else:

@@ -50,22 +50,17 @@ def constants(scale: Scale) -> tuple[Derived, ...]:
     fmt = scale.setting.format
     return (
         *numbers_of(fmt, "; a score too negative for it saturates"),
-        Derived("u", scale.unit, "what registers count in, and squares in u²: a unit in which all squares fit"),
         Derived(
-            "λ",
-            Fraction(scale.lead),
-            f"31/32 of it are a lead behind which all other keys vanish, of up to {scale.setting.length}",
+            "u", scale.unit, "what registers count in, and squares in u²: the largest unit in which all squares fit"
         ),
-        Derived("Λ", Fraction(scale.wide_lead), "a whole number that is such a lead as well"),
+        Derived(
+            "λ", Fraction(scale.lead), f"a lead behind which all other keys vanish, of up to {scale.setting.length}"
+        ),
         Derived("K", Fraction(scale.places), "the most places that are told apart"),
-        Derived(
-            "F", Fraction(scale.far), "how far behind or before the first place the wish is: a power of two from 32K on"
-        ),
+        Derived("F", Fraction(scale.far), "how far behind or before all places the wish is: a power of two from 8K on"),
         Derived("W", scale.preference, "λ/(2F): what the square of a distance from the wish costs"),
-        Derived(
-            "R", Fraction(scale.reach), "more than what the preference reaches over: λ times K + K²/(2F), rounded up"
-        ),
-        Derived("S", Fraction(scale.mismatch), "what unequal keys cost: a power of two above R"),
+        Derived("R", Fraction(scale.reach), "the reach of the preference, W·((F + K − 1)² − F²)"),
+        Derived("S", Fraction(scale.mismatch), "what unequal keys cost: a power of two from R + 2λ on"),
         Derived(
             "c", Fraction(scale.origin), "what keys and queries are counted from: 1 if n is a power of two, else 0"
         ),

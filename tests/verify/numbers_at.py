@@ -9,21 +9,16 @@ from typing import Any
 Values = Mapping[str, Fraction]
 
 
-def values_at(n: int, divisor: int = 1) -> dict[str, Fraction]:
-    """The symbols; B is the bit length, or a part of it, and v is half of the bits of B, both rounded down."""
-    bits = n.bit_length() // divisor
+def values_at(n: int) -> dict[str, Fraction]:
+    """The symbols; v is half of the bits of B, rounded down."""
+    bits = n.bit_length()
     v = bits.bit_length() // 2
     return {"n": Fraction(n), "B": Fraction(bits), "E": Fraction(2**bits), "v": Fraction(v), "V": Fraction(2**v)}
 
 
-def parity(n: int, divisor: int = 1) -> int:
-    """r: of B's own bit length."""
-    return (n.bit_length() // divisor).bit_length() % 2
-
-
-def root_at(n: int, divisor: int = 1) -> int:
-    """Which of the first cases an n is in: those of r = 0 first, of one remainder of its bit length after the other."""
-    return parity(n, divisor) * divisor + n.bit_length() % divisor
+def parity(n: int) -> int:
+    """r: the first of two cases is of 0, the second of 1."""
+    return n.bit_length().bit_length() % 2
 
 
 def value(text: str, values: Values) -> Fraction:
@@ -46,9 +41,8 @@ def holds(inequality: Any, values: Values) -> bool:
 
 def shown_at(theorem: Any, n: int) -> Iterator[int]:
     """The numbers of the inequalities that a theorem shows of this n: in the cases on the way of true answers."""
-    divisor = theorem.get("divisor", 1)
-    values = values_at(n, divisor)
-    case, least = theorem["cases"][root_at(n, divisor)], (theorem["bits_of_bits"] + 1 - parity(n, divisor)) // 2
+    values = values_at(n)
+    case, least = theorem["cases"][parity(n)], (theorem["bits_of_bits"] + 1 - parity(n)) // 2
     while True:
         yield from (item[0] if isinstance(item, list) else item for item in case["shown"])
         if "split" not in case:

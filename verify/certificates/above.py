@@ -68,8 +68,7 @@ class Survey:
 
         self.cases = []
         try:
-            bits = BITS_OF_HALF if self.subject.all_cells else BITS_OF_BITS + 1 - self.divisor.bit_length()
-            self.theorem = theorem_of(judged, bits, self.divisor)
+            self.theorem = theorem_of(judged, BITS_OF_HALF if self.subject.all_cells else BITS_OF_BITS)
             self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
         except Undecided as undecided:
             self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
@@ -82,11 +81,6 @@ class Survey:
         if self.subject.all_cells:
             start = {"cells_from": f"{ALONE + 1}"}
         return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
-
-    @property
-    def divisor(self) -> int:
-        """Cases are of so-many-ths of the bit length: IsTree's lean model has 3/2 of it as digits, and 3/4 of it in its unit."""
-        return 4 if self.subject.lean else 1
 
     def _judge(self, walk: Walk) -> None:
         if len(self.cases) == MOST_CASES:
@@ -113,7 +107,7 @@ class Survey:
         """With what the builder makes of one n of the case: it may have looked at what kind of number it was given."""
         if (n := some_n(walk.box, walk.forks)) is None:
             return
-        values, own = values_of(n, self.divisor), build(in_case(self.subject, n)[number])[0]
+        values, own = values_of(n), build(in_case(self.subject, n)[number])[0]
         here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)
         for (where, its), (_, wanted) in zip(here, parts_of(own, lambda value: value), strict=True):
             if its != wanted:

@@ -32,7 +32,7 @@ from verify.certificates.candidates import (
     steps_back,
 )
 from verify.certificates.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
-from verify.certificates.growing import at_most, larger
+from verify.certificates.growing import at_most
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Apart, Consecutive
 from verify.certificates.merging import Pool, by_order, wide_first
@@ -280,11 +280,10 @@ class Reader:
         noise = 2 * max(c.noise for c in candidates)
         lead = lattice([c.exact for c in candidates])
         if lead > 0 and not at_most(needed + noise, lead):
-            lead = larger(lead, able.lead(lost, needed + noise), needed + noise)
+            lead = max(lead, able.lead(lost))
             for invariant, on_line in self._of_one_number(able):
                 if on_line and not at_most(self.needed + noise, lead):
-                    enough = self.needed + noise
-                    lead = larger(lead, replace(able, apart=invariant.by).lead(lost, enough), enough)
+                    lead = max(lead, replace(able, apart=invariant.by).lead(lost))
                     self.used.append(invariant)
         kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
         for c, rank in zip(winners, able.ranks(), strict=True):

@@ -7,7 +7,7 @@ that is the same for all of them, or none that a walk would know of, raises Unan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Number
 from typing import Any
@@ -271,7 +271,7 @@ class Growing(Fraction):
         walk, of = self.walk, self.walk.sample()
         rate = max(
             (
-                sum(power * (walk.degree if name == "n" else 1) for name, power in m if name in "nE"),
+                sum(power for name, power in m if name in "nE"),
                 sum(power * (1 + (name == "B")) for name, power in m if name in "BV"),
             )
             for m in self.polynomial
@@ -317,18 +317,6 @@ def at_most(small: Any, large: Any) -> bool:
     """Whether one number is seen to be at most another one, at each n of the case, which is not split for that."""
     apart = large - small
     return bool(apart.walk.told(apart.top, ">=") if isinstance(apart, Growing) else apart >= 0)
-
-
-def least_of(values: Sequence[Any], enough: Any) -> Any:
-    """The least of these, 0 if there is none; `enough` where some grow and all are seen to be as much: they are not compared."""
-    if any(isinstance(value, Growing) for value in values) and all(at_most(enough, value) for value in values):
-        return enough
-    return min(values, default=Fraction(0))
-
-
-def larger(one: Any, other: Any, enough: Any) -> Any:
-    """The larger one; the other, if that is seen to be enough."""
-    return other if at_most(enough, other) else max(one, other)
 
 
 def common_divisor(values: Iterable[int | Fraction]) -> Growing:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from verify import growth
 from verify.certificates.quotients import Interned, Unanswered, at, interned, inverse
 from verify.growth import Box, Polynomial, by_power, plus, times
-from verify.kernel import Rejected, reject
+from verify.kernel import Rejected
 
 Shown: TypeAlias = tuple[
     Interned, str, int | None, Interned
@@ -23,16 +23,12 @@ FEW_BITS = 2048  # of a number that is looked at before an inequality is
 
 @dataclass(eq=False)
 class Node:
-    """A part of all n. looked_at: what is shown of each inequality, None if it is not seen. split: at what, into two parts.
-
-    refused: other splits.
-    """
+    """A part of all n. looked_at: what is shown of each inequality, None if it is not seen. split: at what, into two parts."""
 
     box: Box
     looked_at: dict[tuple[Interned, str], Shown | None] = field(default_factory=dict)
     split: Any = None
     parts: Sequence[Node] = ()
-    refused: list[Any] = field(default_factory=list)
 
     def shown(self, polynomial: Interned, relation: str) -> Shown | None:
         """The inequality, with an answer that it follows from where one is needed; None if it is not seen to hold."""
@@ -78,14 +74,8 @@ class Node:
 
     def divided(self, split: Any) -> Sequence[Node]:
         """Its two parts. Raises Unanswered if it was split in another way, Rejected if the split is none."""
-        if split in self.refused:
-            reject("it cannot be split so")
         if not self.parts:
-            try:
-                boxes = growth.by_exponent(self.box) if split == "v" else growth.parts_of(self.box, split)
-            except Rejected:  # and is rejected again when this is asked once more, behind another split
-                self.refused.append(split)
-                raise
+            boxes = growth.by_exponent(self.box) if split == "v" else growth.parts_of(self.box, split)
             self.split, self.parts = split, [Node(box) for box in boxes]
         elif self.split != split:
             raise Unanswered("what is asked again is not what was asked before")

@@ -17,7 +17,6 @@ from verify.growth import Monomial, Polynomial, number, plus, times
 
 EXPONENTS = {"E": "B", "V": "v"}
 MOST_KEPT = 1 << 16  # results of each operation
-MOST_TERMS = 8  # of a polynomial that a quotient is
 cached = lru_cache(MOST_KEPT)
 
 
@@ -71,29 +70,7 @@ def quotient(top: Interned, under: Interned) -> Quotient:
         }
         factor: Polynomial = {tuple((name, -power) for name, power in least.items() if power): 1}
         top, under = interned(times(top, factor)), interned(times(under, factor))
-        if (whole := divided(top, under)) is not None:
-            top, under = interned(whole), ONE
     return Fraction(top[()]) if top.keys() == {()} and under is ONE else (top, under)
-
-
-def divided(top: Polynomial, under: Polynomial) -> Polynomial | None:
-    """The polynomial that a quotient is; None if it is none, or has many terms."""
-    first = max(under, key=_order)
-    found: Polynomial = {}
-    while top and len(found) <= MOST_TERMS:
-        highest = max(top, key=_order)
-        factor = growth.multiplied(highest, tuple((name, -power) for name, power in first))
-        if any(power < 0 and name not in EXPONENTS for name, power in factor):
-            return None
-        term: Polynomial = {factor: Fraction(top[highest]) / under[first]}
-        found, top = plus(found, term), plus(top, times(term, under), -1)
-    return None if top else found
-
-
-def _order(monomial: Monomial) -> list[int]:
-    """By the power of one symbol after the other."""
-    powers = dict(monomial)
-    return [powers.get(name, 0) for name in "BnvEV"]
 
 
 @cached

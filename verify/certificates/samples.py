@@ -24,7 +24,7 @@ def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
             if bits > MOST_BITS:
                 continue
             of |= {"B": bits, "E": 1 << bits}
-            some = [n for n in _between(*(at(end, of) for end in box.ends["n"])) if n.bit_length() <= MOST_BITS]
+            some = _between(*(at(end, of) for end in box.ends["n"]))
             right = [fits(fork, of) for fork in forks]
             for n in [*some, *(near for fits in right for near in _turns(fits, some))]:
                 if all(fits(n) for fits in right):
@@ -32,9 +32,9 @@ def some_n(box: Box, forks: Sequence[Fork]) -> int | None:
     return None
 
 
-def values_of(n: int, divisor: int = 1) -> dict[str, int | Fraction]:
+def values_of(n: int) -> dict[str, int | Fraction]:
     """What the symbols are at n."""
-    bits = n.bit_length() // divisor
+    bits = n.bit_length()
     v = bits.bit_length() // 2
     return {"n": n, "B": bits, "E": 1 << bits, "v": v, "V": 1 << v}
 

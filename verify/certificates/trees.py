@@ -12,19 +12,17 @@ from verify.certificates.quotients import Unanswered, text
 from verify.certificates.walks import Fork, Walk
 
 
-def theorem_of(program: Callable[[Walk], object], bits_of_bits: int, divisor: int = 1) -> Any:
+def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
     """What all walks through a program have shown, as verify/growth.py reads it.
 
-    divisor: where the program rounds so-many-ths of a bit length: the cases are of a part of it, and of what it leaves.
     Raises Unanswered for a program that asks something else when it is run again.
     """
     inequalities: dict[tuple[str, str], int] = {}
-    nodes = [Node(growth.root(bits_of_bits, r, s, divisor)) for r in (0, 1) for s in range(divisor)]
+    nodes = [Node(growth.root(bits_of_bits, r)) for r in (0, 1)]
     for node in nodes:
         _follow(program, node)
     cases = [_written(node, inequalities) for node in nodes]
-    found = {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in inequalities], "cases": cases}
-    return found if divisor == 1 else {**found, "divisor": divisor}
+    return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in inequalities], "cases": cases}
 
 
 def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:

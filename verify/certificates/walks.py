@@ -207,22 +207,16 @@ class Walk:
         return (above, root, False) if relation == ">=" else (root, below, False)
 
     def _near_root(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial, bool]:
-        """The same, less narrow, if it changes its sign once near a multiple of E, or of the power of E that n grows like."""
-        of, unit = self.sample(), growth.powers_of(symbol("E"), self.degree)[-1]
-        scale = at(unit, of)
-        low, high = (at(end, of) / scale for end in self.box.ends["n"])
-        rises = at(polynomial, of | {"n": high * scale}) > 0
+        """The same, less narrow, if it changes its sign once near a multiple of E."""
+        of = self.sample()
+        low, high = (at(end, of) / of["E"] for end in self.box.ends["n"])
+        rises = at(polynomial, of | {"n": high * of["E"]}) > 0
         while high - low > NARROW:
             middle = Fraction(round((low + high) / 2 / NARROW * 4), 4) * NARROW
-            inside = at(polynomial, of | {"n": middle * scale}) > 0
+            inside = at(polynomial, of | {"n": middle * of["E"]}) > 0
             low, high = (low, middle) if inside == rises else (middle, high)
         low, high = (Fraction(round(end / NARROW) + beside) * NARROW for end, beside in ((low, -1), (high, 1)))
-        return times(number(low), unit), times(number(high), unit), rises
-
-    @property
-    def degree(self) -> int:
-        """n is near E to this power: its bit length is so many times B, and a number more."""
-        return max(dict(monomial).get("E", 0) for monomial in self.nodes[0].box.ends["n"][1])
+        return times(number(low), symbol("E")), times(number(high), symbol("E")), rises
 
     def sample(self) -> dict[str, Any]:
         """Some numbers in the case."""

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from verify.certificates.candidates import PLACE, Candidate
 from verify.certificates.domains import POSITION
-from verify.certificates.growing import least_of
 from verify.certificates.polynomial import Polynomial, atom
 from verify.certificates.scores import Square, complete_squares
 
@@ -61,18 +60,17 @@ class Winners:
             return False
         return all(gap for gap, _ in self._gaps(on, least))
 
-    def lead(self, lost: Sequence[Fraction], enough: Fraction) -> Fraction:
+    def lead(self, lost: Sequence[Fraction]) -> Fraction:
         """By how much the largest score leads over any other one, ties left out; 0 if that is not seen.
 
-        lost: by how much those are behind that never win. enough: which of more is the least need not be known, if they grow.
+        lost: by how much those are behind that never win.
         """
         on, least = self.line()
         for part, many, is_on in zip(self.parts, self.many, on, strict=True):
             if many and not is_on and part.lower < part.upper:
                 return Fraction(0)
         gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
-        found: Fraction = least_of([*lost, *gaps, *([least * self.apart] if any(on) else [])], enough)
-        return found
+        return min([*lost, *gaps, *([least * self.apart] if any(on) else [])], default=Fraction(0))
 
     def ranks(self) -> list[int]:
         """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""

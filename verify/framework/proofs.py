@@ -35,7 +35,7 @@ def check(theorem: Json, proof: Json) -> None:
 def stated(theorem: Json) -> str:
     """A theorem in one line."""
     if "bits_of_bits" in theorem:
-        least = (theorem.get("divisor", 1) << (theorem["bits_of_bits"] - 1)) - 1
+        least = (1 << (theorem["bits_of_bits"] - 1)) - 1
         return f"for all n >= 2**{least}: {len(theorem['inequalities'])} inequalities, each in cases of n"
     if "task" in theorem:
         sizes = ", ".join(f"{name} >= {least}" for name, least in theorem["for"].items())

@@ -3,34 +3,28 @@
 Source: Lemmas C.7, C.15 to C.17, for what they compute; the wiring is ours.
 Notation: λ is a lead behind which all other keys vanish; K bounds the places, n the other integers; q are the fraction bits.
 
-Units. Registers hold integers times u = 2^−b, their squares times u². So numbers from u² ≥ 2^−q up to max(n³, K²)·u² <
-2^(q−1) are exact, and a square may be as large as 2^(2q−1), where plain integers end at 2^q. No register below is ever
-rounded. There is room between the two bounds, so b is told by bit lengths of n and K, without q.
+Units. Registers hold integers times u = 2^−b, their squares times u². So numbers from u² ≥ 2^−q up to (K·u)² < 2^(q−1) are
+exact, and a square may be as large as 2^(2q−1), where plain integers end at 2^q. No register below is ever rounded.
 
-A wish far away. The score is −S·Σ(x' − x)² − W·(k' − w)², with w = F behind every place if the last equal key is wanted,
-and w = −F before every place if the first is, and W = λ/(2·F). But for a constant that is ±λ·k' − λ·k'²/(2F), nearly a
-straight line as F ≥ 32K: the nearer of two equal keys leads by 31/32·λ or more, and the preference reaches over R, λ times
-K + K²/(2F) rounded up, at most, not over λ·K². A constant ∓R/2 moves equal keys to between −R/2 and R/2.
+A wish far away. The score is −S·Σ(x' − x)² − W·(k' − w)², with w = K + F behind every place if the last equal key is wanted, and
+w = 1 − F before every place if the first is. Places lie F … F + K − 1 from the wish, so with F ≥ 8K the square is nearly a
+straight line: the preference reaches over R = W·((F + K − 1)² − F²) ≤ 2.125·W·F·K only, not W·K². The nearer of two equal keys
+leads by W·((F + 1)² − F²) or more; hence W = λ/(2·F) and R ≤ 1.07·λ·K.
 
-Defaults. With default=True, position 1, where all x' are 0, has no term S·Σx². As the last place of all it is what is left
-if no other key is equal; if the first is wanted, it pays R. Unequal keys lie S ≥ R below. No key stands at the place 0, so
-what is below an equal key is so by a lead, and what is below the default as well. 2^q ≥ R/2 + λ keeps equal keys apart from
-what saturates, R/2 + 2λ where R is paid.
+Defaults. With default=True, position 1, where all x' are 0, has no term S·Σx². As the last place of all it is what is left if no
+other key is equal; if the first is wanted, it pays D = R + λ. Unequal keys lie S ≥ R + 2λ below, which is λ below position 1.
+A constant moves equal keys to ±R/2, so that 2^q ≥ R/2 + λ keeps them apart from what saturates, R/2 + 2λ where D is paid.
 
-Leads. Behind y·ln 2, y = q + 2 + bits of the longest sequence, all other keys vanish (precision/winners.py). λ = 23/32·y +
-1/4, as 31/32·23/32 > ln 2: a whole number of 32nds as it is, and rounded up to a whole number where y < 64, as 2^−q is too
-large for more digits of W there. Where a lead costs nothing it is Λ, a whole number: y itself, or λ where that is one.
+Copy. Without pairs and with the wish k − s, λ is the factor itself: the winner scores 0, its neighbours −λ.
 
-Copy. Without pairs and with the wish k − s, Λ is the factor itself: the winner scores 0, its neighbours −Λ.
+Splitting. A factor f between a key of size x and a query of size y is split into 2^i and 2^−i·f, with both entries below 2^q and
+multiples of 2^−q: x·y·f < 2^(2q) is enough, up to the rounding of i. With +2S·x'·x in two halves, and squares pair by pair,
+S·n² < 2^(2q) decides where K = O(n), and p = 3·log2 n + O(log log n); R/2 < 2^q decides where K = O(n²), and p = 4·log2 n +
+O(log log n).
 
-Splitting. A factor f between a key of size x and a query of size y is split into 2^i and 2^−i·f, with both entries below
-2^q and multiples of 2^−q, i as large as that permits. A power of two is below 2^q only from half of it on, so what S
-multiplies is added in two halves: S·n² ≤ 2^(2q) decides where K = O(n), and p = 3·log2 n + O(log log n); R/2 < 2^q decides
-where K = O(n²), and p = 4·log2 n + O(log log n). Bounds are powers of two, so that the weights are told by bit lengths.
-
-Counting from c. Entries are powers of two times numbers up to n. If n is one as well, so is the largest entry, and as 2^q
-itself is just above R_p, both sides would lose a bit to the number n alone. There keys and queries are counted from c = 1,
-which leaves their differences as they are and nothing above n − 1.
+Counting from c. Entries are powers of two times numbers up to n. If n is one as well, so is the largest entry, and as 2^q itself is
+just above R_p, both sides would lose a bit to the number n alone. There keys and queries are counted from c = 1, which leaves their
+differences as they are and nothing above n − 1.
 """
 
 from __future__ import annotations
@@ -38,145 +32,114 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from constructions.parts.heads.match import TEST_PAIR, Pair, equality_needs
-from constructions.wiring.affine import Affine, Number, as_affine, reg
+from constructions.wiring.affine import Affine, reg
 from constructions.wiring.needs import ONE, is_square
 from constructions.wiring.part import Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import Component, Gadget, Head, Unit
+from precision.winners import vanishing_lead
 
-LN_2_ABOVE = Fraction(23, 32)  # and 1/31 more
-FEW = 64
 SLACK = Fraction(1, 4)  # more than the rounding of two scores
 
 
 @dataclass(frozen=True)
-class Side:
-    """A key or a query: a form, at most `most` and below 2^bits, and a multiple of 2^unit. Its weights, up to 1, must fit too."""
-
-    form: Affine
-    most: Number = 1
-    bits: int = 1
-    unit: int = 0
-
-
-@dataclass(frozen=True)
 class Term:
-    """key·factor·query in a score; the factor is a multiple of 2^unit."""
+    """key·factor·query in a score: the largest number and the unit of each side, to tell how the factor may be split."""
 
-    key: Side
-    query: Side
+    key: Affine
+    key_bound: Fraction
+    key_unit: Fraction
+    query: Affine
+    query_bound: Fraction
+    query_unit: Fraction
     factor: Fraction
-    unit: int
     meaning: str
 
-    def fits(self, fraction_bits: int, spare: int = 0) -> bool:
-        """Whether some key share does, so many bits below the largest that its own side permits."""
-        q, i = fraction_bits, self._most(fraction_bits) - spare
-        return -q <= self.key.unit + i and self.query.most * abs(self.factor) < Fraction(2) ** (q + i)
-
-    def _most(self, fraction_bits: int) -> int:
-        return fraction_bits + min(-self.key.bits, self.query.unit + self.unit)
+    def shares(self, fraction_bits: int) -> tuple[int, int]:
+        """The least and the largest i for a key share 2^i; no share fits if the least is the larger one. Weights must fit too."""
+        q, odd = fraction_bits, self.factor.numerator
+        step = Fraction(odd & -odd, self.factor.denominator)
+        low = max(_digits(max(self.query_bound, Fraction(1)) * abs(self.factor)) - q, -q - _exponent(self.key_unit))
+        high = min(q - _digits(max(self.key_bound, Fraction(1))), q + _exponent(self.query_unit * step))
+        return low, high
 
     def component(self, fraction_bits: int) -> Component:
-        """The component of the score, its factor split into a key share 2^i, i as large as fits, and the query's.
-
-        A bit is spared where it can be: sums of some terms of a key may be larger than the key, which `sequential` rounds.
-        """
-        share = Fraction(2) ** (self._most(fraction_bits) - int(self.fits(fraction_bits, spare=1)))
-        return Component(share * self.key.form, self.factor / share * self.query.form, self.meaning)
+        """The component of the score, its factor split between key and query in the middle of what fits."""
+        low, high = self.shares(fraction_bits)
+        share = Fraction(2) ** (max(low, (low + high) // 2))
+        return Component(share * self.key, self.factor / share * self.query, self.meaning)
 
 
-ONCE = Side(reg("one"))
-FIRST = Side(reg("first"))
+def _digits(value: Fraction) -> int:
+    """The least e with value < 2^e."""
+    e = value.numerator.bit_length() - value.denominator.bit_length()
+    return e if value < Fraction(2) ** e else e + 1
+
+
+def _exponent(power: Fraction) -> int:
+    """log2 of a power of two."""
+    return power.numerator.bit_length() - power.denominator.bit_length()
 
 
 @dataclass(frozen=True)
 class Scale:
     """The constants of a model of these heads. See the top of the file.
 
-    places: K.
+    places: K. area: the largest number, in units of u², that the model has elsewhere.
     """
 
     setting: Setting
     places: int
+    area: int = 0
 
     @property
     def fraction_bits(self) -> int:
         """q."""
         return -self.setting.format.quantum_exponent
 
-    @property
-    def _area_bits(self) -> int:
-        """Bits of what is as large as a number in units of u² can be."""
-        return max(3 * self.setting.n.bit_length(), (self.places**2).bit_length())
-
-    @property
+    @cached_property
     def halvings(self) -> int:
-        """b."""
-        return self._area_bits // 4
+        """b: the least with max(K², area)·u² < 2^(q − 1)."""
+        largest = max(self.places**2, self.area)
+        return max(0, -(-(largest.bit_length() + 1 - self.fraction_bits) // 2))
 
     @property
     def unit(self) -> Fraction:
         """u = 2^−b."""
-        return Fraction(1) / (1 << self.halvings)
+        return Fraction(1, 1 << self.halvings)
 
-    @property
-    def doublings(self) -> int:
-        """y."""
-        return self.fraction_bits + 2 + self.setting.length.bit_length()
-
-    @property
-    def lead_unit(self) -> int:
-        """The exponent of a power of two that λ is a multiple of."""
-        return 0 if self.doublings < FEW else -5
-
-    @property
-    def lead(self) -> Fraction:
-        """λ."""
-        unit = Fraction(2) ** self.lead_unit
-        return -(-(LN_2_ABOVE * self.doublings + SLACK) / unit // 1) * unit
-
-    @property
-    def wide_lead(self) -> Number:
-        """Λ."""
-        return self.lead if self.doublings < FEW else self.doublings
-
-    @property
-    def far_exponent(self) -> int:
-        """log2 of F, the least power of two from 32K on."""
-        return (32 * self.places - 1).bit_length()
+    @cached_property
+    def lead(self) -> int:
+        """λ, a whole number."""
+        return -int(-(vanishing_lead(self.setting.length, self.fraction_bits) + SLACK) // 1)
 
     @property
     def far(self) -> int:
-        """F."""
-        return 1 << self.far_exponent
+        """F: the least power of two from 8K on."""
+        return 1 << (8 * self.places - 1).bit_length()
 
     @property
     def preference(self) -> Fraction:
         """W."""
-        return self.lead / (2 * self.far)
+        return Fraction(self.lead, 2 * self.far)
 
     @property
-    def reach(self) -> Fraction:
-        """R."""
-        return -(-self._costs // 1) * self.lead
+    def reach(self) -> int:
+        """R, rounded up."""
+        return -int(-self.preference * ((self.far + self.places - 1) ** 2 - self.far**2) // 1)
 
     @property
-    def _costs(self) -> Fraction:
-        """Of the preference over all places, in λ."""
-        return self.places + Fraction(1) * self.places**2 / (2 * self.far)
-
-    @property
-    def mismatch_exponent(self) -> int:
-        """log2 of S, the least power of two above R."""
-        return (self.reach // 1).bit_length()
+    def default(self) -> int:
+        """D."""
+        return self.reach + self.lead
 
     @property
     def mismatch(self) -> int:
         """S: a power of two, so that an engine which only sees numbers can tell the least mismatch."""
-        return 1 << self.mismatch_exponent
+        return 1 << (self.reach + 2 * self.lead - 1).bit_length()
 
     @property
     def origin(self) -> int:
@@ -193,77 +156,58 @@ class Scale:
 
         first: whether one of them has a default and wants the first place.
         """
-        q, k, far = self.fraction_bits, self.places, self.far
-        terms = [*self._equality((TEST_PAIR,), default=True), *self._copied(1), *([self._default()] if first else [])]
-        terms += [term for wish in (far, -far) for term in self._towards(wish)]
-        sums = 1 + (self.reach / 2 + 2 * self.lead if first else (self._costs / 2 + 1) * self.lead)
+        q, tests = self.fraction_bits, [TEST_PAIR] * (pairs if sequential else 1)  # pairs are alike but for sums
+        terms = [*self._equality(tests, default=True), *([self._default()] if first else [])]
+        terms += [term for wish in (self.places + self.far, 1 - self.far) for term in self._towards(wish)]
+        copied = list(self._copied(reg("place")))
+        within = all(low <= high for term in (*terms, *copied) for low, high in [term.shares(q)])
+        sums: Fraction | int = self.reach // 2 + (2 if first else 1) * self.lead + 1
         if sequential:  # every sum of some of the terms
-            own = 4 * pairs * self.mismatch * (self.setting.n - self.origin) ** 2 + (self.reach if first else 0)
-            preferred = self.preference * k * (k + 2 * far) + self.reach / 2
-            sums = max(own + preferred, Fraction(3) * self.wide_lead * k**2) + 1
-        return (
-            self._area_bits - 2 * self.halvings < q >= 2 * self.halvings
-            and sums < 1 << q
-            and all(term.fits(q) for term in terms)
-        )
-
-    def _scaled(self, form: Affine, most: int, bits: int, power: int = 1) -> Side:
-        """An integer, up to this number of so many bits, in units of u to this power."""
-        b = power * self.halvings
-        largest: Number = max(most * self.unit**power, Fraction(1))
-        return Side(form, largest, max(bits - b, 1), -b)
-
-    def _place(self, form: Affine) -> Side:
-        return self._scaled(form, self.places, self.places.bit_length())
-
-    def _place_squared(self, form: Affine) -> Side:
-        return self._scaled(form, self.places**2, (self.places**2).bit_length(), 2)
+            sums = max(sum(t.key_bound * t.query_bound * abs(t.factor) for t in some) + 1 for some in (terms, copied))
+        return within and 2 * self.halvings <= q and sums < 1 << q
 
     def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
-        u, c, b, one = self.unit, self.origin * self.unit, self.halvings, reg("one")
+        u, c, one, unity = self.unit, self.origin * self.unit, reg("one"), Fraction(1)
         asked, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
-        most, half = self.setting.n - self.origin, self.mismatch_exponent - 1
-        bits, factor = most.bit_length(), Fraction(2) ** half / u**2
+        factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
         for p in pairs:
-            key, query = (self._scaled(form - c * of, most, bits) for form, of in ((p.key, asked), (p.query, one)))
-            forms = (
-                p.key_squared - 2 * c * p.key + c * c * asked,
-                p.query_squared - 2 * c * p.query + c * c * one,
-            )
-            key_squared, query_squared = (self._scaled(form, most**2, 2 * bits, 2) for form in forms)
-            for which in ("a half", "the other half"):
-                yield Term(key_squared, ONCE, -factor, half + 2 * b, f"−S·x'², {which}")
-                yield Term(key, query, 2 * factor, half + 2 * b + 1, f"+2S·x'·x, {which}")
-                yield Term(Side(asked), query_squared, -factor, half + 2 * b, f"{text}, {which}")
+            keys = p.key - c * asked, p.key_squared - 2 * c * p.key + c * c * asked
+            query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
+            yield Term(keys[1], most**2, u * u, one, unity, unity, -factor, "−S·x'²")
+            for half in ("a half", "the other half"):
+                yield Term(keys[0], most, u, query[0], most, u, factor, f"+2S·x'·x, {half}")
+            yield Term(asked, unity, unity, query[1], most**2, u * u, -factor, text)
 
     def _default(self) -> Term:
-        return Term(FIRST, ONCE, -self.reach, self.lead_unit, "−R at k' = 1")
+        one = Fraction(1)
+        return Term(reg("first"), one, one, reg("one"), one, one, Fraction(-self.default), "−D at k' = 1")
 
     def _towards(self, wish: int) -> Iterator[Term]:
-        """−W·(k' − w)² + W·w² ∓ R/2, of which 2W·w is ±λ."""
-        u, b, far = self.unit, self.halvings, self.far_exponent
-        sign, k_squared = 1 if wish > 0 else -1, self._place_squared(reg(squared("place")))
-        yield Term(k_squared, ONCE, -self.preference / u**2, self.lead_unit - 1 - far + 2 * b, "−W·k'²")
-        yield Term(self._place(reg("place")), ONCE, sign * self.lead / u, self.lead_unit + b, "+2W·w·k'")
-        yield Term(ONCE, ONCE, -sign * self.reach / 2, self.lead_unit - 1, "±R/2 in all")
+        """−W·(k' − w)² + W·((F + K − 1)² + F²)/2, the constant rounded to an integer."""
+        u, weight, one, unity = self.unit, self.preference, reg("one"), Fraction(1)
+        middle = weight * ((self.far + self.places - 1) ** 2 + self.far**2) / 2
+        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -weight / u**2, "−W·k'²")
+        yield Term(k, most, u, one, unity, unity, 2 * weight * wish / u, f"+2W·({wish})·k'")
+        yield Term(one, unity, unity, one, unity, unity, Fraction(round(middle - weight * wish * wish)), "±R/2 in all")
 
-    def _copied(self, offset: int) -> Iterator[Term]:
-        """−Λ·(k' − (k − s))², s the offset."""
-        u, b, one, factor = self.unit, self.halvings, reg("one"), self.wide_lead / self.unit**2
-        wish = reg("place") - offset * u * one
-        squares = (
-            reg(squared("place")),
-            reg(squared("place")) - 2 * offset * u * reg("place") + offset * offset * u * u * one,
-        )
-        key_squared, wish_squared = map(self._place_squared, squares)
-        yield Term(key_squared, ONCE, -factor, 2 * b, "−Λ·k'²")
-        yield Term(self._place(reg("place")), self._place(wish), 2 * factor, 2 * b + 1, "+2Λ·k'·(k − s)")
-        yield Term(ONCE, wish_squared, -factor, 2 * b, f"−Λ·(k − {offset})²")
+    def _copied(self, wish: Affine) -> Iterator[Term]:
+        u, one, unity, factor = self.unit, reg("one"), Fraction(1), self.lead / self.unit**2
+        k, k_squared, most = reg("place"), reg(squared("place")), self.places * u
+        yield Term(k_squared, most**2, u * u, one, unity, unity, -factor, "−λ·k'²")
+        yield Term(k, most, u, wish, most, u, 2 * factor, "+2λ·k'·(k − s)")
 
     def copy(self, name: str, offset: int, reads: Mapping[str, Affine]) -> Head:
         """register := form at position k − offset, at position 1 if there is none; places are positions, up to K."""
-        components = tuple(term.component(self.fraction_bits) for term in self._copied(offset))
-        return Head(name, components, reads, "Lemma C.13, in units", (ONE, PLACE))
+        u, q, one = self.unit, self.fraction_bits, reg("one")
+        wish = reg("place") - offset * u * one
+        terms = [t.component(q) for t in self._copied(wish)]
+        k_squared, most = (
+            reg(squared("place")) - 2 * offset * u * reg("place") + offset * offset * u * u * one,
+            self.places * self.unit,
+        )
+        rest = Term(one, Fraction(1), Fraction(1), k_squared, most**2, u * u, -self.lead / u**2, f"−λ·(k − {offset})²")
+        return Head(name, (*terms, rest.component(q)), reads, "Lemma C.13, in units", (ONE, PLACE))
 
     def match(
         self,
@@ -278,13 +222,12 @@ class Scale:
 
         Keys are 0 at position 1. default=False: there always is one; position 1 is a key like any other.
         """
-        wish = self.far if prefer == "last" else -self.far
+        wish = self.places + self.far if prefer == "last" else 1 - self.far
         terms = [*self._equality(pairs, default=default), *self._towards(wish)]
         if default and prefer == "first":
             terms.append(self._default())
         components = tuple(term.component(self.fraction_bits) for term in terms)
-        needs = (*equality_needs(pairs), PLACE)
-        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", needs)
+        return Head(name, components, reads, "Lemmas C.15 to C.17, in units", (*equality_needs(pairs), PLACE))
 
 
 PLACE = is_square(reg(squared("place")), reg("place"))
@@ -295,7 +238,7 @@ def places(scale: Scale) -> Gadget:
     k, u, position = scale.places, scale.unit, reg("position")
     short = k - position
     units = (
-        Unit(short, u * as_affine(1), {"place": -1}),
+        Unit(short, u * Affine({}, Fraction(1)), {"place": -1}),
         Unit(short, u * u * (k + position), {squared("place"): -1}),
     )
     return Gadget("place = min(position, K)·u", units, {"place": k * u, squared("place"): k * k * u * u})

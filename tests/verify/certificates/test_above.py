@@ -36,11 +36,11 @@ SIZES = st.sampled_from(BITS).flatmap(
 )
 
 
-def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7, divisor: int = 1) -> tuple[Walk, Any]:
+def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tuple[Walk, Any]:
     """The walk of the case that this n is in, with what the program makes there: all its answers at splits are right for n."""
-    values, turns = values_at(n, divisor), tuple[bool, ...]()
+    values, turns = values_at(n), tuple[bool, ...]()
     while True:
-        walk = Walk(root(bits_of_bits, parity(n, divisor), n.bit_length() % divisor, divisor), turns)
+        walk = Walk(root(bits_of_bits, parity(n)), turns)
         found = program(walk)
         least = walk.box.start - sum(fork.split == "v" and not fork.answer for fork in walk.forks)
         right = []
@@ -57,8 +57,7 @@ def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7, divis
 def at(number: Any, n: int, values: Values | None = None) -> Fraction:
     if not isinstance(number, Growing):
         return Fraction(number)
-    values = values or values_at(n, number.walk.degree)
-    top, under = (value(text(part), values) for part in (number.top, number.under))
+    top, under = (value(text(part), values or values_at(n)) for part in (number.top, number.under))
     assert under > 0
     return top / under
 
@@ -349,7 +348,7 @@ def test_what_goes_on_without_end() -> None:
 
 def test_models_that_are_not_reached_are_not_certified() -> None:
     for subject in (
-        Subject("istree", 4, lean=True, precision_bits=301),
+        Subject("istree", 4, lean=True),
         Subject("index", 4, precision_bits=301),
         Subject("index", 4, printed=("tied-head",)),
     ):

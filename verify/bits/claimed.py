@@ -12,6 +12,7 @@ from rich.table import Table
 from verify.framework.claim import Claim, Row, Verdict
 
 VARIANTS = ("repaired", "lean")
+ROUNDING = ("rounding", "above", "cells-rounding")
 HEADER = ("model", "p as wired", "rounding certified", "fewer bits")
 
 
@@ -40,12 +41,12 @@ def found_in(rows: Sequence[Row], models: Iterable[tuple[str, Basis]]) -> list[B
             own = [row for row in rows if basis.has(row.claim) and row.claim.variant == variant and _stands(row)]
             about = {
                 aspect: [row for row in own if row.claim.aspect.removeprefix(f"{variant}-") == aspect]
-                for aspect in ("precision", "rounding", "least-bits")
+                for aspect in ("precision", "least-bits", *ROUNDING)
             }
             wired, fails = (" ".join(_statements(about[aspect])) for aspect in ("precision", "least-bits"))
             if fails:
                 fails = f"{fails} {_ranges(about['least-bits'])}"
-            certified = _ranges(about["rounding"])
+            certified = _ranges([row for aspect in ROUNDING for row in about[aspect]], kind="certified")
             if wired:
                 found.append(Bits(name if variant == VARIANTS[0] else f"{name}, {variant}", wired, certified, fails))
     return found
@@ -60,8 +61,9 @@ def _statements(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row.claim.statement for row in rows))
 
 
-def _ranges(rows: Sequence[Row]) -> str:
-    return "; ".join(dict.fromkeys(evidence.range for row in rows for evidence in row.evidence))
+def _ranges(rows: Sequence[Row], kind: str = "") -> str:
+    told = (evidence.range for row in rows for evidence in row.evidence if kind in ("", evidence.kind))
+    return "; ".join(dict.fromkeys(told))
 
 
 def markdown(found: Sequence[Bits]) -> str:

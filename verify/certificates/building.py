@@ -151,8 +151,10 @@ def families_of(subject: Subject) -> list[Listed]:
     found: Sequence[Family]
     if subject.construction == "turing":
         task = subject.task
-        of_cot = isinstance(task, space.TaskOfAnySize)
-        found = configurations.families(task) if of_cot else tapes.FAMILIES[subject.model](task)  # type: ignore[arg-type]
+        if isinstance(task, space.TaskOfAnySize):
+            found = configurations.families(task)
+        else:
+            found = tapes.FAMILIES[subject.model](task)
     elif subject.construction == "istree" and subject.model in searches.FAMILIES:
         found = searches.FAMILIES[subject.model](subject.n)
     elif subject.construction == "istree" or not isinstance(retriever := subject.retriever, Searcher):

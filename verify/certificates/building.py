@@ -151,10 +151,11 @@ def families_of(subject: Subject) -> list[Listed]:
     found: Sequence[Family]
     if subject.construction == "turing":
         task = subject.task
-        if isinstance(task, space.TaskOfAnySize):
-            found = configurations.families(task)
-        else:
-            found = tapes.FAMILIES[subject.model](task)
+        found = (
+            configurations.families(task)
+            if isinstance(task, space.TaskOfAnySize)
+            else tapes.FAMILIES[subject.model](task)
+        )
     elif subject.construction == "istree" and subject.model in searches.FAMILIES:
         found = searches.FAMILIES[subject.model](subject.n)
     elif subject.construction == "istree" or not isinstance(retriever := subject.retriever, Searcher):

@@ -49,7 +49,9 @@ BOUNDED_TOP = 256
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
-    check.proved(identities(part.id), by="the signs of the gates, case by case", range=identity.range, limit=identity.limit)
+    check.proved(
+        identities(part.id), by="the signs of the gates, case by case", range=identity.range, limit=identity.limit
+    )
     if identity.argued:
         check.argued(identity.argued)
 
@@ -269,8 +271,12 @@ def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fracti
     expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
-        Reading("0.6 and 0.4 are rounded to R_p before anything is computed: at x = B up to 5 steps away from 1", False),
-        Reading("0.6 and 0.4 are real numbers, and the value alone is rounded, once, at the end", True, "C.3/written-out"),
+        Reading(
+            "0.6 and 0.4 are rounded to R_p before anything is computed: at x = B up to 5 steps away from 1", False
+        ),
+        Reading(
+            "0.6 and 0.4 are real numbers, and the value alone is rounded, once, at the end", True, "C.3/written-out"
+        ),
         Reading("8, 5/8 and 3/8 instead of 10, 0.6 and 0.4, from p = 13 on", True, "C.3/written-out-dyadic"),
     ),
 )

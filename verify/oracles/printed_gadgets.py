@@ -19,6 +19,7 @@ from verify.framework.claim import Json
 from verify.oracles.gadget_identities import MARGINS, SPANS
 from verify.oracles.proofs import Shown, by_cases, by_expansion, text_of, theorem
 
+
 def by_matrices(
     x: Affine, at: Number, into: Mapping[str, Number], margin: Fraction = Fraction(1), times: Affine | Number = 1
 ) -> Gadget:

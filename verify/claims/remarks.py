@@ -119,14 +119,27 @@ def records(own_words: bool, limit: int = 50) -> Callable[[Run], Counterexample 
     return right
 
 
-@claim(
-    "C.31",
-    source="Lemma C.31",
-    statement="The last i, x, i in the text gives the cell i of the tape, and there is none if the cell was never written."
-    " Cells have words of their own, as section 5.4's proof says of all symbols on the tape.",
+LEMMA_31 = "The last i, x, i in the text gives the cell i of the tape, and there is none if the cell was never written."
+
+
+@claims(
+    "own_words",
+    [
+        (Claim("C.31", "Lemma C.31", f"{LEMMA_31} Cells have words of their own."), True),
+        (
+            Claim(
+                "C.31/printed",
+                "Lemma C.31",
+                f"{LEMMA_31} Cells, digits and states are numbers.",
+                "printed",
+                expected=Verdict.REFUTED,
+            ),
+            False,
+        ),
+    ],
 )
-def test_the_last_record(check: Check) -> None:
-    right = records(own_words=True)
+def test_the_last_record(check: Check, own_words: bool) -> None:
+    right = records(own_words)
 
     tapes = ("", "10", "0110")
     check.exhaustive(

@@ -12,7 +12,6 @@ from constructions.wiring.part import Columns, Part
 from precision.format import Discipline
 from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of
 from verify.oracles.lemma_families import ALONE, FAMILIES
-from verify.oracles.printed_heads import printed_at_one
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.probe import Trial, compare
 
@@ -95,13 +94,6 @@ def test_every_count_down_to_the_square_is_asked_for() -> None:
 def test_one_column_holds_every_input_of_a_table() -> None:
     trial = all_inputs_at_once(part_of("C.4", (3, 2, *range(9))), 1)
     assert len(set(zip(*trial.columns.values(), strict=True))) == trial.length == 9
-
-
-def test_the_queries_share_decides_the_printed_head() -> None:
-    columns = {"key": column(0, 2), "query": column(9, 9), "payload": column(-1, -2)}
-    for shared in (True, False):
-        found = compare(printed_at_one("C.16", shared), Trial(1025, 2, 111, columns), "reference", printed=True)
-        assert (found is None) == shared
 
 
 def test_each_lemma_is_there_once() -> None:

@@ -108,19 +108,20 @@ def match_next(
     needs = (*equality_needs(pairs), is_square(count_squared, count), is_zero_at_first(count))
     if printed:
         n, power = setting.n, 4 * printed + 1
-        factor, share = n**power, 1 if printed == 1 else n ** (2 * printed + 1)
+        # The print gives scores alone. Keys and queries share a factor as evenly as can be, so that the entries fit where they can.
+        low, high = n ** (2 * printed), n ** (2 * printed + 1)
         preference: tuple[Component, ...] = (
-            Component(count_squared, -factor * one, f"−n^{power}·c'²"),
-            Component(count, 2 * factor * target, f"+2n^{power}·c'·t"),
+            Component(low * count_squared, -high * one, f"−n^{power}·c'²"),
+            Component(low * count, 2 * high * target, f"+2n^{power}·c'·t"),
         )
         if printed_squares is not None:
             target_squared, own_squared = printed_squares
             preference += (
-                Component(one, -factor * target_squared, f"−n^{power}·t²"),
-                Component(reg("first"), factor * own_squared, f"+n^{power}·c² at k' = 1"),
+                Component(low * one, -high * target_squared, f"−n^{power}·t²"),
+                Component(low * reg("first"), high * own_squared, f"+n^{power}·c² at k' = 1"),
             )
-        equal = equality_components(pairs, n**2 * factor, share)
-        components = (*equal, *preference, default_component(n * factor))
+        default = Component(high * reg("first"), -high * one, f"−n^{power + 1} at k' = 1")
+        components = (*equality_components(pairs, n ** (power + 2), high), *preference, default)
         return Head(name, components, reads, "Lemma C.18 as printed", needs)
     scale = next_scale(setting.gap, setting.n)
     key_scale, query_scale = split_scale(scale)

@@ -59,17 +59,20 @@ def no_equal_key(part: Part, key: str, query: str, own: str, precision_bits: int
     return Trial(64, 3, precision_bits, {name: tuple(map(Fraction, column)) for name, column in columns.items()})
 
 
-def test_the_constant_of_c18_is_too_small_for_a_1_alone() -> None:
+def test_the_constant_of_c18_is_too_small_for_a_1_and_a_2() -> None:
     at_one = no_equal_key(match_next.PART, "key", "query", "query_count", 61)
     found = compare(match_next.PART, at_one, "reference", printed=True)
     assert found is not None
     assert found.shows["expected"] == 5
     with_room = no_equal_key(match_next.PART, "key", "query", "query_count", roomy_precision(64, 7))
     assert compare(match_next.PART, with_room, "reference", printed=True) is None
-    for power in (2, 3):
+    for power in (3, 4):
         part = next_printed(power)
         trial = no_equal_key(part, "key 1", "query 1", "own", precision_above(10 * power, 64))
         assert compare(part, trial, "reference", printed=True) is None
+    at_two = no_equal_key(next_printed(2), "key 1", "query 1", "own", precision_above(20, 65))
+    at_two = Trial(65, 3, at_two.precision_bits, at_two.columns)  # 65^10 > 2^60
+    assert compare(next_printed(2), at_two, "reference", printed=True) is not None
 
 
 def test_the_lead_of_c18_is_more_than_its_proof_has() -> None:

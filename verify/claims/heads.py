@@ -243,7 +243,7 @@ def test_count_as_printed(check: Check, engine: str) -> None:
     readings=(
         Reading("A = 1 and p just above 10·log2 n, from n = 64 on; a natural logarithm gives fewer bits still", False),
         Reading("A = 1 and p large enough for the factors", True, "C.18/printed-roomy", "the obvious form"),
-        Reading("A = 2 and A = 3: there p > 10A·log2 n is enough", True, "C.18/printed-larger-a"),
+        Reading("A = 3 and A = 4: there p > 10A·log2 n is enough", True, "C.18/printed-larger-a"),
         Reading("A = 1 and p > 10·log2 n with smaller factors", True, "C.18/least-bits"),
     ),
     slip="C.18",
@@ -258,12 +258,12 @@ def test_match_next_as_printed(check: Check, engine: str) -> None:
     "C.18/printed-larger-a",
     source=match_next.PART.source,
     statement=f"{match_next.PART.statement} With the printed factors, x − x² for nxt, p = the least odd number above 10A·log2 n,"
-    f" n ≥ {LARGE}. A = 2 and A = 3.",
+    f" n ≥ {LARGE}. A = 3 and A = 4.",
     variant="printed",
 )
 def test_match_next_as_printed_for_larger_a(check: Check, engine: str) -> None:
     sizes = check.sizes(LARGE)
-    for power in (2, 3):
+    for power in (3, 4):
         search_printed(
             check,
             engine,

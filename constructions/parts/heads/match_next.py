@@ -13,8 +13,8 @@ c is the last.
 ERRATUM C.18, a slip of one constant
 paper says: factors n^(4A+3), n^(4A+1), n^(4A+2) at p > 10A·log n, and a cubic nxt.
 we use: S = T, D = T/2, T the least power of two with the lead G, q ≥ log2 T + 2; nxt quadratic.
-why: for A = 1 and p just above 10·log2 n, position 1 and unequal keys saturate together where no key is equal. From A = 2 on, or
-with more bits, the printed factors are right. Ours need fewer than 10·log2 n bits for large n.
+why: for A = 1, and at some n for A = 2, p just above 10A·log2 n lets position 1 and unequal keys saturate together where no key is
+equal. From A = 3 on, or with more bits, the printed factors are right. Ours need fewer than 10·log2 n bits for large n.
 """
 
 from __future__ import annotations

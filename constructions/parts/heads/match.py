@@ -7,7 +7,7 @@ Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all
 −4GL². A score too negative for the format saturates, which leaves it below position 1 as long as 2^q ≥ 4GL².
 
 OPEN in Lemma C.15
-paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = O(log n) bits. No constant is printed; "p > 10A log n" stands at Lemma C.18.
+paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = O(log n) bits. "p > 10A log n" is printed for Lemma C.18 alone.
 we use: the least powers of two with the same order of winners, S = 4GL², D = 2GL², which take fewer bits.
 why: the printed factors are right where they fit, which takes about (8c + 6)·log2 n bits, and from some n on, as e^−n must vanish.
 The lemma also needs non-zero queries: a query 0 equals position 1's key, which the print then penalises as the default. Whether it
@@ -35,6 +35,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    roomy_precision,
     smallest_gap,
     split_scale,
 )
@@ -44,9 +45,9 @@ from constructions.wiring.wire import BlockPlan, Component, Gadget, Head, consta
 FINDING = Finding(
     id="score-range",
     source="Lemmas C.15 to C.18",
-    printed="score factors n^(4c+1) and n^(2c+2), n^(4A+3), n^(4A+1) and n^(4A+2), at p = O(log n) with p > 10A·log2 n",
+    printed="score factors n^(4c+1), n^(2c+2) and n, at p = O(log n); in C.18 n^(4A+3), n^(4A+2), n^(4A+1), at p > 10A·log n",
     used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
-    why="the printed factors are right where they fit, which for Lemma C.18 takes more than 10·log2 n bits at A = 1; ours take fewer",
+    why="the printed factors are right where they fit, which for C.18 takes more than 10·log2 n bits at A = 1; ours take fewer",
 )
 PRINTED_POSITION_POWER = (
     2  # c with every position at most n^c, which the print leaves open; an IsTree sequence has over n tokens
@@ -76,6 +77,11 @@ class MatchScale(NamedTuple):
     mismatch: int
     default: int
     preference: int
+
+
+def printed_room(n: int) -> int:
+    """The p at which every entry of a printed head fits, positions up to 2n: O(log n), as the print has no constant here."""
+    return roomy_precision(n, PRINTED_FACTOR_POWER)
 
 
 def match_scale(setting: Setting, printed: bool) -> MatchScale:

@@ -101,8 +101,8 @@ def match_next(
 ) -> Head:
     """register := form at the equal-keyed position whose count is nearest to `target`, or at position 1 if no key is equal.
 
-    printed: the A of the printed factors, 0 for ours. printed_squares: the squares of the target and of the query's own count, for the two printed
-    terms that are the same for every key but position 1; where no register holds them, the terms are left out.
+    printed: the A of the printed factors, 0 for ours. printed_squares: the squares of the target and of the query's own count,
+    for the two printed terms that are the same for every key but position 1; where no register holds them, they are left out.
     """
     one = reg("one")
     needs = (*equality_needs(pairs), is_square(count_squared, count), is_zero_at_first(count))

@@ -264,7 +264,6 @@ def test_a_short_question_to_a_large_model(capsys: pytest.CaptureFixture[str]) -
     ("task", "finding", "text"),
     [
         ("index", "tied-head", "1 2 ? 2"),
-        ("recall", "score-range", "1 2 3 4 5 6 7 8 ? 8"),
         ("ngram", "C.3", "1 1 1 ? 1 1"),
         ("counting", "count-margin", "1 1 1 1 1 ? 1 5"),
         ("counting", "count-query", "1 ? 1 1"),

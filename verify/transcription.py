@@ -1,6 +1,6 @@
 """Where a claim stands in docs/transcription.md, the page of the paper's formulas: link("Lemma C.15") is transcription.md#c15.
 
-A place is a number of the paper: 3, 3.2, 4.7, A.5, C.15, C.6.2. Its anchor on the page is the number in small letters, without dots.
+A place is a number of the paper: 3, 3.2, 4.7, A.5, C.15, C.6.2. Its anchor on the page is the number in small letters without dots.
 """
 
 from __future__ import annotations

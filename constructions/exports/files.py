@@ -1,4 +1,4 @@
-"""Files that are written beside and then moved into place: whole or not at all, even if the process is killed or the disk is full."""
+"""Files that are written beside and then moved into place: whole or not at all, even if the disk is full."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
 from constructions.wiring.finding import Finding
@@ -23,7 +24,6 @@ from verify.framework.ledger import (
     require_writable,
     shortened,
     sort_key,
-    write_whole,
 )
 from verify.framework.order import LEDGER, WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
@@ -190,7 +190,7 @@ def _command(argv: Sequence[str]) -> int:
     if options.into is None:
         print(text, end="")
     else:
-        write_whole(options.into, text)
+        write_text(options.into, text)
     return cli.HOLDS
 
 

@@ -145,7 +145,8 @@ def least_odd_precision(requirement: Callable[[int], int], start: int = 2) -> in
 
 def printed_precision(n: int) -> int:
     """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
-    return max(5, (n**10).bit_length() | 1)
+    above: int = n**10
+    return max(5, above.bit_length() | 1)
 
 
 def roomy_precision(n: int, power: int) -> int:

@@ -1,7 +1,7 @@
 """The witnesses of what is told as `false`, and of the slips in Appendix C, again: by the standard library alone.
 
-Each entry is an id of the ledger and a function that raises AssertionError if the witness does not show what the row says. Nothing of
-this project is imported: a reader with the paper in hand can check each of them here, line by line.
+Each entry is an id of the ledger and a function that raises AssertionError if the witness does not show what the row says.
+Nothing of this project is imported: a reader with the paper in hand can check each of them here, line by line.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from constructions.retrieval.task import FAILED, Question
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.certificates.building import Subject
 from verify.claims.readings_of_heads import verdict
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
@@ -36,6 +37,7 @@ RETRIEVERS: dict[str, Retriever] = {
 }
 """By the stem of their claims' ids: "4.6/index", …; those of one theorem stand together."""
 CHUNK = 1 << 14  # questions to a batch of the dense engine
+CERTIFIED = (4, 8, 64, 1000)  # n of models with printed factors whose weights are looked at
 AFFORDABLE = {"reference": 64, "dense": 1024}  # the largest n that an engine reads in seconds
 LONGEST_C = 5  # of the c-grams that are sampled
 PRECISION = "p = least_precision(n)"
@@ -385,3 +387,8 @@ def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
             precision=precision,
             max_examples=60,
         )
+        if check.p_bits is None and check.n_max >= CERTIFIED[0]:
+            subjects = [Subject(name, n, model=retriever.model, printed=ids) for n in CERTIFIED if n <= check.n_max]
+            text = "every sequence of up to n tokens, every query"
+            check.certified(subjects, range=f"{text}: nothing is rounded wrongly", precision=precision)
+            check.explained(subjects, range=f"{text}: the weights are the task")

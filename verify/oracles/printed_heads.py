@@ -10,6 +10,7 @@ from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.next_fraction import next_fraction
 from constructions.parts.gadgets.product import product, square
 from constructions.parts.heads import count, match_next
+from constructions.parts.heads.match import Pair
 from constructions.wiring.affine import reg
 from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
@@ -90,7 +91,7 @@ def next_printed(power: int) -> Part:
         squares = product(target, target, {"target_squared": 1})
         head = match_next.match_next(
             "match next",
-            (match_next.Pair(reg("key 1"), reg("query 1"), reg("key 1 squared"), reg("query 1 squared")),),
+            (Pair(reg("key 1"), reg("query 1"), reg("key 1 squared"), reg("query 1 squared")),),
             counts,
             reg("count_squared"),
             target,
@@ -106,4 +107,5 @@ def next_printed(power: int) -> Part:
 
 def precision_above(factor: int, n: int) -> int:
     """The least odd p > factor·log2 n."""
-    return (n**factor).bit_length() | 1
+    above: int = n**factor
+    return above.bit_length() | 1

@@ -64,7 +64,7 @@ def verdict(findings: Sequence[Finding], stem: str) -> dict[str, Any]:
         return {}
     if len(findings) == 1:
         kind, readings = told(left[0], stem)
-        return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings}
+        return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings, "slip": left[0]}
     if TIED_HEAD.id in left:
         kind, readings = tied_head()
         return {"expected": Verdict.REFUTED, "kind": kind, "readings": readings, "slip": TIED_HEAD.id}

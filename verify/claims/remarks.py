@@ -1,11 +1,11 @@
-"""Sentences of the paper beside its theorems: what models cost, what a text records, and what is open."""
+"""Sentences of the paper beside its theorems: what models cost, and what is open."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,9 +16,8 @@ from constructions.retrieval.task import START
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST, HardGraph
-from verify.inputs.turing_machines import Size, every_run
+from verify.inputs.turing_machines import Size
 from verify.oracles.recall_oracle import FirstFollowers
-from verify.oracles.tape_text import last_record, moments
 from verify.runs.turing_runs import HYBRID
 
 # What models cost
@@ -92,62 +91,6 @@ def test_two_step_counts(check: Check) -> None:
         within,
         range=f"{', '.join(FAMILIES)}; that the model writes this many: 5.3/istree-scale",
         size=lambda hard: hard.n,
-    )
-
-
-# Turing machines by searches
-
-
-@dataclass(frozen=True)
-class Run:
-    """A machine from a word on the tape."""
-
-    machine: str
-    tape: str
-
-
-def records(own_words: bool, limit: int = 50) -> Callable[[Run], Counterexample | None]:
-    """Whether before each step the last record of the head's cell is what the cell holds."""
-
-    def right(run: Run) -> Counterexample | None:
-        for step, (words, place, held) in enumerate(moments(run.machine, run.tape, limit, own_words), 1):
-            found = last_record(words, place)
-            if found != held:
-                return Counterexample(step=step, cell=place, holds=held, last_record=found)
-        return None
-
-    return right
-
-
-LEMMA_31 = "The last i, x, i in the text gives the cell i of the tape, and there is none if the cell was never written."
-
-
-@claims(
-    "own_words",
-    [
-        (Claim("C.31", "Lemma C.31", f"{LEMMA_31} Cells have words of their own."), True),
-        (
-            Claim(
-                "C.31/printed",
-                "Lemma C.31",
-                f"{LEMMA_31} Cells, digits and states are numbers.",
-                "printed",
-                expected=Verdict.REFUTED,
-            ),
-            False,
-        ),
-    ],
-)
-def test_the_last_record(check: Check, own_words: bool) -> None:
-    right = records(own_words)
-
-    tapes = ("", "10", "0110")
-    check.exhaustive(
-        (Run(machine, tape) for tape in tapes for machine in every_run(50)),
-        right,
-        count=408 * len(tapes),
-        range="a machine for each run of 2 states and 2 symbols, from a blank tape, from 10 and from 0110; 50 steps",
-        size=50,
     )
 
 

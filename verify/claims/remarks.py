@@ -94,6 +94,52 @@ def test_two_step_counts(check: Check) -> None:
     )
 
 
+# Circuit families
+
+
+@dataclass(frozen=True)
+class Index:
+    """Index over bits: 2^address of them."""
+
+    address: int
+
+
+def multiplexer(bits: list[int], address: Sequence[int]) -> tuple[int, int]:
+    """The bit at an address, the highest digit first, by a tree of gates; and how many gates it has."""
+    if not address:
+        return bits[0], 0
+    half = len(bits) // 2
+    (low, fewer), (high, more) = (multiplexer(some, address[1:]) for some in (bits[:half], bits[half:]))
+    return low ^ (address[0] & (low ^ high)), fewer + more + 3
+
+
+@claim(
+    "4.1/circuit-families",
+    source="section 4.1, the remark behind Theorem 4.1",
+    statement="A chain of thought does not let RNNs of o(n) bits simulate every circuit family of polynomial size: Index over n = 2^a"
+    " bits has a circuit of 3(n − 1) gates, and by 4.6/lower-index needs a state of n bits.",
+    variant="printed",
+)
+def test_index_is_a_small_circuit(check: Check) -> None:
+    def small(case: Index) -> Counterexample | None:
+        n = 2**case.address
+        for bits in itertools.product((0, 1), repeat=n):
+            for k, digits in enumerate(itertools.product((0, 1), repeat=case.address)):
+                found, gates = multiplexer(list(bits), digits)
+                if (found, gates) != (bits[k], 3 * (n - 1)):
+                    return Counterexample(bits=bits, k=k, found=found, gates=gates)
+        return None
+
+    check.exhaustive(
+        map(Index, range(4)),
+        small,
+        count=sum(2**n * n for n in (1, 2, 4, 8)),
+        inputs=lambda case: 2**2**case.address * 2**case.address,
+        range="all inputs of 1, 2, 4 and 8 bits, every address; that n bits are needed: 4.6/lower-index",
+        size=lambda case: 2**case.address,
+    )
+
+
 # Lower bounds
 
 
@@ -166,15 +212,16 @@ OPEN: Sequence[Open] = (
         "4.1/three-tokens",
         "Theorem 4.1",
         "A step of the machine takes three tokens: the new state, the direction and the cell's value.",
-        "the cell under the head would have to be changed in the state by one linear step whose matrix is fixed; what is wired"
-        " here turns the tape through the state, m + 1 tokens a step, and neither weights of three tokens nor a proof against them"
-        " are known to us",
+        "what is wired here turns the tape through the state, m + 1 tokens a step. Three tokens that would do are the state,"
+        " 2^(m − P) and a number times 2^P: 4.1/token-arithmetic has them in exact arithmetic. Weights for them are not wired:"
+        " those that load the word into the sums, decode a token by a product and a table, and write the next one",
     ),
     Open(
         "4.1/separation",
         "Theorem 4.1",
-        "If PSPACE is not in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
-        "the argument here is no proof object, and its assumption is open",
+        "If PSPACE is not contained in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
+        "the hypothesis is open. Of the rest, 4.1/run and 4.1/cells-rounding judge the run in linear space with a chain of thought,"
+        " and 3.3/circuit-size the circuits of a step; that the two make the theorem is argued, and no proof object",
         argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits"
         " of poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete"
         " problem too",

@@ -107,6 +107,7 @@ CHARACTERS = Finding(
 
 def _script(asked: int, printed: frozenset[str]) -> Script:
     spaced = SPACED_COUNT.id in printed
+    counted: Script
     if CHARACTERS.id in printed:
         counted = (r"(?:\S\s*){", Quote(0, -1), r"}(\S)") if spaced else (Quote(0, -1, r"(?:\S\s*){%d}(\S)"),)
     elif spaced:

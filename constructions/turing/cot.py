@@ -43,7 +43,8 @@ B are constant. A feed-forward of U units, where nothing is rounded, is a quadra
 So it gives b^pointer to three pointers between two bends at most, and m of them need U ≥ m/3 − 1. And it passes 1/2 at most
 2U + 2 times, while the lowest of m binary digits of the tape does so 2^m − 1 times, which is what reading under the pointer asks
 for. Tokens that are numbers do better: 2^pointer is a word, as the pointer is at most log2 n. With such words three tokens a step
-are enough in exact arithmetic (verify/oracles/three_tokens.py); weights for them are not wired. The separation, of which this is one half, rests on a conjecture.
+are enough in exact arithmetic (verify/oracles/three_tokens.py); weights for them are not wired. The separation, of which this is
+one half, rests on a conjecture.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ def multiplexer(bits: list[int], address: Sequence[int]) -> tuple[int, int]:
 @claim(
     "4.1/circuit-families",
     source="section 4.1, the remark behind Theorem 4.1",
-    statement="A chain of thought does not let RNNs of o(n) bits simulate every circuit family of polynomial size: Index over n = 2^a"
-    " bits has a circuit of 3(n − 1) gates, and by 4.6/lower-index needs a state of n bits.",
+    statement="A chain of thought does not let RNNs of o(n) bits simulate every circuit family of polynomial size: Index over"
+    " n = 2^a bits has a circuit of 3(n − 1) gates, and by 4.6/lower-index needs a state of n bits.",
     variant="printed",
 )
 def test_index_is_a_small_circuit(check: Check) -> None:

@@ -44,7 +44,8 @@ class Program:
         elif op == "BRANCH":
             self._branch(argument[1])
         elif op in ("MAX_REPEAT", "MIN_REPEAT"):
-            self._repeat(*argument, lazy=op == "MIN_REPEAT")
+            least, most, body = argument
+            self._repeat(least, most, body, lazy=op == "MIN_REPEAT")
         elif op in ("ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"):
             self._apart(op, argument)
         else:

@@ -6,7 +6,7 @@ import functools
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 import pytest
 
@@ -52,6 +52,8 @@ class Check:
     """Given to the test of one claim. Whatever it does not record here, it has not shown. A test sets nothing of it by hand.
 
     replay: look at this case alone, in the part of the test that found it.
+    anew: make the theorems of `proved` and look at nothing else. "whole": each of them. "quick": of those that take minutes, what
+    takes seconds.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
     tick: told how many cases a running search has seen. proofs: those that were accepted, by part.
     """
@@ -60,6 +62,7 @@ class Check:
     options: Options
     engine: str = ""
     replay: Witness | None = None
+    anew: Literal["", "quick", "whole"] = ""
     until: float | None = None
     tick: Callable[[int], None] = lambda cases: None
     notes: list[str] = field(default_factory=list)
@@ -245,12 +248,27 @@ class Check:
         else:
             self._refute(Sampled(range, precision, seen.cases, seen.n_max, stopped=True), *found, predicate)
 
-    def proved(self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "") -> None:
+    def proved(
+        self,
+        proofs: Iterable[tuple[Json, Json]],
+        *,
+        by: str,
+        range: str,
+        precision: str = "",
+        quickly: Callable[[], Iterable[Json]] | None = None,
+    ) -> None:
         """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
-        by: which argument, for people. range: what the theorems say, all together.
+        by: which argument, for people. range: what the theorems say, all together. quickly: where a theorem takes minutes to make,
+        what is made of each in seconds, for `verify.framework.anew`; `proofs` is then an iterator.
         """
-        if not self._begin(range) or self.until is not None:
+        begun = self._begin(range)
+        if self.anew:
+            quick = quickly is not None and self.anew == "quick"
+            made = [theorem for theorem, _ in proofs] if quickly is None or not quick else list(quickly())
+            self.proofs[range] = [{"part" if quick else "theorem": theorem, "proof": None} for theorem in made]
+            return
+        if not begun or self.until is not None:
             return
         objects: list[Json] = []
         for theorem, proof in proofs:
@@ -331,11 +349,11 @@ class Check:
         self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra))
 
     def _begin(self, range: str) -> bool:
-        """Registers a part of the test; True unless a replay goes straight to its case."""
+        """Registers a part of the test; True unless a replay goes straight to its case, or to theorems."""
         if range in self._parts:
             raise ValueError(f"claim {self.claim.id} says {range!r} twice: a replay could not tell its parts apart")
         self._parts.add(range)
-        return self.replay is None
+        return self.replay is None and not self.anew
 
     def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, size: Size[T], precision: str) -> None:
         if self.replay is not None and self.replay.part == range:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
@@ -203,18 +203,27 @@ class Check:
         self._walk(Solved, cases, differ, range, size, precision)
 
     def follows(self, theory: Theory, *, range: str, lemmas: Sequence[str] = ()) -> None:
-        """Each lemma follows from what it uses, by an SMT solver. Where it cannot say so, the claim stays undecided.
+        """Each lemma follows from what it uses, by an SMT solver, and what it uses can be true, along runs. Else the claim stays
+        undecided.
 
         lemmas: only these and those that they rest on.
         """
-        chosen = set(theory.behind(lemmas or theory.lemmas))
+        chosen = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+
+        def consistent() -> Iterator[str]:
+            from verify.induction.evaluation import shown
+
+            if doubt := shown(theory, sorted(chosen)).doubt:
+                raise Undecided(f"what lemmas use may contradict itself: {doubt}")
+            yield from (name for name in theory.lemmas if name in chosen)
 
         def refuted(lemma: str) -> Counterexample | None:
             if doubt := theory.doubt(lemma):
                 raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
-        self._walk(Solved, [name for name in theory.lemmas if name in chosen], refuted, range, None, "")
+        text = f"{range}; each axiom is true along runs, and what each lemma uses somewhere on one"
+        self._walk(Solved, consistent(), refuted, text, None, "")
 
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""

@@ -1,8 +1,8 @@
-"""Models of a few registers, wired by name, and every text of their language."""
+"""Models of a few registers, wired by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from verify.certificates.model import Listed, described
 
 Weights = Mapping[str, float]
 Unit = tuple[Weights, float, Weights, float, Weights]  # gate and its bias, up and its bias, what is written
-Text = tuple[tuple[int, str], ...]  # tokens, and the names of their places
 
 
 class Registers(tuple[str, ...]):
@@ -36,9 +35,10 @@ class Registers(tuple[str, ...]):
 
     def feed_forward(self, *units: Unit) -> FeedForward:
         """A feed-forward sublayer; its rows have no bias."""
-        gate, up, down = (self.rows(*(unit[i] for unit in units)) for i in (0, 2, 4))
-        biases = (np.array([float(unit[i]) for unit in units]) for i in (1, 3))
-        return FeedForward(gate, next(biases), up, next(biases), down.T, np.zeros(len(self)))
+        gate, up = self.rows(*(unit[0] for unit in units)), self.rows(*(unit[2] for unit in units))
+        down = self.rows(*(unit[4] for unit in units))
+        biases = np.array([unit[1] for unit in units], float), np.array([unit[3] for unit in units], float)
+        return FeedForward(gate, biases[0], up, biases[1], down.T, np.zeros(len(self)))
 
     def block(self, *units: Unit, heads: Sequence[AttentionHead] = (), recurrence: Recurrence | None = None) -> Block:
         """A block of these heads or a recurrence, and of these units."""
@@ -62,23 +62,3 @@ def judged(wired: Wired, language: Language) -> Judged:
     numbers = sum(word.isdigit() for word in wired.vocabulary)
     listed = [Listed("", 1, numbers)] if numbers else []
     return judge(described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, listed), language)
-
-
-def texts(wired: Wired, language: Language) -> Iterator[Text]:
-    """Every text that cannot go on."""
-
-    def behind(text: Text, place: int) -> Iterator[Text]:
-        here = language.places[place]
-        for token in (here.word,) if here.word else map(str, range(here.numbers[0], here.numbers[1] + 1)):
-            longer = (*text, (wired.token[token], here.name))
-            following = [
-                i
-                for i, one in enumerate(language.places)
-                if place in one.after and one.low <= len(longer) + 1 <= one.high
-            ]
-            if not following:
-                yield longer
-            for i in following:
-                yield from behind(longer, i)
-
-    yield from behind((), 0)

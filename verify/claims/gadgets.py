@@ -14,7 +14,7 @@ from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.oracles.counts import all_columns
 from verify.oracles.gadget_identities import IDENTITIES, identities, indicator_written_out
 from verify.oracles.operator_bounds import never_rounds
-from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
+from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare, rounded
 
 INTEGER_PARTS: Sequence[Part] = (
@@ -50,6 +50,7 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
 
+    refuses_shifts(check, part, engine)
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
     check.exhaustive(

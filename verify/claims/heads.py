@@ -17,7 +17,7 @@ from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.strategies import Pins, every_trial, trials
 from verify.oracles.counts import all_columns, columns
 from verify.oracles.fraction_theorems import leakage_vanishes
-from verify.runs.parts import asked, claimed_sizes, run_every, run_random
+from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
@@ -70,6 +70,8 @@ def test_head(check: Check, engine: str, case: HeadCase) -> None:
 
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
+
+    refuses_shifts(check, part, engine)
 
     def small(n: int, longest: int) -> bool:
         return n <= check.n_max and bool(claimed_sizes(check, part, [n], longest))

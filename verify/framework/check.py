@@ -338,6 +338,22 @@ class Check:
         first = stated(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
 
+    def refuses(self, wrong: Iterable[T], predicate: Predicate[T], *, range: str) -> None:
+        """The predicate says no of each of these cases, all of which are wrong. Where it accepts one, the claim stays undecided.
+
+        It is no evidence of the claim, but that the predicate by which other cases are judged can say no. range: what is wrong.
+        """
+        if not self._begin(range) or self.until is not None:
+            return
+        refused = 0
+        for case in wrong:
+            if judged(predicate, case) is None:
+                raise Undecided(f"what is wrong is accepted: {range}: {readable(case)}")
+            refused += 1
+        if not refused:
+            raise Undecided(f"no case at all: {range}")
+        self._note(f"refused, as it should be: {refused:,} {'case' if refused == 1 else 'cases'} of {range}")
+
     def argued(self, argument: str) -> None:
         """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
         if self._begin(argument) and self.until is None:

@@ -1,16 +1,37 @@
-"""Runs of small models against what is certified of them."""
+"""Every text of a small model's language, and its runs against what is certified of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from constructions.wiring.wired import Wired
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.document import Judged
 from verify.certificates.language import Language
-from verify.certificates.small import Registers, Text, Unit, Weights, judged, texts
+from verify.certificates.small import Registers, Unit, Weights, judged
 
 __all__ = ["Registers", "Text", "Unit", "Weights", "deviations", "judged", "texts"]
+Text = tuple[tuple[int, str], ...]  # tokens, and the names of their places
+
+
+def texts(wired: Wired, language: Language) -> Iterator[Text]:
+    """Every text that cannot go on."""
+
+    def behind(text: Text, place: int) -> Iterator[Text]:
+        here = language.places[place]
+        for token in (here.word,) if here.word else map(str, range(here.numbers[0], here.numbers[1] + 1)):
+            longer = (*text, (wired.token[token], here.name))
+            following = [
+                i
+                for i, one in enumerate(language.places)
+                if place in one.after and one.low <= len(longer) + 1 <= one.high
+            ]
+            if not following:
+                yield longer
+            for i in following:
+                yield from behind(longer, i)
+
+    yield from behind((), 0)
 
 
 def deviations(wired: Wired, language: Language, found: Judged, some: Sequence[Text] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""Plants one fault and judges one claim: `python -m tests.verify.planted FAULT FILE CLAIM [OPTION …]`, with pytest's exit status."""
+"""Plants a fault and judges a claim: `python -m tests.verify.planted FAULT FILE CLAIM [OPTION …]`, with pytest's exit status."""
 
 from __future__ import annotations
 

@@ -72,7 +72,12 @@ def test_next_fraction(check: Check, engine: str) -> None:
     unit = [Fraction(1, m) for m in range(1, 12)]
     midpoints = [(one + other) / 2 for one, other in itertools.pairwise(unit)]
     check.refuses(
-        (Image(m, value) for m in range(1, 10) for value in (Fraction(0), *unit, *midpoints) if not rounds_to(value, m)),
+        (
+            Image(m, value)
+            for m in range(1, 10)
+            for value in (Fraction(0), *unit, *midpoints)
+            if not rounds_to(value, m)
+        ),
         nearest,
         range="numbers to which 1/m is not the only nearest unit fraction, m < 10",
     )

@@ -1,7 +1,7 @@
 """Copies what a ledger says into Markdown files: `python -m verify.readme LEDGER.json [--into docs/ledger.md]`.
 
-A part stands between two marks, and only the text between them is replaced, so that no copy is edited by hand. Parts: `ledger` is the
-whole table; `false` is what no reading of the print saves; `certified` says for which n the models are certified.
+A part stands between two marks, and only the text between them is replaced, so that no copy is edited by hand. Parts: `ledger` is
+the whole table; `false` is what no reading of the print saves; `certified` says for which n the models are certified.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.findings import entries
 from verify.framework.claim import Kind, Row, compact
@@ -22,7 +23,6 @@ from verify.framework.ledger import (
     shortened,
     sort_key,
     summary,
-    write_whole,
 )
 
 PROG = "python -m verify.readme"
@@ -94,7 +94,7 @@ def _command(argv: Sequence[str]) -> int:
         require_writable(options.into, "--into")
     with cli.usage_errors(f"{options.into}: "):
         text = replaced(options.into.read_text(encoding="utf-8"), rows)
-    write_whole(options.into, text)
+    write_text(options.into, text)
     return cli.HOLDS
 
 

@@ -35,7 +35,17 @@ def a_sum_that_saturates() -> tuple[Wired, Language]:
     return wired, Language(spoken, frozenset("c"), (4, 4))
 
 
-WRONG = (keys_that_tie, a_sum_that_saturates)
+def a_runner_up_that_is_near() -> tuple[Wired, Language]:
+    """`?` should read from `a`, whose score is 40; that of `b` is 39, and of all others 0."""
+    of = Registers(("score", "v", "?", "read"))
+    words = {"a": {"score": 40, "v": 1}, "b": {"score": 39, "v": 9}, "c": {"v": 5}, "?": {"?": 1}}
+    head = of.head([({"?": 1}, {"score": 1})], {"v": 1}, "read")
+    spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
+    wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(17)))
+    return wired, Language(spoken, frozenset("?"), (4, 4))
+
+
+WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)
 
 
 def certified() -> Iterator[str]:

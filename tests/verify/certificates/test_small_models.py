@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,6 +26,7 @@ from verify.certificates.language import Language, Place
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.winners import Winners
 from verify.certificates.wrong import WRONG, certified
 from verify.framework.seen import Undecided
 from verify.framework.weights import Weights as FramedWeights
@@ -71,6 +72,18 @@ def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong
     assert [*certified()] == ["keys_that_tie"]
     with pytest.raises(Undecided, match="the checker certifies a model that is wrong: keys_that_tie"):
         FramedWeights("rounding").judge(Subject("index", 4))
+
+
+def test_a_lead_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = Winners.lead
+
+    def farthest(winners: Winners, lost: Sequence[Fraction]) -> Fraction:
+        return max(right(winners, [gap]) for gap in lost) if lost else right(winners, lost)
+
+    monkeypatch.setattr(Winners, "lead", farthest)
+    assert [*certified()] == ["a_runner_up_that_is_near"]
 
 
 @pytest.mark.parametrize("discipline", Discipline)

@@ -54,7 +54,6 @@ def imported(*command: str) -> set[str]:
 @pytest.mark.parametrize(
     ("command", "used"),
     [
-        (("verify.replay", "C.3/repaired"), ("json",)),
         (("verify.table",), ("json", "rich")),
         (("circuits", "add", "--p", "5"), ("numpy", "rich")),
         (

@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 OPTIONS = pytest.StashKey[Options]()
 REPLAY = pytest.StashKey[Witness]()
+ANEW = pytest.StashKey[Literal["", "quick", "whole"]]()
 RESUMED = pytest.StashKey[list[Row]]()
 
 
@@ -227,7 +228,8 @@ def check(request: pytest.FixtureRequest) -> Check:
     if config.option.fuzz is not None:
         options = dataclasses.replace(options, seed=secrets.randbelow(2**31))
         until = getattr(config.pluginmanager.get_plugin("verify-fuzz"), "until", 0.0)
-    checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), until=until)
+    anew: Literal["", "quick", "whole"] = config.stash.get(ANEW, "")
+    checked = Check(claim, options, engine, replay=config.stash.get(REPLAY, None), anew=anew, until=until)
     session = config.pluginmanager.get_plugin("verify-session")
     return checked if session is None else dataclasses.replace(checked, tick=session.tick(claim.id))
 

@@ -1,4 +1,9 @@
-"""`python -m verify.replay CLAIM`: looks at one witness again, or checks stored proofs again, and does nothing else."""
+"""`python -m verify.replay CLAIM`: looks at one witness again, or checks stored proofs again, and does nothing else.
+
+A stored proof counts if its checker accepts it, if the claim's own test makes the same theorem from the weights or the definition,
+and if the ledger's row has the digest of theorem and proof. So the theorem is the one that `make verify` proves. Whether that
+theorem says what the claim's sentence says is for a reader: the test that makes it stands in verify/claims.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +15,54 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from constructions.show import cli
 from constructions.show.cli import CommandError
-from verify.framework import proofs
+from verify.framework import anew, proofs
+from verify.framework.check import LARGEST_REPLAYED
 from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
-from verify.framework.ledger import load_witnesses, natural, read, rows_of
+from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
 from verify.framework.options import FILES
-from verify.framework.order import WITNESSES
+from verify.framework.order import LEDGER, WITNESSES
 from verify.kernel import Rejected
 
 if TYPE_CHECKING:
     import pytest
 
 PROG = "python -m verify.replay"
+MINUTES = 20.0  # seconds that a claim took in the ledger's run, from which on only a part of its theorems is made anew
 EXIT_CODES = {Verdict.HOLDS: cli.HOLDS, Verdict.REFUTED: cli.REFUTED, Verdict.UNKNOWN: cli.UNKNOWN}
 EXAMPLES = """examples:
   python -m verify.replay --list                          the claims, and which of them have a stored witness
   python -m verify.replay C.1/printed                     replay the stored witness
   python -m verify.replay C.1/printed --ledger run.json   replay the one that `python -m verify --ledger run.json` found
   python -m verify.replay C.1/printed --json              one JSON document on stdout
-  python -m verify.replay C.1/repaired                    check the stored proofs again: their checker, and no other code
+  python -m verify.replay C.1/repaired                    check the stored proofs again, and whose theorems they are
+  python -m verify.replay 4.7/above --anew                make those anew in full that take minutes
 
 exit status: 0 the claim holds at this case, or its proofs are accepted, 1 it is refuted, 2 usage, 3 unknown"""
 
 
 @dataclass
 class Replay:
-    """A pytest plugin: gathers the claims; hands the witness to the one that it is for, and keeps the row."""
+    """A pytest plugin: gathers the claims; hands the witness to the one that it is for, and keeps the row.
+
+    anew: have the claim's test make its theorems, which are kept as `made`, by part.
+    """
 
     claim: str = ""
     witness: Witness | None = None
+    anew: Literal["", "quick", "whole"] = ""
+    made: dict[str, list[Json]] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        from verify.plugin import REPLAY
+        from verify.plugin import ANEW, REPLAY
 
+        config.stash[ANEW] = self.anew
         if self.witness is not None:
             config.stash[REPLAY] = self.witness
 
@@ -65,6 +79,7 @@ class Replay:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.rows += rows_of(report)
+        self.made |= proofs.of_report(report).get(self.claim, {})
 
 
 def run(folder: Path, replay: Replay, *options: str) -> Replay:
@@ -138,14 +153,70 @@ def listing(claims: Sequence[Claim], stored: dict[str, Witness]) -> str:
     return "\n".join(lines)
 
 
-def checked(arguments: argparse.Namespace) -> list[dict[str, Json]]:
-    """The stored proofs of the claim, each with what its checker says of it."""
+@dataclass(frozen=True)
+class Checked:
+    """What is known of a claim's stored proofs.
+
+    proofs: what the checker says of each. refused: why they are not the claim's, a line each. made: how many theorems its test made
+    anew, and how: "quick" is a part of each. bound: whether there was a ledger to compare their digest with.
+    """
+
+    claim: str
+    proofs: list[dict[str, Json]]
+    refused: list[str]
+    made: int
+    how: Literal["quick", "whole"]
+    bound: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """It holds if its proofs are accepted, and are its own."""
+        accepted = all(item["accepted"] for item in self.proofs)
+        return Verdict.HOLDS if accepted and not self.refused else Verdict.UNKNOWN
+
+    def document(self) -> dict[str, Json]:
+        """For programs."""
+        theorems = {
+            "made_anew": {"quick": "part", "whole": "all"}[self.how],
+            "ledger": self.bound,
+            "refused": self.refused,
+        }
+        return {"proofs": self.proofs, "theorems": theorems}
+
+    def say(self) -> None:
+        """What a person reads."""
+        for item in self.proofs:
+            print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
+            if item["note"]:
+                print(f"  {item['note']}")
+        accepted = sum(bool(item["accepted"]) for item in self.proofs)
+        print(f"The checker accepts {accepted} of {len(self.proofs)} stored proofs of {self.claim}.")
+        for line in self.refused:
+            print(f"REFUSED: {line}")
+        if self.refused:
+            return
+        count = f"{self.made} theorem{'s' * (self.made != 1)}"
+        if self.how == "whole":
+            print(f"The claim's test makes the same {count} anew.")
+        else:
+            print(f"The claim's test takes minutes to make its {count} anew. Made anew: the inequalities that the")
+            print("builder asks; all are stored. The rest is known by its digest alone. --anew makes everything.")
+        same = "The ledger's row has the same digest."
+        print(same if self.bound else "There is no ledger to compare their digest with.")
+
+
+def checked(arguments: argparse.Namespace) -> Checked | None:
+    """The claim's stored proofs; None if there are none. Raises CommandError for files that cannot be read."""
+    claim, ledger = arguments.claim, arguments.witnesses.with_name(LEDGER.name)
     if arguments.ledger is not None or arguments.witness is not None:
-        return []
+        return None
     try:
-        parts = proofs.load(proofs.beside(arguments.witnesses)).get(arguments.claim, {})
+        parts = proofs.load(proofs.beside(arguments.witnesses)).get(claim, {})
+        rows, options = read_run(ledger) if parts and ledger.exists() else ([], {})
     except ValueError as error:
         raise CommandError(str(error)) from error
+    if not parts:
+        return None
     found = []
     for part, item in ((part, item) for part, objects in parts.items() for item in objects):
         try:
@@ -153,34 +224,32 @@ def checked(arguments: argparse.Namespace) -> list[dict[str, Json]]:
             note = ""
         except Rejected as error:
             note = str(error)
-        found.append({"part": part, "theorem": proofs.stated(item["theorem"]), "accepted": not note, "note": note})
-    return found
-
-
-def say_proofs(claim: str, found: Sequence[Mapping[str, Json]]) -> None:
-    """What a person reads of them."""
-    for item in found:
-        print(f"{'accepted' if item['accepted'] else 'REJECTED'}: {item['theorem']}")
-        if item["note"]:
-            print(f"  {item['note']}")
-    accepted = sum(bool(item["accepted"]) for item in found)
-    print(f"The checker accepts {accepted} of {len(found)} stored proofs of {claim}.")
+        found.append({"part": part, "theorem": anew.named(item["theorem"]), "accepted": not note, "note": note})
+    row = next((row for row in rows if row.claim.id == claim), None)
+    how: Literal["quick", "whole"] = "quick" if row and row.seconds > MINUTES and not arguments.anew else "whole"
+    replay = Replay(claim, anew=how)
+    given = [f"--n-max={options.get('n_max', LARGEST_REPLAYED)}", f"--seed={options.get('seed', 0)}"]
+    run(arguments.claims, replay, *given, *([f"--p-bits={options['p_bits']}"] if options.get("p_bits") else []))
+    require(claim, replay.claims)
+    lines = [*anew.differences(parts, replay.made), *(anew.unlike(parts, row) if options else ())]
+    how = "quick" if any("part" in item for objects in replay.made.values() for item in objects) else "whole"
+    made = sum(map(len, replay.made.values()))
+    return Checked(claim, found, [f"{claim}: {line}" for line in lines], made, how, bool(options))
 
 
 def replay_proofs(arguments: argparse.Namespace) -> int:
     """Replays a claim without a witness: checks its stored proofs and returns the exit status."""
     found = checked(arguments)
-    if not found:
+    if found is None:
         require(arguments.claim, run(arguments.claims, Replay(), "--collect-only").claims)
         where = arguments.ledger or arguments.witnesses
         cli.say(f"{PROG}: {arguments.claim}: there is no witness in {where}, and no proof beside it")
         return EXIT_CODES[Verdict.UNKNOWN]
-    verdict = Verdict.HOLDS if all(item["accepted"] for item in found) else Verdict.UNKNOWN
     if arguments.json:
-        cli.write_json({"schema": 1, "claim": arguments.claim, "verdict": verdict, "proofs": found})
+        cli.write_json({"schema": 1, "claim": arguments.claim, "verdict": found.verdict, **found.document()})
     else:
-        say_proofs(arguments.claim, found)
-    return EXIT_CODES[verdict]
+        found.say()
+    return EXIT_CODES[found.verdict]
 
 
 def replay_one(arguments: argparse.Namespace) -> int:
@@ -200,13 +269,13 @@ def replay_one(arguments: argparse.Namespace) -> int:
     row = replay.rows[0]
     beside = checked(arguments)
     if arguments.json:
-        extra = {"proofs": beside} if beside else {}
+        extra = beside.document() if beside else {}
         print(json.dumps({**document(row, witness), **extra}, ensure_ascii=False))
     else:
         print(account(row, witness))
         if beside:
             print()
-            say_proofs(arguments.claim, beside)
+            beside.say()
     return EXIT_CODES[row.verdict]
 
 
@@ -242,6 +311,11 @@ def _command(argv: Sequence[str]) -> int:
     parser.add_argument("claim", nargs="?", metavar="CLAIM", help="the id of a claim")
     parser.add_argument("--list", action="store_true", help="list the claims")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--anew",
+        action="store_true",
+        help="make all theorems anew, also those that take minutes (default: a part of these)",
+    )
     parser.add_argument("--claims", type=Path, default=WITNESSES.parent, metavar="DIR", help="where the claims are")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(

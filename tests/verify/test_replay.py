@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ from tests.verify.conftest import PAPER, Paper
 from verify import plugin
 from verify.framework import proofs
 from verify.framework.order import WITNESSES
+from verify.oracles.proofs import by_cases
 
 
 @pytest.fixture
@@ -98,9 +103,151 @@ def test_a_crash_leaves_the_question_open(stored: Paper) -> None:
 def test_stored_proofs_are_checked_again_by_the_kernel(stored: Paper) -> None:
     result = stored.replay("--witnesses", "witnesses.json", "U/repaired")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["accepted: for all real x: x[*]x >= 0", "The checker accepts 1 of 1 stored proofs of U/repaired."]
+    assert result.outlines == [
+        "accepted: for all real x: x*x >= 0",
+        "The checker accepts 1 of 1 stored proofs of U/repaired.",
+        "The claim's test makes the same 1 theorem anew.",
+        "There is no ledger to compare their digest with.",
+    ]
+
+
+def of_other_theorems(stored: Paper, change: Callable[[list[Any]], list[Any]], claim: str = "U/repaired") -> list[str]:
+    """What a replay prints behind the proofs, all of which the checker accepts, where others are stored."""
+    path = stored.folder / "proofs.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    parts = document["proofs"][claim]
+    for part, objects in parts.items():
+        parts[part] = change(objects)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    result = stored.replay("--witnesses", "witnesses.json", claim)
+    assert result.ret == 3
+    (accepts,) = (i for i, line in enumerate(result.outlines) if line.startswith("The checker accepts"))
+    assert all(line.startswith("accepted: ") for line in result.outlines[:accepts])
+    return result.outlines[accepts + 1 :]
+
+
+def proved(show: str) -> Any:
+    theorem, proof = by_cases({"for_all": {"x": "real"}, "given": [], "show": show})
+    return {"theorem": theorem, "proof": proof}
+
+
+NOT_MADE = "the claim's test makes no such theorem"
+NOT_STORED = "REFUSED: U/repaired: for all real x: x*x >= 0: the claim's test makes this theorem, and it is not stored"
+
+
+@pytest.mark.parametrize("show", ["x == x", "relu(x) >= 0"])
+def test_another_theorem_is_refused_though_it_has_a_proof(stored: Paper, show: str) -> None:
+    refused = f"REFUSED: U/repaired: for all real x: {show}: {NOT_MADE}"
+    assert of_other_theorems(stored, lambda objects: [proved(show)]) == [refused, NOT_STORED]
+
+
+def test_a_theorem_more_is_refused(stored: Paper) -> None:
+    refused = f"REFUSED: U/repaired: for all real x: x == x: {NOT_MADE}"
+    assert of_other_theorems(stored, lambda objects: [*objects, proved("x == x")]) == [refused]
+    same = f"REFUSED: U/repaired: for all real x: x*x >= 0: {NOT_MADE}"
+    assert of_other_theorems(stored, lambda objects: [objects[0], objects[0]]) == [same]
+
+
+def test_a_theorem_that_is_missing_is_refused(stored: Paper) -> None:
+    stored.write(PAPER.replace("[SQUARES]", "[SQUARES, (SQUARES[0] | {'show': 'x*x >= -1'}, 0)]"))
+    missing = (
+        "REFUSED: U/repaired: for all real x: x*x >= -1: the claim's test makes this theorem, and it is not stored"
     )
+    assert of_other_theorems(stored, lambda objects: objects) == [missing]
+
+
+def test_a_theorem_of_a_part_that_the_claim_does_not_have_is_refused(stored: Paper) -> None:
+    stored.write(PAPER.replace("all real x", "all x"))
+    refused = f"REFUSED: U/repaired: for all real x: x*x >= 0: {NOT_MADE}"
+    assert of_other_theorems(stored, lambda objects: objects) == [refused, NOT_STORED]
+
+
+def test_stored_proofs_are_those_of_the_ledger(stored: Paper) -> None:
+    stored.run("--ledger", "ledger.json")
+    assert stored.replay("--witnesses", "witnesses.json", "U/repaired").ret == 0
+    other = "REFUSED: U/repaired: for all real x: x*x >= 0: the ledger's row is about other theorems or proofs, by their digest"
+    path = stored.folder / "ledger.json"
+    ledger = path.read_text(encoding="utf-8")
+    path.write_text(re.sub('"sha256": "[0-9a-f]+"', '"sha256": "0f"', ledger), encoding="utf-8")
+    assert of_other_theorems(stored, lambda objects: objects) == [other]
+    stored.run("--ledger", "ledger.json", "--claim", "T.9/repaired")
+    none = "REFUSED: U/repaired: for all real x: x*x >= 0: the ledger has no proof of this part"
+    assert of_other_theorems(stored, lambda objects: objects) == [none]
+
+
+SLOW = """
+@claim("S/repaired", source="Theorem S", statement="It takes minutes.")
+def test_slow(check):
+    check.proved(
+        (made for made in [(GROWS, {})]),
+        by="sight", range="all n", quickly=lambda: [{"bits_of_bits": 3, "inequalities": [["1*n", ">="]]}],
+    )
+"""
+
+
+def test_of_theorems_that_take_minutes_a_part_is_made_anew(stored: Paper) -> None:
+    case = {"shown": [0]}
+    grows = {"bits_of_bits": 3, "inequalities": [["1*n", ">="]], "cases": [case, case]}
+    stored.write(PAPER + f"GROWS = {grows}" + SLOW)
+    assert stored.run("--update-witnesses", "--ledger", "ledger.json").ret == 0
+    result = stored.replay("--witnesses", "witnesses.json", "S/repaired")
+    assert (result.ret, result.outlines[2:]) == (0, [ANEW, BOUND])
+    path = stored.folder / "ledger.json"
+    ledger = json.loads(path.read_text(encoding="utf-8"))
+    for row in ledger["rows"]:
+        row["seconds"] = 100.0
+    path.write_text(json.dumps(ledger), encoding="utf-8")
+    result = stored.replay("--witnesses", "witnesses.json", "S/repaired")
+    assert (result.ret, result.outlines[2:]) == (0, [*IN_PART, BOUND])
+    result = stored.replay("--witnesses", "witnesses.json", "S/repaired", "--anew")
+    assert (result.ret, result.outlines[2:]) == (0, [ANEW, BOUND])
+    stored.write(PAPER + f"GROWS = {grows}" + SLOW.replace("[[", '[["2*n", ">"], ["1*n", ">"], ['))
+    name = "REFUSED: S/repaired: for all n >= 2**3: 1 inequalities, each in cases of n"
+    assert of_other_theorems(stored, lambda objects: objects, "S/repaired") == [
+        f"{name}: it lacks 2 of the 3 inequalities that the builder asks"
+    ]
+    stored.write(PAPER + f"GROWS = {grows}" + SLOW.replace(': 3, "ineq', ': 4, "ineq'))
+    assert of_other_theorems(stored, lambda objects: objects, "S/repaired") == [
+        f"{name}: the claim's test makes a theorem of other n"
+    ]
+    assert of_other_theorems(stored, lambda objects: [*objects, *objects], "S/repaired") == [
+        f"{name}: 2 theorems are stored, and the claim's test makes 1",
+        f"{name}: the claim's test makes a theorem of other n",
+        f"{name}: the ledger's row is about other theorems or proofs, by their digest",
+    ]
+
+
+ANEW, BOUND = "The claim's test makes the same 1 theorem anew.", "The ledger's row has the same digest."
+IN_PART = [
+    "The claim's test takes minutes to make its 1 theorem anew. Made anew: the inequalities that the",
+    "builder asks; all are stored. The rest is known by its digest alone. --anew makes everything.",
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "other"),
+    [
+        ("C.3/repaired", {"for_all": {"x": "real"}, "given": [], "show": "x == x"}),
+        ("4.6/index-above", None),
+    ],
+)
+def test_a_trivial_theorem_is_none_of_the_papers(tmp_path: Path, claim: str, other: Any) -> None:
+    """Which was accepted: the checker has no quarrel with x == x, nor with n >= 0."""
+    document = json.loads(proofs.beside(WITNESSES).read_text(encoding="utf-8"))
+    (objects,) = document["proofs"][claim].values()
+    if other is None:
+        case = {"shown": [0]}
+        trivial = {"bits_of_bits": 7, "inequalities": [["1*n", ">="]], "cases": [case, case]}
+        objects[:] = [{"theorem": trivial, "proof": {}}]
+    else:
+        objects[:] = [{"theorem": other, "proof": by_cases(other)[1]}]
+    (tmp_path / "proofs.json").write_text(json.dumps(document), encoding="utf-8")
+    command = [sys.executable, "-m", "verify.replay", claim, "--witnesses", str(tmp_path / WITNESSES.name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    lines = done.stdout.splitlines()
+    assert lines[1] == f"The checker accepts 1 of 1 stored proofs of {claim}."
+    assert lines[2] == f"REFUSED: {claim}: {proofs.stated(objects[0]['theorem'])}: {NOT_MADE}"
 
 
 def test_a_stored_proof_that_was_tampered_with_is_rejected(stored: Paper) -> None:

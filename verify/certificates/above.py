@@ -45,6 +45,11 @@ def rounding(subject: Subject, model: Model, language: Language) -> Json:
     return {"verdict": judged.verdict, "where": judged.where, "what": judged.what, "assumed_invariants": assumed}
 
 
+def unjudged(subject: Subject, model: Model, language: Language) -> Json:
+    """Nothing is asked of the model: what is left of the walk are the questions of its builder, which take seconds."""
+    return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
+
+
 @dataclass
 class Survey:
     """Every n from 2^63 on, or every number of cells from 8 on. judges: what is asked of each model of a case.

@@ -10,7 +10,7 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.above import Judge, rounding, survey
+from verify.certificates.above import Judge, rounding, survey, unjudged
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
@@ -70,9 +70,10 @@ def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
 def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str) -> None:
     """The inequalities by which such documents of every n from 2^63 on come to what they say. what: one of them, for people."""
     check.proved(
-        [(survey(subject, judge).theorem, {}) for subject in subjects],
+        ((survey(subject, judge).theorem, {}) for subject in subjects),
         by="Bernstein coefficients, and powers of two above those of their exponents",
         range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
+        quickly=lambda: (survey(subject, unjudged).theorem for subject in subjects),
     )
     check.argued(
         f"Builder and checker calculate with a number that stands for each n of a case. Their comparisons are those inequalities, "

@@ -23,7 +23,7 @@ from verify.oracles.printed_gadgets import (
     threshold_identities,
 )
 from verify.oracles.proofs import by_cases, theorem
-from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
+from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare, rounded
 
 INTEGER_PARTS: Sequence[Part] = (
@@ -61,6 +61,7 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
 
+    refuses_shifts(check, part, engine)
     text = "no operator rounds or saturates, by its bounds over all inputs"
     sizes = claimed_sizes(check, part, range(1, min(check.n_max, BOUNDED_TOP) + 1))
     check.exhaustive(

@@ -19,7 +19,7 @@ from verify.inputs.strategies import Pins, every_trial, trials
 from verify.oracles.counts import all_columns, columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, next_printed, precision_above
-from verify.runs.parts import asked, claimed_sizes, run_every, run_random
+from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
@@ -73,6 +73,8 @@ def test_head(check: Check, engine: str, case: HeadCase) -> None:
 
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
+
+    refuses_shifts(check, part, engine)
 
     def small(n: int, longest: int) -> bool:
         return n <= check.n_max and bool(claimed_sizes(check, part, [n], longest))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import chain, product
-from typing import TypeAlias
 
 from constructions.istree import hybrid
-from constructions.istree.graphs import PAPER, Edge, Graph
-from constructions.istree.hybrid import MARKS, PLACE, VERTEX
+from constructions.istree.graphs import PAPER, Graph
 from verify.certificates.building import ENDLESS, LEAST, Subject
 from verify.claims.certified import BEYOND, LAST
 from verify.claims.induction import RANKS
@@ -18,29 +14,15 @@ from verify.claims.program_turns import on_small_graphs
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.frames import N, theory
-from verify.programs.frames import Frames, definition
-from verify.programs.interpreter import Input, Spoken
+from verify.programs.frames import Frames
+from verify.programs.interpreter import Input
+from verify.runs.frames import FAMILIES, Edges, places, run, step, tokens_of
 
-FAMILIES = frozenset([VERTEX, PLACE])
 FRAME = (
     "In exact arithmetic, with attention that averages ties, what is said behind every prompt, and any frames that stand behind "
     "n − 1 edges, is the next word of the defined search in frames, where one is due: at the end of a frame, whether the search "
     "goes down, passes over the edge to the father, looks further, goes up or ends; in a frame, to which vertex and from where on."
 )
-step = cache(definition)  # it is asked for at each word
-
-
-def tokens_of(words: Sequence[str]) -> list[Spoken]:
-    """The words of a text as programs read them."""
-    return [(PLACE, int(w[1:])) if w[0] == "@" else (VERTEX, int(w)) if w.isdigit() else (w, 0) for w in words]
-
-
-def places(said: Sequence[str]) -> Iterator[str]:
-    """The names of the places where the words behind a prompt stand."""
-    frame, number = "the first frame", 0
-    for word in said:
-        frame, number = (f"a frame {word}", 1) if word in MARKS else (frame, number + 1)
-        yield f"{frame}, {number}"
 
 
 def as_defined(graph: Graph) -> Counterexample | None:
@@ -87,24 +69,6 @@ def test_program(check: Check) -> None:
 def test_program_above(check: Check) -> None:
     text = "prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
     above(check, Subject("istree", LAST, model="hybrid", last=ENDLESS), text)
-
-
-Edges: TypeAlias = tuple[Edge, ...]
-
-
-def run(n: int, edges: Edges) -> list[str]:
-    """The defined words behind edges, each behind the ones before, up to a verdict, or to where no word is due."""
-    tokens = tokens_of([PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))])
-    read, said = Input(tokens, FAMILIES), list[str]()
-    for place in chain(["second endpoint"], places(said)):  # which looks at each word when it has been said
-        due = step(n, place)
-        assert due is not None
-        name, number = read.spoken(due, len(tokens))
-        tokens.append((name, int(number)))
-        said.append(f"@{number}" if name == PLACE else str(number) if name == VERTEX else name)
-        if name not in (*FAMILIES, *MARKS):
-            return said
-    raise AssertionError("there is a place behind each word")
 
 
 def is_tree(n: int, edges: Edges) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
-from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
+from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
 EXHAUSTIVE_TOP = 64
@@ -26,6 +27,14 @@ class Place:
 
     n: int
     m: int
+
+
+@dataclass(frozen=True)
+class Image:
+    """A number, and m: is 1/m nearest to it?"""
+
+    m: int
+    value: Fraction
 
 
 def listed(sizes: Sequence[int]) -> str:
@@ -58,6 +67,22 @@ def test_next_fraction(check: Check, engine: str) -> None:
             return Counterexample(m=x.denominator, got=image)
         return compare(part, trial, engine)
 
+    def nearest(image: Image) -> Counterexample | None:
+        return None if is_nearest(image.value, image.m) else Counterexample(value=image.value)
+
+    unit = [Fraction(1, m) for m in range(1, 12)]
+    midpoints = [(one + other) / 2 for one, other in itertools.pairwise(unit)]
+    check.refuses(
+        (
+            Image(m, value)
+            for m in range(1, 10)
+            for value in (Fraction(0), *unit, *midpoints)
+            if not rounds_to(value, m)
+        ),
+        nearest,
+        range="numbers to which 1/m is not the only nearest unit fraction, m < 10",
+    )
+    refuses_shifts(check, part, engine)
     check.exhaustive(
         (Place(n, m) for n in sizes for m in range(1, n + 1)),
         stays_nearest,
@@ -70,6 +95,12 @@ def test_next_fraction(check: Check, engine: str) -> None:
     count = sum(small)  # n of them for each n
     run_every(check, columns_of_one(part, small, check), right, "every 1/m, m ≤ n, run", count)
     run_random(check, part, right, "unit fractions, run", longest=1)
+
+
+def rounds_to(value: Fraction, m: int) -> bool:
+    """The same as `is_nearest`, by looking at the unit fractions around 1/m."""
+    apart = [abs(value - Fraction(1, i)) for i in range(max(1, m - 10), m + 20)]
+    return apart.count(min(apart)) == 1 and min(apart) == abs(value - Fraction(1, m))
 
 
 def is_nearest(value: Fraction, m: int) -> bool:

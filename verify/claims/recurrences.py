@@ -11,7 +11,7 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
 from verify.inputs.strategies import every_trial
 from verify.oracles.counts import all_columns, columns
-from verify.runs.parts import asked, claimed_sizes, run_every, run_random
+from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
 from verify.runs.probe import Trial, compare
 
 UNITS: Sequence[Part] = (recent.PART, running_sum.PART, first_positions.PART, recite.PART)
@@ -29,6 +29,7 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
 
+    refuses_shifts(check, part, engine)
     small = claimed_sizes(check, part, [1], 5)
     every = itertools.chain.from_iterable(every_trial(part, n, 5, precision=asked(check)) for n in small)
     count = all_columns(part, [(n, 5) for n in small], check.p_bits)

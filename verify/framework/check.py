@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 import pytest
 
@@ -54,6 +54,8 @@ class Check:
     """Given to the test of one claim. Whatever it does not record here, it has not shown. A test sets nothing of it by hand.
 
     replay: look at this case alone, in the part of the test that found it.
+    anew: make the theorems of `proved` and look at nothing else. "whole": each of them. "quick": of those that take minutes, what
+    takes seconds.
     until: search random parts only, up to this time (of time.time()); what crashes is a witness too.
     tick: told how many cases a running search has seen. proofs: those that were accepted, by part.
     """
@@ -62,6 +64,7 @@ class Check:
     options: Options
     engine: str = ""
     replay: Witness | None = None
+    anew: Literal["", "quick", "whole"] = ""
     until: float | None = None
     tick: Callable[[int], None] = lambda cases: None
     notes: list[str] = field(default_factory=list)
@@ -200,18 +203,27 @@ class Check:
         self._walk(Solved, cases, differ, range, size, precision)
 
     def follows(self, theory: Theory, *, range: str, lemmas: Sequence[str] = ()) -> None:
-        """Each lemma follows from what it uses, by an SMT solver. Where it cannot say so, the claim stays undecided.
+        """Each lemma follows from what it uses, by an SMT solver, and what it uses can be true, along runs. Else the claim stays
+        undecided.
 
         lemmas: only these and those that they rest on.
         """
-        chosen = set(theory.behind(lemmas or theory.lemmas))
+        chosen = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+
+        def consistent() -> Iterator[str]:
+            from verify.induction.evaluation import shown
+
+            if doubt := shown(theory, sorted(chosen)).doubt:
+                raise Undecided(f"what lemmas use may contradict itself: {doubt}")
+            yield from (name for name in theory.lemmas if name in chosen)
 
         def refuted(lemma: str) -> Counterexample | None:
             if doubt := theory.doubt(lemma):
                 raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
-        self._walk(Solved, [name for name in theory.lemmas if name in chosen], refuted, range, None, "")
+        text = f"{range}; each axiom is true along runs, and what each lemma uses somewhere on one"
+        self._walk(Solved, consistent(), refuted, text, None, "")
 
     def chosen(
         self, cases: Iterable[T], predicate: Predicate[T], *, range: str, size: Size[T] = None, precision: str = ""
@@ -290,14 +302,28 @@ class Check:
         )
 
     def proved(
-        self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "", limit: str = ""
+        self,
+        proofs: Iterable[tuple[Json, Json]],
+        *,
+        by: str,
+        range: str,
+        precision: str = "",
+        limit: str = "",
+        quickly: Callable[[], Iterable[Json]] | None = None,
     ) -> None:
         """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
         by: which argument, for people. range: what the theorems say, all together. limit: which instances of the claim they are
-        about, if not all.
+        about, if not all. quickly: where a theorem takes minutes to make, what is made of each in seconds, for
+        `verify.framework.anew`; `proofs` is then an iterator.
         """
-        if not self._begin(range) or self.until is not None:
+        begun = self._begin(range)
+        if self.anew:
+            quick = quickly is not None and self.anew == "quick"
+            made = [theorem for theorem, _ in proofs] if quickly is None or not quick else list(quickly())
+            self.proofs[range] = [{"part" if quick else "theorem": theorem, "proof": None} for theorem in made]
+            return
+        if not begun or self.until is not None:
             return
         objects: list[Json] = []
         for theorem, proof in proofs:
@@ -311,6 +337,22 @@ class Check:
         self.proofs[range] = objects
         first = stated(objects[0]["theorem"])
         self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
+
+    def refuses(self, wrong: Iterable[T], predicate: Predicate[T], *, range: str) -> None:
+        """The predicate says no of each of these cases, all of which are wrong. Where it accepts one, the claim stays undecided.
+
+        It is no evidence of the claim, but that the predicate by which other cases are judged can say no. range: what is wrong.
+        """
+        if not self._begin(range) or self.until is not None:
+            return
+        refused = 0
+        for case in wrong:
+            if judged(predicate, case) is None:
+                raise Undecided(f"what is wrong is accepted: {range}: {readable(case)}")
+            refused += 1
+        if not refused:
+            raise Undecided(f"no case at all: {range}")
+        self._note(f"refused, as it should be: {refused:,} {'case' if refused == 1 else 'cases'} of {range}")
 
     def argued(self, argument: str) -> None:
         """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
@@ -386,11 +428,11 @@ class Check:
         self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra, sizes=seen.sizes))
 
     def _begin(self, range: str) -> bool:
-        """Registers a part of the test; True unless a replay goes straight to its case."""
+        """Registers a part of the test; True unless a replay goes straight to its case, or to theorems."""
         if range in self._parts:
             raise ValueError(f"claim {self.claim.id} says {range!r} twice: a replay could not tell its parts apart")
         self._parts.add(range)
-        return self.replay is None
+        return self.replay is None and not self.anew
 
     def _replay(self, kind: type[Searched], predicate: Predicate[T], range: str, size: Size[T], precision: str) -> None:
         if self.replay is not None and self.replay.part == range:

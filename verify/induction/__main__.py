@@ -12,6 +12,7 @@ from pathlib import Path
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
+from verify.induction.evaluation import shown
 from verify.induction.models import ENDS, theory_of
 
 PROG = "python -m verify.induction"
@@ -29,7 +30,7 @@ EPILOG = f"""examples:
   {PROG} turing --model cot  on configurations of any number of cells, and on the queue that holds the next one
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
-exit status: 0 all follow, 2 usage, 3 of one it cannot be said"""
+exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it cannot be said"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +57,7 @@ def _command(argv: Sequence[str]) -> int:
     assert made is not None
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
+    seen = shown(made, made.lemmas)
     left = 0
     for number, name in enumerate(made.lemmas, start=1):
         if args.scripts is not None:
@@ -66,6 +68,17 @@ def _command(argv: Sequence[str]) -> int:
         print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
     all_follow = f"all follow: for every n, {ENDS[subject.construction, subject.model]}"
     print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else all_follow}")
+    if seen.doubt:
+        print(f"what they use may contradict itself: {seen.doubt}")
+        return cli.UNKNOWN
+    invariants, refuted = (
+        len(made.invariants),
+        f", but for {seen.refuted} in a proof by contradiction" * bool(seen.refuted),
+    )
+    print(
+        f"{seen.axioms} axioms and {invariants} invariants are true at {seen.places} places of runs, for integers about the text; "
+        f"what each lemma uses is true at one{refuted}"
+    )
     return cli.UNKNOWN if left else cli.HOLDS
 
 

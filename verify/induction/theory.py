@@ -8,11 +8,14 @@ What is concluded rests on these invariants and on cases that it names, not on a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from verify.induction.evaluation import Place
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twelfth of it
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
@@ -80,7 +83,7 @@ class Fact:
 class Theory:
     """Facts by name, and declarations and macros, in the order of the text. Raises ValueError if the text is none of a theory.
 
-    parts: texts that stand where their name does, in brackets.
+    parts: texts that stand where their name does, in brackets. runs: places of runs, for `verify.induction.evaluation`.
     """
 
     parts: Mapping[str, str]
@@ -93,6 +96,7 @@ class Theory:
     tracked: dict[str, list[Expression]] = field(default_factory=dict)
     starts: list[str] = field(default_factory=list)
     covered: set[str] = field(default_factory=set)
+    runs: Callable[[], Iterable[Place]] = tuple
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""
@@ -140,6 +144,15 @@ class Theory:
     def lemmas(self) -> list[str]:
         """The names of those that are to be shown."""
         return [name for name, fact in self.facts.items() if fact.uses is not None]
+
+    @property
+    def axioms(self) -> list[str]:
+        """The names of those that are neither shown nor supposed."""
+        return [
+            name
+            for name, fact in self.facts.items()
+            if fact.uses is None and not fact.supposes and f"{name}/start" not in self.facts
+        ]
 
     def behind(self, names: Iterable[str]) -> list[str]:
         """These facts and all that they rest on, in the order of the text."""

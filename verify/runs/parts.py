@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from constructions.wiring.part import Part
+from constructions.wiring.part import Part, Setting
+from constructions.wiring.wire import BlockPlan, constant
 from verify.framework.check import Check
+from verify.framework.claim import Counterexample
 from verify.framework.seen import Predicate
 from verify.inputs.strategies import every_trial, trials
-from verify.runs.probe import Trial
+from verify.runs.probe import Trial, compare
 
 
 def asked(check: Check) -> Callable[[int, int], int | None]:
@@ -59,3 +62,38 @@ def run_random(
         precision=check.precision_text("least p to least p + 20"),
         max_examples=examples,
     )
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What a part writes into a register is this many quanta off."""
+
+    register: str
+    quanta: int
+
+
+def shifted(part: Part, shift: Shift) -> Part:
+    """The part with one more block, which adds so many quanta to the register."""
+
+    def plan(setting: Setting, printed: bool) -> Sequence[BlockPlan]:
+        amount = shift.quanta * setting.format.quantum
+        return [*part.plan(setting, printed), BlockPlan((), (constant("off", {shift.register: amount}),))]
+
+    return replace(part, plan=plan)
+
+
+def refuses_shifts(check: Check, part: Part, engine: str) -> None:
+    """`compare`, by which columns are judged, sees a part that writes a step more or less than it may."""
+
+    def said(trial: Trial) -> list[str]:
+        oracle = part.oracle(trial.setting, trial.columns)
+        return [name for name, column in oracle.items() if any(value is not None for value in column)]
+
+    trial = next(trial for trial in every_trial(part, 2, 2, precision=asked(check)) if said(trial))
+    off = part.tolerance(trial.setting) + 1
+
+    def right(shift: Shift) -> Counterexample | None:
+        return compare(shifted(part, shift), trial, engine)
+
+    shifts = [Shift(name, quanta) for name in said(trial) for quanta in (-off, off)]
+    check.refuses(shifts, right, range="a register that is one quantum farther off than it may be")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +15,8 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
+from verify.certificates.attention import Reader
+from verify.certificates.building import Subject
 from verify.certificates.candidates import needed_lead
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.domains import Integer, Reciprocal, Rounded, Space
@@ -23,6 +26,10 @@ from verify.certificates.language import Language, Place
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.certificates.winners import Winners
+from verify.certificates.wrong import WRONG, certified
+from verify.framework.seen import Undecided
+from verify.framework.weights import Weights as FramedWeights
 
 Scores = list[tuple[Weights, Weights]]
 NONE: Weights = {}
@@ -48,6 +55,35 @@ def strays(wired: Wired, spoken: Language) -> bool:
 
 
 # What must not be certified; all but the gate was once.
+
+
+@pytest.mark.parametrize("made", WRONG)
+def test_what_no_claim_is_certified_with(made: Callable[[], tuple[Wired, Language]]) -> None:
+    wired, spoken = made()
+    assert strays(wired, spoken)
+    assert judged(wired, spoken).verdict != CERTIFIED
+    assert [*certified()] == []
+
+
+def test_a_checker_that_takes_every_key_for_the_only_one_certifies_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Reader, "_many", lambda reader, candidate: False)
+    assert [*certified()] == ["keys_that_tie"]
+    with pytest.raises(Undecided, match="the checker certifies a model that is wrong: keys_that_tie"):
+        FramedWeights("rounding").judge(Subject("index", 4))
+
+
+def test_a_lead_over_the_last_key_in_place_of_the_nearest_certifies_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = Winners.lead
+
+    def farthest(winners: Winners, lost: Sequence[Fraction]) -> Fraction:
+        return max(right(winners, [gap]) for gap in lost) if lost else right(winners, lost)
+
+    monkeypatch.setattr(Winners, "lead", farthest)
+    assert [*certified()] == ["a_runner_up_that_is_near"]
 
 
 @pytest.mark.parametrize("discipline", Discipline)

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import networkx
 import pytest
 
 from constructions.istree import hybrid
-from constructions.istree.graphs import PAPER
-from constructions.istree.hybrid import DOWN, FURTHER, MARKS, NO, PASS, PLACE, UP, VERTEX, YES
-from tests.verify.induction.runs import Compiled, answers_of_another_solver, symbol
-from verify.claims.hybrid_program import FAMILIES, Edges, run, tokens_of
-from verify.induction.frames import KINDS, N, theory, translation
+from constructions.istree.hybrid import DOWN, MARKS, NO, PLACE, UP, VERTEX, YES
+from tests.verify.induction.another_solver import answers_of_another_solver
+from verify.induction.evaluation import Compiled, symbol
+from verify.induction.frames import N, theory
+from verify.induction.runs.frames import Run
 from verify.induction.theory import Theory, text_of
 from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames
-from verify.programs.interpreter import Input
 from verify.programs.shorthand import K, at, back, let, word
 from verify.programs.terms import (
     ONE,
     ZERO,
     Anything,
-    Atom,
-    Closest,
     Count,
     Matching,
-    Named,
-    Pick,
     Say,
     SayNumber,
     Term,
     as_term,
 )
+from verify.runs.frames import Edges
 
 MADE = theory(Frames(N))
 # About YES in a graph that is not connected: no run has that.
@@ -49,107 +43,6 @@ PROMPTS: list[Edges] = [
     ((3, 1), (1, 2), (2, 3)),
     ((4, 3), (3, 1), (1, 2)),
 ]
-
-
-class Run:
-    """What each declared symbol is at the end of each frame of a search, by the walk that its marks tell and plain meaning."""
-
-    def __init__(self, edges: Edges) -> None:
-        self.n = len(edges) + 1
-        self.said = run(self.n, edges)
-        self.end = 3 * self.n - 2
-        prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))]
-        tokens = tokens_of([*prompt, *self.said])
-        self.window = range(-1, len(tokens))
-        self.read = Input([*tokens, *[("", 0)] * 6], FAMILIES)
-        self.records = [
-            (b, a, 3 * e + 1 + i) for e, edge in enumerate(edges, 1) for i, (a, b) in enumerate((edge, edge[::-1]))
-        ]
-        self.around = networkx.MultiGraph(edges)
-        self.around.add_nodes_from(range(1, self.n + 1))
-
-    def states(self) -> Iterator[dict[str, Any]]:
-        reached = networkx.node_connected_component(self.around, 1)
-        bits = (3 * self.n).bit_length()
-        roots = map(min, networkx.connected_components(self.around))
-        ranks = networkx.multi_source_dijkstra_path_length(self.around, set(roots))
-        visits, depths = {1: self.end + 1}, {1: 0}
-        fixed = {
-            "n": self.n,
-            "abs": abs,
-            "kind": self.kind,
-            **{f"|number {family}|": partial(self.number, family) for family in FAMILIES},
-            **{name: cache(partial(self.term, atom)) for atom, name in translation(Frames(self.n)).functions.items()},
-            "rec": cache(lambda v, u: min((j for a, b, j in self.records if (a, b) == (v, u)), default=0)),
-            "rank": lambda v: ranks.get(v, 0),
-            "ranked": networkx.is_forest(self.around),
-            "visit": lambda v: visits.get(v, 0),
-            "depth": lambda v: depths.get(v, 0),
-            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
-            "bits": bits,
-            "pow": lambda i: 2 ** max(i, 0),
-            "times": lambda i: i * bits,
-            "closed": reached.__contains__,
-            "v0": min({*range(1, self.n + 1)} - reached, default=0),
-        }
-        path, taken, states = [1], dict[int, int](), list[dict[str, Any]]()
-        gone, passed, far, doubled = frozenset[int](), frozenset[int](), 0, 0  # edges, from 1
-        for start, frame in self.frames():
-            doubled = doubled + 1 if frame[0] == FURTHER else 0
-            far += frame[0] == FURTHER
-            if frame[0] == DOWN:
-                u, v = map(int, frame[1:3])
-                taken[u] = fixed["rec"](u, v)
-                if v in visits:
-                    break
-                gone |= {(taken[u] - 1) // 3}
-                visits[v], depths[v] = start + 2, len(path)
-                path.append(v)
-            elif frame[0] == UP:
-                path.pop()
-            elif frame[0] == PASS:
-                taken[path[-1]] = int(frame[2][1:])
-                passed |= {(taken[path[-1]] - 1) // 3}
-            state = {
-                "k": start + len(frame) - 1,
-                "path": frozenset(path).__contains__,
-                "taken": lambda v, taken=dict(taken): taken.get(v, 0),
-                "gone-to": lambda m, gone=gone: sum(e <= m for e in gone),
-                "passed-to": lambda m, passed=passed: sum(e <= m for e in passed),
-                "far": far,
-                "doubled": doubled,
-            }
-            states.append(fixed | state)
-        yield from states  # when all visits are known
-
-    def frames(self) -> Iterator[tuple[int, list[str]]]:
-        """Where each begins, and its words; a verdict is not of any."""
-        marks = [
-            0,
-            *(i for i, said in enumerate(self.said) if said in MARKS),
-            len(self.said) - (self.said[-2][0] == "@"),
-        ]
-        for i, j in pairwise(marks):
-            yield self.end + 1 + i, self.said[i:j]
-
-    def kind(self, k: int) -> int:
-        name = self.read.tokens[k - 1][0] if k >= 1 else ""
-        return next((i for i, kind in enumerate(KINDS) if kind in (name, f"a {name}")), -1)
-
-    def number(self, family: str, k: int) -> int:
-        name, number = self.read.tokens[k - 1] if k >= 1 else ("", 0)
-        return number if name == family else 0
-
-    def term(self, atom: Atom, *at: int) -> Any:
-        k = max(at[-1], 1)
-        match atom:
-            case Pick() | Closest():
-                return self.read.chosen(atom, k)[0]
-            case Named(_, of):
-                return self.read.value(of, k)
-            case Count(Matching(((key, _),))):
-                return sum(self.read.value(key, j) == at[0] for j in range(2, k + 1))
-        raise TypeError(atom)
 
 
 def test_they_are_true_of_runs() -> None:
@@ -173,7 +66,9 @@ def test_they_are_true_of_runs() -> None:
 
 def as_it_is(run: Run, true: Mapping[str, bool], first: bool, last: bool) -> None:
     """Each supposition is true where it should be."""
-    tree, connected = networkx.is_tree(run.around), networkx.is_connected(run.around)
+    around = networkx.MultiGraph(run.around.edges)
+    around.add_nodes_from(range(1, run.n + 1))
+    tree, connected = networkx.is_tree(around), networkx.is_connected(around)
     assert true["starts"] == first
     assert true["goes-on"] == (not last)
     assert true["goes-on"] == (true["down"] or true["up"] or true["pass"] or true["further"])

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import resources
-from typing import Any
 
 import pytest
 
-from constructions.models.search import FAILED
-from constructions.turing import hybrid, rag
 from constructions.turing.library import find
-from constructions.turing.machine import LETTERS, Machine, parse_standard
+from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
-from constructions.turing.simulator import steps as simulated
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
-from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
+from tests.verify.induction.another_solver import answers_of_another_solver
 from verify import induction
 from verify.certificates.symbolic import symbol
 from verify.induction.__main__ import main
-from verify.induction.machine import KINDS, NUMBERS, STEPS, theory, translation
+from verify.induction.evaluation import Compiled
+from verify.induction.machine import STEPS, theory
+from verify.induction.runs.machine import Run
 from verify.induction.theory import Theory
 from verify.induction.translation import Translation
-from verify.programs.interpreter import Input
 from verify.programs.machines import WORDS, SearchedStep, Step
 from verify.programs.shorthand import let
 from verify.programs.terms import (
@@ -42,7 +37,6 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
-from verify.runs.turing_runs import tokens_of
 
 BB2 = find("bb2").machine
 
@@ -58,66 +52,6 @@ def test_they_follow(model: str, machine: Machine) -> None:
 def test_another_solver_finds_that_all_follow(model: str) -> None:
     made = theory(BB2, model)
     assert {name: said for name, said in answers_of_another_solver(made).items() if said != "unsat"} == {}
-
-
-class Run:
-    """What each declared symbol is behind each step of a run, by the simulator and the terms' plain meaning."""
-
-    def __init__(self, model: str, machine: Machine, tape: str, steps: int) -> None:
-        self.model, self.machine, self.tape, self.steps = model, machine, tape, list(simulated(machine, tape, steps))
-        module = {"hybrid": hybrid, "rag": rag}[model]
-        words = [
-            *module.prompt(machine, steps=steps, tape=tape),
-            *module.expected_sequence(machine, steps=steps, tape=tape),
-        ]
-        self.step = STEPS[model](TaskOfAnySize(machine, steps, tape))
-        self.n = max(steps, len(tape) - 1, 1)
-        self.end = len(tape) + 1 if model == "hybrid" else words.index(FAILED) + 1
-        self.words = self.step.searched + WORDS
-        padded = [*tokens_of(words), *[("", 0)] * self.words]  # of a step that is not made nothing is asked
-        self.text = Input(padded, frozenset(NUMBERS))
-        self.functions = translation(self.step).functions
-        self.window = range(-1, len(padded))
-
-    def rule(self, part: str, s: int, x: int) -> int:
-        if not (0 <= s < len(self.machine.states) and 0 <= x < self.machine.symbols):
-            return 1
-        rule = self.machine.rule(LETTERS[s], x)
-        return {"writes": rule.write, "enters": LETTERS.index(rule.state), "moves": rule.move}[part]
-
-    def token(self, j: int) -> tuple[str, int]:
-        return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)
-
-    def states(self) -> Iterator[dict[str, Any]]:
-        def number(family: str, j: int) -> int:
-            return self.token(j)[1] if self.token(j)[0] == family else 0
-
-        fixed: dict[str, Any] = {"n": self.n, "L": len(self.tape), "kind": lambda j: KINDS.get(self.token(j)[0], 0)}
-        fixed |= {f"|number {family}|": partial(number, family) for family in NUMBERS}
-        fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
-        fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items() if "|" not in name}
-        copy, record = 0, self.words  # from the end of the prompt, and in a step: where a record stands
-        if self.model == "rag":
-            copy, record = rag.COPY, self.words - 2
-            fixed |= {"place": self.place, "left": lambda j: number(SYMBOL, j - 1)}
-            fixed |= {"copy": lambda i: len(self.tape) + 1 + rag.COPY * i, "stands": lambda i: i <= len(self.tape)}
-        cells = dict(enumerate(map(int, self.tape)))
-        last = {c: len(self.tape) + 1 + copy * (c + 1) if copy else c + 2 for c in cells}
-        head, state = 0, 0
-        for t in range(len(self.steps) + 1):
-            k = self.end + self.words * t
-            tracked = {"t": t, "k": k, "head": head, "state": state}
-            at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells))}
-            yield fixed | tracked | at | {"last": partial(lambda held, c: held.get(c, 1), dict(last))}
-            if t < len(self.steps):
-                step = self.steps[t]
-                cells[step.head], last[step.head] = step.written, k + record
-                head, state = step.head + step.move, LETTERS.index(step.next_state)
-
-    def place(self, j: int) -> int:
-        """The number of a cell that is said twice, before j and there, with a symbol between."""
-        (first, cell), (between, _), again = map(self.token, (j - 2, j - 1, j))
-        return cell + self.n + 1 if (first, between, again) == (CELL, SYMBOL, (CELL, cell)) else 0
 
 
 RUNS = [

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from importlib import resources
 from typing import Any
 
 import pytest
 
-from constructions.turing.configurations import CELL, HALT, HALTED, HEAD, OUT, RUN, START, Code, Task, written
+from constructions.turing.configurations import CELL, HALT, HEAD, OUT, RUN, START, Code
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
-from constructions.turing.simulator import steps as simulated
-from tests.verify.induction.runs import Compiled, answers_of_another_solver, value
+from tests.verify.induction.another_solver import answers_of_another_solver
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify import induction
 from verify.induction.__main__ import main
+from verify.induction.evaluation import Compiled
+from verify.induction.runs.turning import Turning
 from verify.induction.theory import Theory
-from verify.induction.turning import KINDS, theory, translation
-from verify.programs.interpreter import Input, Spoken
+from verify.induction.turning import KINDS, theory
 from verify.programs.terms import Answer, SayNumber, as_term
 from verify.programs.turning import Later
-from verify.runs.turing_runs import digits_of
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine
 NUMBERED = {**KINDS, START: 7, RUN: 8}
@@ -39,56 +36,6 @@ def test_another_solver_finds_that_all_follow() -> None:
     assert {name: said for name, said in answers_of_another_solver(theory(BB2)).items() if said != "unsat"} == {}
 
 
-class Run:
-    """What each declared symbol is behind each configuration of a run, by the simulator and the terms' plain meaning."""
-
-    def __init__(self, machine: Machine, tape: str, steps: int, cells: int) -> None:
-        task = Task(machine, steps, tape, cells)
-        self.task, self.code, self.words = task, Code(machine), [*task.prompt(), *written(task)]
-        self.steps = list(simulated(machine, tape, steps))
-        self.configurations = 1 + self.words.count("|")
-        padded = [*digits_of(machine, self.words), *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked
-        self.text = Input(padded, frozenset(KINDS))
-        self.later, self.window = Later(self.code).said, range(-1, len(padded))
-
-    def token(self, j: int) -> Spoken:
-        return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)
-
-    def said(self, j: int) -> Spoken:
-        """The word that is due m − 1 positions later, for the cell before this one."""
-        family, number = self.text.spoken(self.later, j) if j > 0 else (HALTED, 0)
-        return family, int(number)
-
-    def rule(self, part: str, s: int, x: int) -> int:
-        machine = self.task.machine
-        if not (0 <= s < len(machine.states) and 0 <= x < machine.symbols):
-            return 1
-        rule = machine.rule(machine.states[s], x)
-        return {"writes": rule.write, "enters": self.code.letters.index(rule.state), "moves": rule.move}[part]
-
-    def states(self) -> Iterator[dict[str, Any]]:
-        task, m = self.task, self.task.cells
-        word = dict(enumerate(map(int, task.tape)))
-        fixed: dict[str, Any] = {"m": m, "L": len(task.tape), "origin": task.left, "word": lambda i: word.get(i, 0)}
-        fixed |= {"kind": lambda j: NUMBERED.get(self.token(j)[0], 0), "digit": lambda j: self.token(j)[1]}
-        fixed |= {"later-kind": lambda j: NUMBERED[self.said(j)[0]], "later-digit": lambda j: self.said(j)[1]}
-        fixed |= {part: partial(self.rule, part) for part in ("writes", "enters", "moves")}
-        functions = translation().functions
-        fixed |= {name: partial(value, self.text, atom) for atom, name in functions.items() if "|" not in name}
-        fixed["last"] = len(self.words) - (self.words[-1] in (HALT, OUT))
-        cells = {task.left + i: x for i, x in word.items()}
-        seen, head, state = {task.left, *cells}, task.left, 0
-        for t in range(self.configurations):
-            tracked = {"e": (m + 1) * (t + 1) + 1, "head": head, "state": state}
-            at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells)), "seen": frozenset(seen).__contains__}
-            yield fixed | tracked | at
-            if t < len(self.steps):
-                step = self.steps[t]
-                cells[head] = step.written
-                head, state = head + step.move, self.code.letters.index(step.next_state)
-                seen.add(head)
-
-
 RUNS = [
     (BB2, "", 8, 7),
     (BB2, "0110", 3, 4),
@@ -101,7 +48,7 @@ RUNS = [
 @pytest.mark.parametrize(("machine", "tape", "steps", "cells"), RUNS, ids=lambda part: str(part))
 def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int, cells: int) -> None:
     """Axioms and invariants behind each configuration, and lemmas where all that they suppose is true."""
-    made, run, met = theory(machine), Run(machine, tape, steps, cells), set[str]()
+    made, run, met = theory(machine), Turning(machine, tape, steps, cells), set[str]()
     tried = {name: fact for name, fact in made.facts.items() if not name.endswith("/step")}
     compiled = Compiled(made, tried)
     for t, state in enumerate(run.states()):
@@ -122,7 +69,7 @@ def test_they_are_true_of_runs(machine: Machine, tape: str, steps: int, cells: i
 
 
 def test_runs_end_in_every_way() -> None:
-    assert {Run(*run).words[-1] for run in RUNS} == {HALT, OUT, "|"}
+    assert {Turning(*run).words[-1] for run in RUNS} == {HALT, OUT, "|"}
 
 
 @dataclass(frozen=True)

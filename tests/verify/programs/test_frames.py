@@ -23,7 +23,7 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Apart
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant
-from verify.claims.hybrid_program import FAMILIES, as_defined, places, tokens_of
+from verify.claims.hybrid_program import as_defined
 from verify.inputs.strategies import graphs
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -34,6 +34,7 @@ from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.terms import ZERO, Answer
+from verify.runs.frames import FAMILIES, places, tokens_of
 
 SMALL = Subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]

@@ -1,0 +1,167 @@
+"""What lemmas use can be true: a contradiction is refused, wherever it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from constructions.istree.graphs import LAYOUTS
+from verify.certificates.building import Subject, of_machine
+from verify.framework.check import Check
+from verify.framework.claim import Claim
+from verify.framework.options import Options
+from verify.framework.seen import Undecided
+from verify.induction import __main__ as command
+from verify.induction import theory as theories
+from verify.induction.evaluation import Compiled, Place, shown
+from verify.induction.models import theory_of
+from verify.induction.theory import Theory
+
+ISTREE = [
+    *(Subject("istree", 1, lean=lean, layout=layout) for lean in (True, False) for layout in LAYOUTS),
+    Subject("istree", 1, model="rag"),
+    Subject("istree", 1, model="hybrid"),
+]
+TURING = [
+    of_machine(Subject("turing", 1, model=model), machine, None)
+    for machine in ("bb2", "counter")
+    for model in ("hybrid", "rag", "cot")
+]
+
+
+def made_of(subject: Subject) -> Theory:
+    made = theory_of(subject)
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize("subject", [*ISTREE, *TURING], ids=str)
+def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
+    made = made_of(subject)
+    seen = shown(made, made.lemmas)
+    assert seen.doubt == ""
+    assert seen.places >= 5
+    assert seen.axioms == len(made.axioms) >= 10
+    # yes-is-right, and what it rests on alone
+    assert seen.refuted == (3 if subject.construction == "istree" else 0)
+
+
+@pytest.mark.parametrize("subject", [*ISTREE, *TURING[:3]], ids=str)
+def test_a_contradiction_is_refused(subject: Subject) -> None:
+    made = made_of(subject)
+    text = "kind" if "kind" in map(written_name, made.declarations) else "number"
+    made.add(f"(axiom zero (= ({text} 1) 0)) (axiom one (= ({text} 1) 1))")
+    refused = shown(made, made.lemmas).doubt
+    assert refused.startswith(("zero is false: ", "one is false: "))
+
+
+def written_name(declaration: Any) -> str:
+    return str(declaration[1])
+
+
+def small(text: str, *places: dict[str, Any]) -> Theory:
+    made = Theory({})
+    made.add(f"(declare-const k Int) (declare-fun number (Int) Int) {text}")
+    made.runs = lambda: [Place(f"place {i}", symbols, range(-1, 4)) for i, symbols in enumerate(places)]
+    return made
+
+
+HERE: list[dict[str, Any]] = [{"k": k, "number": lambda j: max(j - 1, 0)} for k in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("(axiom start (= (number 1) 0)) (suppose on (= k 2)) (lemma a (start on) (= k 2))", ""),
+        ("(suppose on (= k 3)) (lemma a (on) (= k 3))", "at no place of a run all that a uses is true"),
+        ("(suppose on (= k 1)) (suppose off (= k 2)) (lemma a (on off) (= k 3))", "at no place of a run all that a uses is true"),
+        ("(suppose on (= k 1)) (suppose off (= k 2)) (lemma a (on off) false)", ""),
+        ("(suppose on (= k 1)) (suppose off (= k 3)) (lemma a (on off) false)", "at no place of a run off is true"),
+        ("(suppose on (= k 3)) (suppose off (= k 4)) (lemma a (on) true) (lemma b (on off) true)",
+         "at no place of a run all that a uses is true, and 1 more"),
+        ("(invariant low (= k 1))", "low is false: place 1"),
+        ("(axiom rises (forall ((j Int)) (! (=> (>= j 0) (>= (number j) j)) :pattern ((number j)))))", "rises is false: place 0"),
+        ("(declare-const m Int) (axiom more (= m 1))", "more cannot be evaluated: place 0: name 'vm' is not defined"),
+        ("(define-fun more () Int (other k))", "a macro cannot be evaluated: place 0: name 'vother' is not defined"),
+        ("(define-fun next ((j Int)) Int (+ j k)) (axiom a (= (next 1) (+ 1 k)))", ""),
+        ("(define-fun next ((j Int)) Int (+ j k)) (axiom a (= (next 1) 2))", "a is false: place 1"),
+    ],
+)  # fmt: skip
+def test_small_theories(text: str, doubt: str) -> None:
+    made = small(text, *HERE)
+    assert shown(made, made.lemmas).doubt == doubt
+
+
+def test_a_theory_without_runs_is_not_shown() -> None:
+    assert shown(small("(axiom a true)"), []).doubt == "no run is named along which axioms could be evaluated"
+
+
+def test_what_is_remembered_is_what_is_true() -> None:
+    """From place to place, facts that are about nothing that changes are not evaluated again."""
+    made = made_of(ISTREE[0])
+    compiled, again = (Compiled(made, made.facts) for _ in range(2))
+    for place in made.runs():
+        truths = compiled.truths(place.symbols, place.window)
+        again.go(place.symbols, place.window)
+        assert {name: again.holds(name) for name in made.facts} == truths
+
+
+@pytest.mark.parametrize(
+    ("formula", "true"),
+    [
+        ("(= (mod (- 2) 3) 1)", True),
+        ("(= (div (- 2) 3) (- 1))", True),
+        ("(<= 1 k 1)", True),
+        ("(< 0 k 1)", False),
+        ("(=> false false)", True),
+        ("(=> true false)", False),
+        ("(= (ite (> k 0) 5 6) 5)", True),
+        ("(let ((j (+ k 1))) (= j 2))", True),
+        ("(forall ((i Int) (j Int)) (or (<= i j) (> i j)))", True),
+        ("(forall ((i Int)) (or (< i 3) (= i k)))", False),
+        ("(= (not (and true (or false true))) false)", True),
+    ],
+)
+def test_formulas_mean_what_they_mean_in_smt_lib(formula: str, true: bool) -> None:
+    """z3 says the same, of k = 1."""
+    made = small(f"(axiom a {formula})", HERE[0])
+    assert (shown(made, []).doubt == "") == true
+    assert theories._answer(f"(declare-const k Int) (assert (= k 1)) (assert {formula})", 10**6) == (
+        "sat" if true else "unsat"
+    )
+
+
+def test_a_claim_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = Claim("X", "Theorem X", "It follows.")
+    check, made = Check(claim, Options()), small("(axiom a (= k 1)) (lemma b (a) (> k 0))", HERE[0])
+    check.follows(made, range="all")
+    assert check.row(0).verdict == "holds"
+    check, made = Check(claim, Options()), small("(axiom a (= k 1)) (axiom c (= k 2)) (lemma b (a) (> k 0))", HERE[0])
+    with pytest.raises(Undecided, match="what lemmas use may contradict itself: c is false: place 0"):
+        check.follows(made, range="all")
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
+    assert command.main([]) == 0
+    assert re.fullmatch(
+        r"\d+ axioms and \d+ invariants are true at 9 places of runs, for integers about the text; "
+        "what each lemma uses is true at one, but for 3 in a proof by contradiction",
+        capsys.readouterr().out.splitlines()[-1],
+    )
+    right: Callable[[Subject], Theory | None] = theory_of
+
+    def planted(subject: Subject) -> Theory | None:
+        made = right(subject)
+        assert made is not None
+        made.add("(axiom one (= (number 1) 1))")
+        return made
+
+    monkeypatch.setattr(command, "theory_of", planted)
+    assert command.main([]) == 3
+    assert (
+        capsys.readouterr().out.splitlines()[-1].startswith("what they use may contradict itself: one is false: edges")
+    )

@@ -1,0 +1,76 @@
+"""Each of these faults, planted, ends `make verify` red: the narrowest claim that notices it is judged, with its options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from verify.certificates.building import Subject
+from verify.framework.weights import About
+
+CLAIMS = "verify/claims"
+# A fault of tests/verify/planted.py, the file of a claim and the claim that is judged, what it says, options.
+NOTICED = [
+    ("accepting_oracle", "next_fraction", "C.19/repaired", "what is wrong is accepted: numbers to which 1/m is not"),
+    (
+        "silent_comparison",
+        "gadgets",
+        "C.3/repaired",
+        "what is wrong is accepted: a register that is one quantum farther",
+    ),
+    ("contradictory_axiom", "induction", "4.7/search", "what lemmas use may contradict itself: one is false"),
+    (
+        "one_key_for_many",
+        "certified",
+        "4.6/index-rounding",
+        "the checker certifies a model that is wrong: keys_that_tie",
+    ),
+    ("emptied_output", "heads", "C.13", ", expected holds."),
+    (
+        "default_in_a_gap",
+        "istree_hybrid",
+        "5.7/scale",
+        "5.7/scale (Theorem 5.7): refuted, expected holds.",
+        "--n-max",
+        "1000",
+    ),
+]
+# Faults at some n alone, and an n at which the model is looked at: what says no there. Claims over all n come to such an n.
+AT_SOME_N = [
+    ("scale_in_a_gap", Subject("istree", 50_000, model="hybrid"), "rounding"),
+    ("scale_of_plain_numbers", Subject("istree", 50_000, model="hybrid"), "rounding"),
+    ("scale_in_a_gap", Subject("recall", 50_000), "program"),
+    ("default_in_a_gap", Subject("istree", 400, model="hybrid"), "rounding"),
+    ("default_in_a_gap", Subject("recall", 400, model="hybrid"), "program"),
+    ("fewer_bits_in_a_gap", Subject("istree", 6_000, lean=True), "rounding"),
+]
+
+
+def judged(fault: str, file: str, claim: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.verify.planted", fault, f"{CLAIMS}/{file}.py", claim, *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={"COLUMNS": "400"}, timeout=120)
+
+
+@pytest.mark.parametrize("row", NOTICED, ids=" ".join)
+def test_a_claim_notices(row: tuple[str, ...]) -> None:
+    fault, file, claim, says, *options = row
+    done = judged(fault, file, claim, *options)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert says in done.stdout
+
+
+@pytest.mark.parametrize(("fault", "subject", "about"), AT_SOME_N)
+def test_at_such_an_n_the_model_is_not_certified(fault: str, subject: Subject, about: About) -> None:
+    made = f"Subject({subject.construction!r}, {subject.n}, model={subject.model!r}, lean={subject.lean})"
+    imported = "from verify.framework.weights import CHECKERS; from verify.certificates.building import Subject"
+    verdict = f"{imported}; print(CHECKERS[{about!r}]({made})['verdict'])"
+    for planted, certified in (("nothing", True), (fault, False)):
+        code = f"from tests.verify.planted import FAULTS; FAULTS[{planted!r}](); {verdict}"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+        assert (done.stdout.strip() == "certified") is certified
+
+
+def test_without_a_fault_the_claim_is_as_expected() -> None:
+    assert judged("nothing", "gadgets", "C.3/repaired").returncode == pytest.ExitCode.OK

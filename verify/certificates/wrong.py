@@ -1,0 +1,55 @@
+"""Small models that rounding makes wrong on a text. The checker must certify none: one that accepts everything certifies nothing.
+
+Each has a text on which a register ends more than a step from its ideal value; tests show which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, fixed_point
+from verify.certificates.document import CERTIFIED
+from verify.certificates.language import Language, Place
+from verify.certificates.small import Registers, Weights, judged
+
+NONE: Weights = {}
+
+
+def keys_that_tie() -> tuple[Wired, Language]:
+    """`?` reads the mean of the numbers, which may be 5/3, and multiplies it by 8."""
+    of = Registers(("v", "?", "one", "read", "grown"))
+    words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"v": 1}, "?": {"?": 1, "one": 1}}
+    head = of.head([({"?": 40}, {"one": 1, "?": -1})], {"v": 1}, "read")
+    block = of.block(({"?": 1}, 0, {"read": 8}, 0, {"grown": 1}), heads=[head])
+    spoken = Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 3)), Place("?", 3, 5, (1,), "?")
+    return of.model(words, NONE, [block], Arithmetic(fixed_point(17))), Language(spoken, frozenset("?"), (4, 4))
+
+
+def a_sum_that_saturates() -> tuple[Wired, Language]:
+    """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
+    of = Registers(("a", "b", "c", "sum"))
+    kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
+    wired = of.model({w: {w: 1} for w in "abc"}, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9)))
+    spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1))
+    return wired, Language(spoken, frozenset("c"), (4, 4))
+
+
+def a_runner_up_that_is_near() -> tuple[Wired, Language]:
+    """`?` should read from `a`, whose score is 40; that of `b` is 39, and of all others 0."""
+    of = Registers(("score", "v", "?", "read"))
+    words = {"a": {"score": 40, "v": 1}, "b": {"score": 39, "v": 9}, "c": {"v": 5}, "?": {"?": 1}}
+    head = of.head([({"?": 1}, {"score": 1})], {"v": 1}, "read")
+    spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate(words, 1))
+    wired = of.model(words, NONE, [of.block(heads=[head])], Arithmetic(fixed_point(17)))
+    return wired, Language(spoken, frozenset("?"), (4, 4))
+
+
+WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)
+
+
+def certified() -> Iterator[str]:
+    """The names of those that the checker certifies nevertheless."""
+    for made in WRONG:
+        if judged(*made()).verdict == CERTIFIED:
+            yield made.__name__

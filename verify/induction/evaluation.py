@@ -1,0 +1,174 @@
+"""Whether lemmas suppose what can be: axioms, and what each lemma uses, are evaluated along concrete runs, without a solver.
+
+From facts that contradict each other everything follows. So a theory names some runs, and what every symbol is at each of their
+places, computed by other code: a search over a graph, a simulator, the plain meaning of terms. Each axiom and each invariant must
+be true there; and for each lemma there must be a place where all that it uses is true. A proof by contradiction ends with `false`:
+what it supposes cannot be true together, so each supposition must be true at some place.
+
+"For all integers" is evaluated over the integers of a window around the text. So what is shown is that no contradiction can be read
+off at these integers. That the axioms have a model over all integers is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verify.programs.interpreter import Input
+from verify.programs.terms import Atom, Closest, Count, IsWord, Matching, Named, Next, Pick
+
+if TYPE_CHECKING:
+    from verify.induction.theory import Expression, Fact, Theory
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of a run: its name, what each declared symbol is there, and the integers that are looked at."""
+
+    name: str
+    symbols: Mapping[str, Any]
+    window: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was seen along runs. doubt: why it is not enough; nothing if it is. refuted: lemmas on what is true nowhere together."""
+
+    doubt: str
+    places: int = 0
+    axioms: int = 0
+    refuted: int = 0
+
+
+class Compiled:
+    """Facts as functions of Python; "all integers" are those of a window, and each symbol is what it is called in `names`."""
+
+    def __init__(self, made: Theory, tried: Mapping[str, Fact]) -> None:
+        self.names: dict[str, Any] = {}
+        self.macros = [
+            (str(name), [str(pair[0]) for pair in parameters], body)
+            for declaration in made.declarations
+            if isinstance(declaration, list) and declaration[0] == "define-fun"
+            for _, name, parameters, _, body in [declaration]
+        ]
+        self.functions = {name: self._compiled(parameters, body) for name, parameters, body in self.macros}
+        self.facts = {name: self._compiled([], fact.formula) for name, fact in tried.items()}
+        below: dict[str, frozenset[str]] = {}
+        for name, _, body in self.macros:  # each after those that it uses
+            below[name] = _declared(body, below)
+        self.rests_on = {name: sorted(_declared(fact.formula, below)) for name, fact in tried.items()}
+        self.known: dict[str, tuple[list[Any], bool]] = {}
+
+    def truths(self, names: Mapping[str, Any], window: Sequence[int]) -> dict[str, bool]:
+        """Which facts hold."""
+        self.go(names, window)
+        return {name: bool(holds()) for name, holds in self.facts.items()}
+
+    def go(self, names: Mapping[str, Any], window: Sequence[int]) -> None:
+        """To a place, where symbols have these values."""
+        self.names.update({symbol(name): value for name, value in names.items()} | {"window": window})
+        for name, parameters, _ in self.macros:
+            self.names[symbol(name)] = self.functions[name] if parameters else self.functions[name]()
+
+    def holds(self, name: str) -> bool:
+        """Whether a fact does, at this place; remembered up to a place where something that it is about is another value."""
+        values = [self.names["window"], *(self.names.get(symbol(one)) for one in self.rests_on[name])]
+        before, result = self.known.get(name, ([], False))
+        same = len(before) == len(values) and all(
+            one is other or (isinstance(one, int) and one == other) for one, other in zip(before, values, strict=True)
+        )
+        if not same:
+            result = bool(self.facts[name]())
+            self.known[name] = values, result
+        return result
+
+    def _compiled(self, parameters: list[str], body: Expression) -> Callable[..., Any]:
+        made: Callable[..., Any] = eval(f"lambda {', '.join(map(symbol, parameters))}: {_python(body)}", self.names)
+        return made
+
+
+def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
+    """What is seen of a theory along its runs, of these lemmas."""
+    missing = {name: made.facts[name].uses or () for name in lemmas}
+    refutes = [fact.supposes - set(made.invariants) for fact in made.facts.values() if fact.formula == "false"]
+    refuted = {name for name in missing if any(cases and cases <= made.facts[name].supposes for cases in refutes)}
+    missing = {name: uses for name, uses in missing.items() if name not in refuted}
+    apart = set[str]().union(*(made.facts[name].supposes for name in refuted))
+    axioms, compiled, places = made.axioms, Compiled(made, made.facts), 0
+    for place in made.runs():
+        name = ""
+        try:
+            compiled.go(place.symbols, place.window)
+            for name in (*axioms, *made.invariants):
+                if not compiled.holds(name):
+                    return Shown(f"{name} is false: {place.name}")
+            apart = {name for name in apart if not compiled.holds(name)}
+            missing = {name: uses for name, uses in missing.items() if not all(map(compiled.holds, uses))}
+        except (ArithmeticError, LookupError, NameError, TypeError, ValueError) as error:
+            return Shown(f"{name or 'a macro'} cannot be evaluated: {place.name}: {error}")
+        places += 1
+    if not places:
+        return Shown("no run is named along which axioms could be evaluated")
+    if apart or missing:
+        what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
+        return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
+    return Shown("", places, len(axioms), len(refuted))
+
+
+def _declared(expression: Expression, macros: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The symbols that stand in it and in macros of its own, bound ones among them."""
+    if isinstance(expression, str):
+        return macros.get(expression, frozenset([expression]))
+    return frozenset[str]().union(*(_declared(part, macros) for part in expression))
+
+
+OPERATORS = {"=": "==", "mod": "%", "div": "//"} | {
+    sign: sign for sign in ("<", "<=", ">", ">=", "+", "-", "*", "and", "or")
+}
+
+
+def symbol(name: str) -> str:
+    """What a symbol is called in Python."""
+    return "v" + "".join(c if c.isalnum() else f"_{ord(c)}_" for c in name)
+
+
+def _python(expression: Expression) -> str:
+    """As an expression of Python."""
+    match expression:
+        case "true" | "false":
+            return expression.capitalize()
+        case str():
+            return expression if expression.isdigit() else symbol(expression)
+        case ["!", formula, *_]:
+            return _python(formula)
+        case ["forall", [*bound], formula]:
+            return f"all({_python(formula)} {' '.join(f'for {symbol(str(pair[0]))} in window' for pair in bound)})"
+        case ["let", [[name, value]], formula]:
+            return f"(lambda {symbol(str(name))}: {_python(formula)})({_python(value)})"
+        case ["ite", bit, then, otherwise]:
+            return f"({_python(then)} if {_python(bit)} else {_python(otherwise)})"
+        case ["=>", first, second]:
+            return f"(not {_python(first)} or {_python(second)})"
+        case [("not" | "-") as operator, inner]:
+            return f"({operator} {_python(inner)})"
+        case [str(operator), *parts] if operator in OPERATORS:
+            return f"({f' {OPERATORS[operator]} '.join(map(_python, parts))})"
+        case [function, *arguments]:
+            return f"{_python(function)}({', '.join(map(_python, arguments))})"
+    raise TypeError(expression)
+
+
+def value(text: Input, atom: Atom, *at: int) -> Any:
+    """What a function of a definition is; at positions that are none, as at 1, where nothing is to be read."""
+    k = max(at[-1], 1)
+    match atom:
+        case Pick() | Next() | Closest():
+            return text.chosen(atom, k)[0]
+        case Named(_, of):
+            return text.value(of, k)
+        case IsWord(word):
+            return text.tokens[k - 1] == (word, 0)
+        case Count(Matching(((key, _),))):
+            return sum(text.value(key, j) == at[0] for j in range(2, k + 1))
+    raise TypeError(atom)

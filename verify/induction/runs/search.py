@@ -1,0 +1,100 @@
+"""What each symbol is along a run of Algorithm 1: by a depth-first search over the graph, and the terms' plain meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from constructions.istree.graphs import Graph, TokenLayout
+from verify.induction.evaluation import Place, value
+from verify.induction.runs.graphs import Around
+from verify.induction.search import MODELS, translation
+from verify.programs.interpreter import Input
+from verify.programs.witness import tokens_of
+
+GRAPHS = {
+    "paper": (
+        Graph(3, ((2, 3), (1, 2))),
+        Graph(4, ((3, 1), (1, 2), (2, 3))),  # a cycle through the root
+        Graph(4, ((2, 3), (4, 3), (2, 4))),  # one that is out of reach
+    ),
+    "eos": (Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(2, ())),
+}
+"""By layout."""
+
+
+def places(model: str, layout: TokenLayout) -> Iterator[Place]:
+    """Each vertex of the runs on these graphs."""
+    for graph in GRAPHS[layout.name]:
+        run = Run(graph, model, layout)
+        for state in run.states():
+            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window)
+
+
+class Run:
+    """What each declared symbol is at each vertex of a run, by a depth-first search over the graph and the terms' plain meaning."""
+
+    def __init__(self, graph: Graph, model: str, layout: TokenLayout) -> None:
+        self.n, self.edges = graph.n, len(graph.edges)
+        self.functions = translation(MODELS[model](graph.n, layout)).functions
+        words, prompt = layout.vocabulary(graph.n), layout.prompt(graph)
+        self.tour, self.is_tree = graph.search
+        self.end = len(prompt)
+        self.last = self.end + len(self.tour)
+        told = [words[token] for token in prompt + layout.answer(self.tour, self.is_tree, graph.n)]
+        self.text = Input(tokens_of(told))
+        self.window = range(-1, len(told))
+        self.records = dict[tuple[int, int], int]()
+        for e, (a, b) in enumerate(graph.edges, start=1):
+            self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
+        owners = {j: own for (own, _), j in self.records.items()}
+        self.owned = {v: [h for h in self.window if owners.get(h, 0) == v] for v in self.window}
+        self.visits = {v: self.end + 1 + self.tour.index(v) for v in self.tour}
+        self.around = Around(graph.n, graph.edges)
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        """From vertex to vertex: all symbols."""
+        fixed = {
+            "n": self.n,
+            "edges": self.edges,
+            "number": self.number,
+            "visit": lambda v: self.visits.get(v, 0),
+            "rec": lambda v, u: self.records.get((v, u), 0),
+            "next": self.next,
+            "prev": self.prev,
+            "depth": self.depth,
+            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in self.visits.items()),
+            "rank": lambda v: self.around.ranks.get(v, 0),
+            "ranked": self.around.is_forest,
+        }
+        fixed |= {name: partial(value, self.text, atom) for atom, name in self.functions.items()}
+        path, taken = list[int](), dict[int, int]()
+        for k, v in enumerate(self.tour, start=self.end + 1):
+            if v in path:
+                path.pop()
+            else:
+                if path:
+                    taken[path[-1]] = self.records[path[-1], v]
+                path.append(v)
+                taken[v] = 0
+            assert path[-1] == v
+            yield fixed | {
+                "k": k,
+                "path": frozenset(path).__contains__,
+                "taken": lambda v, taken=dict(taken): taken.get(v, 0),
+                "closed": self.around.reached.__contains__,
+                "v0": min(self.around.missed, default=0),
+            }
+
+    def number(self, k: int) -> int:
+        return self.text.tokens[k - 1][1] if 1 <= k <= len(self.text.tokens) else 0
+
+    def depth(self, v: int) -> int:
+        return 1 + self.depth(self.tour[self.visits[v] - self.end - 2]) if v != 1 and v in self.visits else 0
+
+    def next(self, i: int, v: int) -> int:
+        return min((h for h in self.owned.get(v, ()) if h > i), default=0)
+
+    def prev(self, j: int) -> int:
+        return max((h for owned in self.owned.values() if j in owned for h in owned if 1 <= h < j), default=0)

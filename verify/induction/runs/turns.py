@@ -1,0 +1,121 @@
+"""What each symbol is at the end of each turn's head of Algorithm 2's text: by its words and their plain meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any
+
+from constructions.istree import rag
+from constructions.istree.graphs import PAPER, Graph
+from constructions.istree.rag import RECORD, RETURN
+from constructions.models.search import END_SEARCH, START_SEARCH
+from verify.induction.evaluation import Place, value
+from verify.induction.runs.graphs import Around
+from verify.induction.turns import defined
+from verify.programs.interpreter import Input
+from verify.programs.turns import FIRST, NEXT
+from verify.programs.witness import tokens_of
+
+BEYOND = 60  # more words than a turn has
+GRAPHS = [Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(2, ())]
+
+
+def places() -> Iterator[Place]:
+    """Each head of the runs on these graphs."""
+    for graph in GRAPHS:
+        run = Run(graph)
+        for state in run.states():
+            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window)
+
+
+class Run:
+    """What each declared symbol is at the end of each turn's head, by the words of Algorithm 2's text and their plain meaning."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.n, self.edges, text = graph.n, len(graph.edges), defined()
+        self.end = 3 * self.edges + 1
+        prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
+        self.words, self.kinds = [*prompt, *rag.expected_sequence(graph)], text.kinds
+        self.functions, self.read = text.words.functions, Input([*tokens_of(self.words), *[("", 0)] * BEYOND])
+        self.records = dict[tuple[int, int], int]()
+        for e, (a, b) in enumerate(graph.edges, start=1):
+            self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
+        marks = [m for m, said in enumerate(self.words, start=1) if said in (RECORD, RETURN)]
+        if self.words[marks[-1] - 2] == self.words[marks[-1]] and len(marks) > 1:
+            marks.pop()  # the root's way back to itself, behind which stands no turn
+        self.heads = [m + 1 for m in marks]
+        ends = [k for k, said in enumerate(self.words, start=1) if said == END_SEARCH]
+        self.window = sorted({*range(-1, self.end + 4), *marks, *self.heads, *ends, len(self.words)})
+        self.around = Around(graph.n, graph.edges)
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        """From head to head: all symbols."""
+        owners = {j: own for (own, _), j in self.records.items()}
+        visits, depths, path, taken, passed = (
+            dict[int, int](),
+            dict[int, int](),
+            list[int](),
+            dict[int, int](),
+            set[int](),
+        )
+        fixed = {
+            "n": self.n,
+            "edges": self.edges,
+            "kind": self.kind,
+            "|number vertex|": self.number,
+            "visit": lambda v: visits.get(v, 0),
+            "rec": lambda v, u: self.records.get((v, u), 0),
+            "next": cache(lambda i, v: min((j for j in self.window if j > i and owners.get(j, 0) == v), default=0)),
+            "depth": lambda v: depths.get(v, 0),
+            "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
+            "rank": lambda v: self.around.ranks.get(v, 0),
+            "ranked": self.around.is_forest,
+            "closed": self.around.reached.__contains__,
+            "v0": min(self.around.missed, default=0),
+            "begins": True,
+            "begins-otherwise": False,
+            "left-open": False,
+        }
+        fixed |= {
+            name: cache(partial(value, self.read, atom)) for atom, name in self.functions.items() if "|" not in name
+        }
+        states = []
+        for k, end in pairwise((*self.heads, len(self.words))):
+            u, mark, v = int(self.words[k - 3]), self.words[k - 2], int(self.words[k - 1])
+            if mark == RETURN:
+                path.pop()
+            else:
+                taken |= {u: self.records[u, v], v: 0} if path else {v: 0}
+                path.append(v)
+                visits[v], depths[v] = k, len(path) - 1
+            over = self.words[end - 1] in (PAPER.yes, PAPER.no)
+            state = {
+                "k": k,
+                "end": end,
+                "goes-down": not over and self.words[end - 2] == RECORD,
+                "goes-up": not over and self.words[end - 2] == RETURN,
+                "answers-yes": over and self.words[-1] == PAPER.yes,
+                "answers-no": over and self.words[-1] == PAPER.no,
+                "path": frozenset(path).__contains__,
+                "taken": lambda v, taken=dict(taken): taken.get(v, 0),
+                "passed": lambda m, passed=frozenset(passed): sum(v <= m for v in passed),
+            }
+            states.append(fixed | state)
+            if self.finds_father(k, end):
+                passed.add(v)
+        yield from states  # when all visits are known
+
+    def finds_father(self, k: int, end: int) -> bool:
+        """Whether one of the neighbours that are found in this turn is the father: what the turn's first search finds."""
+        starts = [j for j in range(k, end) if self.words[j] == START_SEARCH]
+        found = [(self.words[j + 1], self.words[self.words.index(END_SEARCH, j) + 1]) for j in starts]
+        return any(first in (FIRST[1], NEXT[1]) and result == found[0][1] for first, result in found)
+
+    def kind(self, j: int) -> int:
+        name = self.words[j - 1] if 1 <= j <= len(self.words) else ""
+        return self.kinds[rag.VERTEX] if name.isdigit() else self.kinds.get(name, -1)
+
+    def number(self, j: int) -> int:
+        return self.read.tokens[j - 1][1] if 1 <= j <= len(self.words) else 0

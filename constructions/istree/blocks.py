@@ -176,15 +176,13 @@ def _block_3(plan: Plan) -> BlockPlan:
 def _block_4(plan: Plan) -> BlockPlan:
     joint, last = plan.layout.joint, copied("vertex", 1)
     values = (last, squared(last), copied("count", 1))
-    heads = (
-        copy("@2", 1, _copies((*values, copied(joint, 1)), 1), plan.setting),
-        copy("@3", 2, _copies(values, 2), plan.setting),
-    )
+    heads = [copy("@2", 1, _copies((*values, copied(joint, 1)), 1), plan.setting)]
     second, after_second = reg(copied(joint, 1)), reg(copied(joint, 2))  # 1 at a second endpoint; at the token after it
     records: list[Unit] = []
     if plan.says(LAYER_7):
         records = printed.edge_units(second)
     else:
+        heads.append(copy("@3", 2, _copies(values, 2), plan.setting))
         first = copied("vertex", 2)
         for here, own, own_count, other in (
             (second, "vertex", "count", first),
@@ -199,12 +197,14 @@ def _block_4(plan: Plan) -> BlockPlan:
             ]
     # An edge's second endpoint is never a chain-of-thought vertex, wherever it stands.
     walk, come = reg("after_prompt") - second, reg("after_root") - second
+    if plan.says(EDGE_COUNT) and plan.layout.end_of_prompt is None:
+        come -= after_second  # v_0 = 0 as printed, also where a longer prompt puts v_1 behind position 3n − 1
     chain = (
         *(_times(walk, of("vertex"), of("current")) for of in (register, squared)),
         *(_times(come, of(last), of("previous")) for of in (register, squared)),
     )
     gadgets = (Gadget("incidence records", tuple(records)), Gadget("chain-of-thought vertices", chain))
-    return BlockPlan(heads, gadgets)
+    return BlockPlan(tuple(heads), gadgets)
 
 
 def _block_5(plan: Plan) -> BlockPlan:

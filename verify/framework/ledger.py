@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from verify.framework import parquet
-from verify.framework.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
+from verify.framework.claim import Below, Evidence, Json, Proved, Reading, Row, Searched, Verdict, Witness, compact
 from verify.framework.options import STORED, Options, where
 
 if TYPE_CHECKING:
@@ -180,9 +180,34 @@ def read(path: Path) -> list[Row]:
     return read_run(path)[0]
 
 
+def contradictions(rows: Sequence[Row]) -> list[str]:
+    """Readings whose claim has another verdict in these rows than the reading says. A claim that was not judged says nothing."""
+    verdicts: dict[str, set[Verdict]] = {}
+    for row in rows:
+        verdicts.setdefault(row.claim.id, set()).add(row.verdict)
+    lines = []
+    for row in rows:
+        for reading in row.claim.readings:
+            want = Verdict.HOLDS if reading.holds else Verdict.REFUTED
+            judged = verdicts.get(reading.shown, {want})
+            if judged != {want}:
+                have = ", ".join(sorted(judged))
+                lines.append(f"{row.claim.id}: {reading.text}: {reading.shown} is to be {want}, and is {have}")
+    return lines
+
+
+def reading_text(reading: Reading) -> str:
+    """A reading in one line: what it is, whether the claim holds under it, and what shows so."""
+    stands = f" ({reading.stands})" if reading.stands else ""
+    by = f": {reading.shown}" if reading.shown else ""
+    return f"reading: {reading.text}{stands}; {'holds' if reading.holds else 'fails'}{by}"
+
+
 def covered(evidence: Evidence) -> str:
     """The range in words, with the numbers that the run measured."""
     parts = [evidence.range]
+    if isinstance(evidence, Below):
+        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shortened(evidence.example)}")
     if isinstance(evidence, Searched):
         if evidence.stopped:
             parts.append(f"stopped by a witness at case {evidence.cases:,}")
@@ -195,6 +220,8 @@ def covered(evidence: Evidence) -> str:
         if evidence.theorems:
             several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
             parts.append(f"accepted by its checker: {shortened(evidence.theorem)}{several}")
+        if evidence.limit:
+            parts.append(f"for {evidence.limit}")
     if evidence.precision:
         parts.append(evidence.precision)
     return ", ".join(parts)
@@ -222,13 +249,17 @@ def table(rows: Sequence[Row]) -> Table:
     ledger.add_column("statement, range, witness", ratio=1)
     for row in sorted(rows, key=sort_key):
         names = [row.claim.id, row.claim.variant, *([row.engine] if len(engines) > 1 and row.engine else [])]
-        verdict = Text(row.verdict_text.replace(" ", "\n", 1), style=STYLES[row.verdict])
+        verdict = Text(row.verdict_short.replace(" ", "\n", 1), style=STYLES[row.verdict])
         if not row.as_expected:
             verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
         kinds = dict.fromkeys(evidence.kind for evidence in row.evidence)
         body = Text(row.claim.statement)
         if row.claim.finding:
             body.append(f"\n{row.claim.finding} as printed, all else repaired")
+        if row.verdict is Verdict.HOLDS:
+            body.append(f"\n{row.verdict_text}", style=STYLES[row.verdict])
+        for reading in row.claim.readings:
+            body.append(f"\n{reading_text(reading)}")
         for evidence in row.evidence:
             body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
         if row.note:

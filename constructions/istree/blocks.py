@@ -56,16 +56,19 @@ TIED_HEAD = Finding(
 LAYER_7 = Finding(
     id="layer-7",
     source="C.6.2, layers 7 and 8",
-    printed="two MatchNext heads, one over first and one over second endpoints",
+    printed="two MatchNext heads, one over first and one over second endpoints; the feed-forward behind them takes the next edge",
     used="one MatchNext head over incidence records, two to an edge",
-    why="each printed head sees only some of a vertex's counts; two that lie around the wanted one tie and are averaged",
+    why="each head sees only some of a vertex's counts, against the precondition of Lemma C.18. Counts 1/3 and 1/6 are equally near"
+    " to 1/4, so the head that lacks 1/4 returns their average, which looks like a next edge. Two stars leave the same numbers and"
+    " go on to different vertices. One register more, for which of layer 5's heads found the walked edge, would tell them apart",
 )
 EDGE_COUNT = Finding(
     id="edge-count",
     source="C.6.2, layer 9 and |Tokenize(G)| = 3n − 2",
     printed="the chain of thought starts after any prompt, and a full one is recognised by ending at position 5n − 3",
     used="the chain of thought starts only after a prompt of 3n − 2 tokens; otherwise the answer is NO",
-    why="a graph with m ≠ n − 1 edges shifts the positions, and a search of another length can end at 5n − 3",
+    why="a prompt of m edges has 3m + 1 tokens, and another search can end at 5n − 3: first where n = 7, vertex 1 is alone and the"
+    " others have 10 edges. Lemma C.29 itself asks for n − 1 edges",
 )
 
 

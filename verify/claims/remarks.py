@@ -228,16 +228,6 @@ OPEN: Sequence[Open] = (
         " are known to us",
     ),
     Open(
-        "4.1/separation",
-        "Theorem 4.1",
-        "If PSPACE is not in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
-        "the argument here is no proof object, and its assumption is open",
-        argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits"
-        " of poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete"
-        " problem too",
-        assumed="PSPACE is not contained in P/poly",
-    ),
-    Open(
         "4.6/recall-special",
         "Theorems 4.6 and 5.1",
         "Associative recall answers keys that are no numbers: <s>, or the separator in front of the query.",

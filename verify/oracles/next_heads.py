@@ -1,9 +1,9 @@
 """The two MatchNext heads of C.6.2's item 7, in exact arithmetic, over the edges alone.
 
 Source: appendix C.6.2, items 4 to 7; Lemma C.18.
-An edge a ~ b is one record (a, b, n_a, n_b), where n_v = 1/(1 + j) at the j-th edge of v. A head looks among the records whose first
-(or second) endpoint is v for the count nearest to nxt of the count of the edge just walked. Where several are equally near, softmax
-averages them; where there is none, it reads zeros at position 1.
+An edge a ~ b is one record (a, b, n_a, n_b), where n_v = 1/(1 + j) at the j-th edge of v. A head looks among the records whose
+first (or second) endpoint is v for the count nearest to nxt of the count of the edge just walked. Where several are equally near,
+softmax averages them; where there is none, it reads zeros at position 1.
 """
 
 from __future__ import annotations

@@ -143,6 +143,7 @@ def test_circuit_families(check: Check) -> None:
         range="the answer is that of x_k, and the two answers differ: every n ≥ 2, every x and k",
     )
     check.argued(STATES)
+    check.argued("Any a: the circuit chooses 2^a − 1 times between two bits, by three gates each.")
 
 
 def column(i: int, bits: int) -> int:

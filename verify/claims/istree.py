@@ -27,7 +27,8 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, logarithmic, logarithmic_ladder, random_graphs
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
+from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, first_above_bounds, random_graphs
 
 AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
 STATEMENT = (
@@ -198,8 +199,12 @@ def test_constant_size(check: Check) -> None:
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    within = logarithmic(istree.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
-    check.chosen(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
+
+    def within(bits: int) -> Counterexample | None:
+        return first_above_bounds(istree.least_precision, bounds, bits)
+
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
     if check.p_bits is None:
         text = "so many bits suffice: every simple graph, any chain of thought"
         check.certified([Subject("istree", LEAST)], range=f"{text}; n = {LEAST}", precision=PRECISION)

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
 from constructions.engines import find_engine
 from constructions.istree import hybrid
@@ -31,15 +31,15 @@ from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.programs.frames import Frames
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
 from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
     PRECISION,
     Large,
     every_hard_graph,
+    first_above_bounds,
     large_graphs,
-    logarithmic_bound,
     random_graphs,
     shapes_at,
 )
@@ -430,11 +430,6 @@ def test_logarithmic_precision(check: Check) -> None:
     bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
 
     def within(bits: int) -> Counterexample | None:
-        for discipline, (slope, rest) in bounds.items():
-            least = partial(hybrid.least_precision, discipline=discipline)
-            bound = partial(logarithmic_bound, slope, rest)
-            if (found := first_above(least, bound, bits)) is not None:
-                return found
-        return None
+        return first_above_bounds(hybrid.least_precision, bounds, bits)
 
-    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)

@@ -154,7 +154,7 @@ def with_side(star: Graph, returns: int) -> tuple[Record, ...]:
     """The same if both hold the count of the edge just walked, and one more register says which head found it."""
     *_, before, here, _ = visits(star, returns)
     counts = walked(star.edges, here, before)
-    return (*(read(star.edges, here, side, sum(counts)) for side in (0, 1)), counts)
+    return (*(read(star.edges, here, side, counts[0] + counts[1]) for side in (0, 1)), counts)
 
 
 def by_ideal_heads(check: Check, view: Callable[[Graph, int], tuple[Record, ...]]) -> None:

@@ -156,12 +156,16 @@ class Bound:
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:
             printed = f"{text} As printed: {self.finding.printed}."
-            slip = {
-                "kind": Kind.SLIP,
-                "readings": (Reading(AS_PRINTED, holds=False), *self.right),
-                "slip": self.finding.id,
-            }
-            return Claim.about(*about, source, printed, variant="printed", expected=Verdict.REFUTED, **slip)
+            return Claim.about(
+                *about,
+                source,
+                printed,
+                variant="printed",
+                expected=Verdict.REFUTED,
+                kind=Kind.SLIP,
+                readings=(Reading(AS_PRINTED, holds=False), *self.right),
+                slip=self.finding.id,
+            )
         return Claim.about(*about, source, text, variant="printed" if self.as_printed else "repaired")
 
 

@@ -21,7 +21,7 @@ NOTHING: Record = (Fraction(0),) * 4
 def records(edges: Sequence[Edge]) -> list[Record]:
     """One for each edge, in their order."""
     seen: Counter[int] = Counter()
-    out = []
+    out = list[Record]()
     for a, b in edges:
         seen.update((a, b))
         out.append((Fraction(a), Fraction(b), Fraction(1, 1 + seen[a]), Fraction(1, 1 + seen[b])))
@@ -48,6 +48,5 @@ def read(edges: Sequence[Edge], vertex: int, side: int, count: Fraction) -> Reco
 
 def walked(edges: Sequence[Edge], vertex: int, before: int) -> tuple[Fraction, Fraction]:
     """What item 5's two heads find of the edge between both: its count where `vertex` is its first endpoint, its second one."""
-    by_ends = {record[:2]: record for record in records(edges)}
-    first, second = by_ends.get((vertex, before), NOTHING), by_ends.get((before, vertex), NOTHING)
-    return first[2], second[3]
+    by_ends, here, there = {record[:2]: record for record in records(edges)}, Fraction(vertex), Fraction(before)
+    return by_ends.get((here, there), NOTHING)[2], by_ends.get((there, here), NOTHING)[3]

@@ -1,9 +1,9 @@
-"""Circuits with a recurrent model's state written into them, and Index as a circuit."""
+"""Circuits with a recurrent model's state written into them."""
 
 from __future__ import annotations
 
 from circuits.models import find_models
-from verify.oracles.advice import multiplexer, unrolled
+from verify.oracles.advice import unrolled
 
 
 def test_a_state_is_advice() -> None:
@@ -12,11 +12,3 @@ def test_a_state_is_advice() -> None:
     circuit = unrolled(rnn, ("0", "1"), zeros=5, bits=3)
     said = [tuple(circuit.run([x >> i & 1 for i in range(3)])[0]) for x in range(8)]
     assert [said[x] == said[0] for x in range(8)] == [x.bit_count() % 2 == 0 for x in range(8)]
-
-
-def test_index_as_a_circuit() -> None:
-    """Address 2, lowest bit first, of the bits 0, 0, 1, 0."""
-    circuit = multiplexer(2)
-    assert circuit.operations == 9
-    assert circuit.run([0, 0, 1, 0, 0, 1]) == ([1], [])
-    assert circuit.run([0, 0, 1, 0, 1, 0]) == ([0], [])

@@ -1,4 +1,4 @@
-"""Theorem 4.1, the half that rests on PSPACE ⊄ P/poly, and the remark on circuit families behind it."""
+"""Theorem 4.1 as a theorem with a hypothesis, PSPACE ⊄ P/poly, and the circuits that it speaks of."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from circuits.circuit import Circuit
 from circuits.lanes import number_quanta
 from circuits.models import Rnn, find_models
 from circuits.runs import next_word, run_rnn
-from verify.claims.reductions import STATES
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Verdict, claim
-from verify.oracles import lower_bounds
-from verify.oracles.advice import multiplexer, unrolled
+from verify.oracles.advice import unrolled
 
 SOURCE = "Theorem 4.1"
 ADVICE = "4.1/advice"
 RNNS = ("parity", "sum", "shift")  # those that read any bits
-LONGEST, WIDEST = 64, 4  # n; bits of an address
+LONGEST = 64  # n
 
 
 @cache
@@ -100,54 +98,3 @@ def test_separation(check: Check) -> None:
         " most as many steps as it has configurations: 2^O(m) = poly(n)."
     )
     check.unknown("what is checked are its parts: the theorem rests on a hypothesis that is open, and on arguments")
-
-
-@claim(
-    "4.1/circuit-families",
-    source="section 4.1, the remark behind Theorem 4.1",
-    statement="A chain of thought does not let RNNs of o(n) bits simulate every family of circuits of polynomial size: fewer than"
-    " 3·2^a gates compute Index on 2^a bits, for which an RNN needs 2^a bits of state, whatever it thinks.",
-)
-def test_circuit_families(check: Check) -> None:
-    def is_index(address: int) -> Counterexample | None:
-        """Every input at once: lane j has the bits of j."""
-        circuit, n = multiplexer(address), 1 << address
-        if circuit.operations >= 3 * n:
-            return Counterexample(gates=circuit.operations, bound=3 * n)
-        lanes = 1 << (n + address)
-        inputs = [column(i, n + address) for i in range(n + address)]
-        (found,), _ = circuit.run(inputs, lanes=lanes)
-        x, k = inputs[:n], inputs[n:]
-        expected, ones = 0, (1 << lanes) - 1
-        for place in range(n):
-            here = ones
-            for i in range(address):
-                bit = k[i]
-                here &= bit if place >> i & 1 else ones ^ bit
-            expected |= here & x[place]
-        return None if found == expected else Counterexample(differ=(found ^ expected).bit_count())
-
-    widest = [a for a in range(1, WIDEST + 1) if 1 << a <= check.n_max]
-    check.exhaustive(
-        widest,
-        is_index,
-        count=sum(1 << ((1 << a) + a) for a in widest),
-        inputs=lambda a: 1 << ((1 << a) + a),
-        range="every 2^a bits and every address of a bits",
-        size=lambda a: 1 << a,
-    )
-    shown = lower_bounds.INDEX
-    check.proved(
-        [shown.with_proof()],
-        by="an argument for each place of the words, whatever n is",
-        range="the answer is that of x_k, and the two answers differ: every n ≥ 2, every x and k",
-    )
-    check.argued(STATES)
-    check.argued("Any a: the circuit chooses 2^a − 1 times between two bits, by three gates each.")
-
-
-def column(i: int, bits: int) -> int:
-    """Bit i of each number below 2^bits, that of the number j at place j."""
-    block = ((1 << (1 << i)) - 1) << (1 << i)  # 2^i zeros below 2^i ones
-    repeat = ((1 << (1 << bits)) - 1) // ((1 << (2 << i)) - 1)
-    return block * repeat

@@ -26,13 +26,3 @@ def unrolled(rnn: Rnn, words: tuple[str, str], zeros: int, bits: int) -> Circuit
         inputs = [builder.constant(low) ^ (builder.constant(low ^ high) & read) for low, high in zip(*at, strict=True)]
         output, states = builder.add(rnn.step.circuit, inputs, states)
     return builder.circuit({f"o{i}": bit for i, bit in enumerate(output, start=1)})
-
-
-def multiplexer(address: int) -> Circuit:
-    """Index as a circuit: 2^address bits and an address of so many bits, the lowest first, to the bit that stands there."""
-    builder = Builder()
-    bits = [builder.input(f"x{i}") for i in range(1 << address)]
-    for i in range(address):
-        k = builder.input(f"k{i}")
-        bits = [low ^ (k & (low ^ high)) for low, high in zip(bits[::2], bits[1::2], strict=True)]
-    return builder.circuit({"bit": bits[0]})

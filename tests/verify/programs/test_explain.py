@@ -251,7 +251,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
             1,
             "on edges 5-1, 2-4, 2-7, 6-2, 1-2, 2-3: it says NO; the right answer is YES",
         ),
-        (["istree", "--n", "6", "--printed", "edge-count"], 1, "Algorithm 1 says NO at once"),
+        (["istree", "--n", "7", "--printed", "edge-count"], 1, "it says YES; the right answer is NO"),
         (["recall", "--printed", "score-range", "--n", "8"], 3, "cannot say who wins"),
     ],
 )

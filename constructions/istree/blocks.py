@@ -56,16 +56,19 @@ TIED_HEAD = Finding(
 LAYER_7 = Finding(
     id="layer-7",
     source="C.6.2, layers 7 and 8",
-    printed="two MatchNext heads, one over first and one over second endpoints",
+    printed="two MatchNext heads, one over first and one over second endpoints; the feed-forward behind them takes the next edge",
     used="one MatchNext head over incidence records, two to an edge",
-    why="each printed head sees only some of a vertex's counts; two that lie around the wanted one tie and are averaged",
+    why="each head sees only some of a vertex's counts, against the precondition of Lemma C.18. Counts 1/3 and 1/6 are equally near"
+    " to 1/4, so the head that lacks 1/4 returns their average, which looks like a next edge. Two stars leave the same numbers and"
+    " go on to different vertices. One register more, for which of layer 5's heads found the walked edge, would tell them apart",
 )
 EDGE_COUNT = Finding(
     id="edge-count",
     source="C.6.2, layer 9 and |Tokenize(G)| = 3n − 2",
     printed="the chain of thought starts after any prompt, and a full one is recognised by ending at position 5n − 3",
     used="the chain of thought starts only after a prompt of 3n − 2 tokens; otherwise the answer is NO",
-    why="a graph with m ≠ n − 1 edges shifts the positions, and a search of another length can end at 5n − 3",
+    why="a prompt of m edges has 3m + 1 tokens, and another search can end at 5n − 3: first where n = 7, vertex 1 is alone and the"
+    " others have 10 edges. Lemma C.29 itself asks for n − 1 edges",
 )
 
 
@@ -176,15 +179,13 @@ def _block_3(plan: Plan) -> BlockPlan:
 def _block_4(plan: Plan) -> BlockPlan:
     joint, last = plan.layout.joint, copied("vertex", 1)
     values = (last, squared(last), copied("count", 1))
-    heads = (
-        copy("@2", 1, _copies((*values, copied(joint, 1)), 1), plan.setting),
-        copy("@3", 2, _copies(values, 2), plan.setting),
-    )
+    heads = [copy("@2", 1, _copies((*values, copied(joint, 1)), 1), plan.setting)]
     second, after_second = reg(copied(joint, 1)), reg(copied(joint, 2))  # 1 at a second endpoint; at the token after it
     records: list[Unit] = []
     if plan.says(LAYER_7):
         records = printed.edge_units(second)
     else:
+        heads.append(copy("@3", 2, _copies(values, 2), plan.setting))
         first = copied("vertex", 2)
         for here, own, own_count, other in (
             (second, "vertex", "count", first),
@@ -199,12 +200,14 @@ def _block_4(plan: Plan) -> BlockPlan:
             ]
     # An edge's second endpoint is never a chain-of-thought vertex, wherever it stands.
     walk, come = reg("after_prompt") - second, reg("after_root") - second
+    if plan.says(EDGE_COUNT) and plan.layout.end_of_prompt is None:
+        come -= after_second  # v_0 = 0 as printed, also where a longer prompt puts v_1 behind position 3n − 1
     chain = (
         *(_times(walk, of("vertex"), of("current")) for of in (register, squared)),
         *(_times(come, of(last), of("previous")) for of in (register, squared)),
     )
     gadgets = (Gadget("incidence records", tuple(records)), Gadget("chain-of-thought vertices", chain))
-    return BlockPlan(heads, gadgets)
+    return BlockPlan(tuple(heads), gadgets)
 
 
 def _block_5(plan: Plan) -> BlockPlan:

@@ -70,21 +70,23 @@ NEAREST_TIE = Finding(
     source="Theorem 5.7, next neighbour; Lemma C.17",
     printed="the edge with v closest to pos + 2^i",
     used="the record of v nearest to pos + 2^i + 1/4",
-    why="an edge 2^(i+1) behind pos is as close as the one at pos: they tie, and the head reads an average of both",
+    why="our edges have two records, one behind the other: a record 2^(i+1) behind pos is as close as the one at pos, and the head"
+    " reads an average of both. With one key an edge, three tokens apart, nothing ties",
 )
 SEARCH_RANGE = Finding(
     id="search-range",
     source="Theorem 5.7, next neighbour",
     printed="until the edge differs or i = log2 n",
     used="until the record differs or the target is at or behind 3n − 1, where the last record stands",
-    why="an edge takes three tokens: from pos + n on, nothing is found that lies 2n or more behind pos",
+    why="an edge takes three tokens: from pos + n on, nothing is found that lies 2n or more behind pos; log2(3n) is enough",
 )
 PARENT = Finding(
     id="parent",
     source="Theorem 5.7, parent",
     printed="MatchClose: the state keeps each vertex's predecessor",
     used="Match: the predecessor where the search went down to the vertex, which happens once",
-    why="after a return from a child, the predecessor of the vertex's last occurrence is this child",
+    why="if a return from a child counts as a visit, the predecessor of the vertex's last visit is this child. Over records of"
+    " vertices that were just reached, as in Theorem 5.3, MatchClose is right too",
 )
 FINDINGS: tuple[Finding, ...] = (NEAREST_TIE, SEARCH_RANGE, PARENT)
 FINDING_IDS = tuple(finding.id for finding in FINDINGS)

@@ -5,10 +5,10 @@ Every edge leaves one record, at its second endpoint: both endpoints a and b wit
 walked, and two MatchNext heads, one over a and one over b, for the next one. A vertex that stands first in some edges and second
 in others thus has its counts divided between the two heads, against the precondition of Lemma C.18.
 
-The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is the one whose
-count is exactly 1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. That takes more than one
-feed-forward, given to the print in extra blocks without attention, so that what is refuted is the heads and not the
-size of one sublayer.
+The print leaves open how "the other endpoint (or 0)" is chosen from the two heads' results. Here it is that of the first head
+whose count is exactly 1/(m + 1) after 1/m, tested by walked − count − walked·count = 0. This takes more than one feed-forward,
+given to the print in extra blocks without attention, so that what is refuted is the heads and not the size of one sublayer.
+No choice is right for all graphs (claim 4.7/layer-7): two stars leave the same numbers here and have other next vertices.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fractions import Fraction
 from constructions.parts.gadgets.indicator import indicator
 from constructions.parts.gadgets.interval import interval
 from constructions.parts.gadgets.next_fraction import next_fraction
+from constructions.parts.gadgets.product import square
 from constructions.parts.heads.match import match, pair
 from constructions.parts.heads.match_next import match_next
 from constructions.wiring.affine import Affine, reg
@@ -25,7 +26,7 @@ from constructions.wiring.part import Setting
 from constructions.wiring.register import copied, squared
 from constructions.wiring.wire import BlockPlan, Gadget, Head, Unit
 
-SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the endpoint that is read
+SIDES = (("a", "b"), ("b", "a"))  # the endpoint that is matched, the other one
 
 
 def edge_units(second_endpoint: Affine) -> list[Unit]:
@@ -55,11 +56,9 @@ def walked_heads(setting: Setting, printed_scores: bool) -> tuple[Head, ...]:
     )
 
 
-def _round(
-    setting: Setting, resolution: int, printed_scores: bool, number: int, after: str, target: str
-) -> tuple[BlockPlan, BlockPlan]:
-    """Two MatchNext heads, then the choice between their results; `after` is the register with the count to continue."""
-    heads = tuple(
+def _heads(setting: Setting, printed_scores: bool, number: int, target: str) -> tuple[Head, ...]:
+    """The two MatchNext heads of a round. Each reads what a record has: both endpoints, both counts."""
+    return tuple(
         match_next(
             f"edge {number} after, {here} here",
             (pair(here, "current"),),
@@ -67,15 +66,25 @@ def _round(
             reg(squared(f"count_{here}")),
             reg(target),
             {
-                f"next{number}_{here}": reg(there),
-                squared(f"next{number}_{here}"): reg(squared(there)),
-                f"count{number}_{here}": reg(f"count_{here}"),
+                f"{what}{number}_{here}": reg(form)
+                for what, form in (
+                    ("this", here),
+                    ("next", there),
+                    ("count", f"count_{here}"),
+                    ("other_count", f"count_{there}"),
+                )
             },
             setting,
             printed=printed_scores,
         )
         for here, there in SIDES
     )
+
+
+def _round(
+    setting: Setting, resolution: int, printed_scores: bool, number: int, after: str, target: str
+) -> tuple[BlockPlan, ...]:
+    """The two heads, then the choice between their results; `after` is the register with the count to continue."""
     products = [
         Gadget(
             f"{after}·count{number}_{here}",
@@ -84,30 +93,34 @@ def _round(
         for here, _ in SIDES
     ]
     half_step = Fraction(1, 2 * resolution)
-    choice = []
-    for here, _ in SIDES:
-        defect = reg(after) - reg(f"count{number}_{here}") - reg(f"product{number}_{here}")
-        for read, into in (
-            (f"next{number}_{here}", f"candidate{number}"),
-            (squared(f"next{number}_{here}"), squared(f"candidate{number}")),
-            (f"count{number}_{here}", f"count{number}"),
-        ):
-            choice.append(
-                interval(
-                    defect,
-                    -half_step,
-                    half_step,
-                    {into: 1},
-                    margin=half_step,
-                    times=reg(read),
-                    name=f"{into} from {here}",
-                )
-            )
-    return BlockPlan(heads, tuple(products)), BlockPlan((), tuple(choice))
+    hits = [
+        interval(
+            reg(after) - reg(f"count{number}_{here}") - reg(f"product{number}_{here}"),
+            -half_step,
+            half_step,
+            {f"hit{number}_{here}": 1},
+            margin=half_step,
+            name=f"the head over {here} returns the next count",
+        )
+        for here, _ in SIDES
+    ]
+    gates = {"a": reg(f"hit{number}_a"), "b": reg(f"hit{number}_b") - reg(f"hit{number}_a")}
+    choice = [
+        Gadget(f"{into}, from {here}", (Unit(gates[here], reg(f"{read}{number}_{here}"), {into: 1}),))
+        for here, _ in SIDES
+        for read, into in (("next", f"candidate{number}"), ("count", f"count{number}"))
+    ]
+    candidate = f"candidate{number}"
+    return (
+        BlockPlan(_heads(setting, printed_scores, number, target), tuple(products)),
+        BlockPlan((), tuple(hits)),
+        BlockPlan((), tuple(choice)),
+        BlockPlan((), (square(reg(candidate), squared(candidate)),)),
+    )
 
 
 def search_blocks(setting: Setting, resolution: int, printed_scores: bool) -> tuple[BlockPlan, ...]:
-    """Layers 7 and 8, each with its extra block; leaves the two candidates."""
+    """Layers 7 and 8, each with its extra blocks; leaves the two candidates."""
     first = _round(setting, resolution, printed_scores, 1, "walked", "target")
     prepare = (
         next_fraction(reg("count1"), "target2"),

@@ -64,18 +64,24 @@ GLOSSARY: Mapping[str, str] = {
     "b": "record as printed: the edge's second endpoint",
     "count_a": "record as printed: the count of a",
     "count_b": "record as printed: the count of b",
-    "next1_a": "read where a is the current vertex: the other endpoint",
-    "next1_b": "read where b is the current vertex: the other endpoint",
-    "count1_a": "read where a is the current vertex: its count",
-    "count1_b": "read where b is the current vertex: its count",
-    "product1_a": "walked·count1_a",
-    "product1_b": "walked·count1_b",
-    "next2_a": "the same for the edge after the next",
-    "next2_b": "the same for the edge after the next",
-    "count2_a": "the same for the edge after the next",
-    "count2_b": "the same for the edge after the next",
-    "product2_a": "count1·count2_a",
-    "product2_b": "count1·count2_b",
+    **{
+        f"{what}{number}_{side}": f"{'the edge after the next, ' * (number == 2)}read where {side} is the current vertex: {means}"
+        for number in (1, 2)
+        for side in ("a", "b")
+        for what, means in (
+            ("this", "that endpoint, the current vertex itself"),
+            ("next", "the other endpoint"),
+            ("count", "its count"),
+            ("other_count", "the other endpoint's count"),
+        )
+    },
+    **{f"product1_{side}": f"walked·count1_{side}" for side in ("a", "b")},
+    **{f"product2_{side}": f"count1·count2_{side}" for side in ("a", "b")},
+    **{
+        f"hit{number}_{side}": f"1 if count{number}_{side} is the next count"
+        for number in (1, 2)
+        for side in ("a", "b")
+    },
     "candidate2": "where the edge after the next leads, or 0",
 }
 

@@ -246,3 +246,12 @@ def test_what_is_expected_to_hold_has_no_kind() -> None:
         Claim("V", "Lemma V", "It holds.", kind=Kind.FALSE, readings=(Reading("as printed", False),))
     with pytest.raises(ValueError, match="readings belong to a claim that is refuted"):
         Claim("V", "Lemma V", "It holds.", readings=(Reading("as printed", False),))
+
+
+def test_a_case_of_many_sizes_covers_all_of_them(paper: Paper) -> None:
+    search = (
+        'check.exhaustive(range(3), below_100, count=3, range="a", span=lambda case: (2**case, 2 ** (case + 1) - 1))'
+    )
+    paper.write(CLAIM + search)
+    [evidence] = paper.rows()["V"]["evidence"]
+    assert evidence["sizes"] == [["1", "7"]]

@@ -9,7 +9,6 @@ from functools import cache
 
 from constructions.engines import find_engine
 from constructions.istree import transformer as istree
-from constructions.istree.blocks import EDGE_COUNT
 from constructions.istree.graphs import (
     LAYOUTS,
     PAPER,
@@ -21,16 +20,15 @@ from constructions.istree.graphs import (
     is_tree,
 )
 from constructions.layers import block_arrays
-from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.building import LEAST, Subject
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import FAMILIES, every_input, every_labelled_graph, graphs
 from verify.oracles.counts import labelled_graphs, ordered_graphs
-from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, logarithmic, logarithmic_ladder, random_graphs
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
+from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, first_above_bounds, random_graphs
 
 AFFORDABLE = {"reference": 64, "dense": 256}  # the largest n that an engine decodes in seconds
 STATEMENT = (
@@ -150,99 +148,6 @@ def test_istree(check: Check, engine: str, setup: Setup) -> None:
             random_graphs(check, some, as_algorithm_1, examples=examples)
 
 
-# As printed
-
-
-@dataclass(frozen=True)
-class Search:
-    """Where to look for a graph that a finding spoils.
-
-    few_vertices: try every input on 2 and 3 vertices first. four_with: then those on 4 vertices with so many edges, if any.
-    verdict_only: whatever the chain of thought, only the verdict counts.
-    """
-
-    sizes: Sequence[int] = (2, 3, 4, 5, 6, 7, 8)
-    families: Sequence[str] = ("stars", "random recursive trees")
-    few_vertices: bool = True
-    four_with: int = 0
-    verdict_only: bool = False
-
-
-SEARCHES = {
-    EDGE_COUNT.id: Search((4, 5), ("graphs with up to 2n edges",), four_with=5, verdict_only=True),
-    SCORE_RANGE.id: Search((8, 16), few_vertices=False),  # below, e^−n alone could be to blame
-}
-
-
-def look_for_wrong_answers(check: Check, printed: tuple[str, ...], search: Search) -> None:
-    """Small inputs one by one, then random ones."""
-
-    def right(graph: Graph) -> Counterexample | None:
-        tokens = decode(check, graph, PAPER, printed)
-        found = wrong(graph, tokens, PAPER)
-        said_yes = tokens[-1] == PAPER.token(PAPER.yes, graph.n)
-        return None if search.verdict_only and said_yes == is_tree(graph) else found
-
-    above = SCORE_RANGE.id in printed
-    precision = check.precision_text("p = the least odd number above 10·log2 n" if above else PRECISION)
-    if search.few_vertices:
-        check.exhaustive(
-            itertools.chain.from_iterable(map(every_input, (2, 3))),
-            right,
-            count=ordered_graphs(2) + ordered_graphs(3),
-            range="every graph on 2 or 3 vertices in every order and orientation of its edges",
-            size=lambda graph: graph.n,
-            precision=precision,
-        )
-    if search.four_with and check.n_max >= 4:
-        check.exhaustive(
-            every_input(4, [search.four_with]),
-            right,
-            count=ordered_graphs(4, [search.four_with]),
-            range=f"every graph on 4 vertices with {search.four_with} edges in every order and orientation of its edges",
-            size=4,
-            precision=precision,
-        )
-    sizes = [n for n in search.sizes if n <= check.n_max]
-    if sizes:
-        random_graphs(check, sizes, right, examples=400, families=search.families, precision=precision)
-
-
-@claims(
-    "finding",
-    [
-        (
-            Claim.about(
-                "4.7",
-                "istree",
-                finding.id,
-                finding.source,
-                f"{STATEMENT} As printed: {finding.printed}.",
-                finding=finding.id,
-                expected=Verdict.REFUTED,
-            ),
-            finding,
-        )
-        for finding in istree.FINDINGS
-    ],
-)
-def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
-    look_for_wrong_answers(check, (finding.id,), SEARCHES.get(finding.id, Search()))
-
-
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="printed",
-    source=istree.SOURCE,
-    statement=STATEMENT,
-    variant="printed",
-    expected=Verdict.REFUTED,
-)
-def test_istree_as_printed(check: Check, engine: str) -> None:
-    look_for_wrong_answers(check, istree.FINDING_IDS, Search())
-
-
 # Sizes
 
 
@@ -294,8 +199,12 @@ def test_constant_size(check: Check) -> None:
     statement="O(log n) bits suffice: least_precision(n) ≤ 8·log2 n + 2·log2(1 + log2 n) + 29; for sequential 4·log2 n + 8 more.",
 )
 def test_logarithmic_precision(check: Check) -> None:
-    within = logarithmic(istree.least_precision, {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)})
-    check.chosen(logarithmic_ladder(), within, range="n = 2^e, 2^e ± 1 and ⌊1.125^e⌋", size=lambda n: n)
+    bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
+
+    def within(bits: int) -> Counterexample | None:
+        return first_above_bounds(istree.least_precision, bounds, bits)
+
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)
     if check.p_bits is None:
         text = "so many bits suffice: every simple graph, any chain of thought"
         check.certified([Subject("istree", LEAST)], range=f"{text}; n = {LEAST}", precision=PRECISION)
@@ -325,27 +234,4 @@ def test_tour_decides(check: Check) -> None:
         range=", ".join(FAMILIES),
         size=lambda graph: graph.n,
         max_examples=200,
-    )
-
-
-@claim(
-    theorem="4.7",
-    task="istree",
-    aspect="prompt-length",
-    source="appendix C.6.2",
-    statement="|Tokenize(G)| = 3n − 2 for every graph that the Transformer is given.",
-    variant="printed",
-    expected=Verdict.REFUTED,
-)
-def test_prompt_length(check: Check) -> None:
-    def as_printed(graph: Graph) -> Counterexample | None:
-        length = len(PAPER.prompt(graph))
-        return None if length == 3 * graph.n - 2 else Counterexample(expected=3 * graph.n - 2, got=length)
-
-    check.exhaustive(
-        itertools.chain.from_iterable(map(every_labelled_graph, range(1, min(4, check.n_max) + 1))),
-        as_printed,
-        count=labelled_graphs(range(1, min(4, check.n_max) + 1)),
-        range="every labelled graph",
-        size=lambda graph: graph.n,
     )

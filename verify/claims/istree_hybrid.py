@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache
 
 from constructions.engines import find_engine
 from constructions.istree import hybrid
@@ -13,27 +15,31 @@ from constructions.istree.graphs import PAPER, Graph, depth_first_tour, is_tree
 from constructions.istree.models import MODELS
 from constructions.layers import block_arrays
 from constructions.measures import HYBRID_RNN, measure
+from constructions.models.building import wired_of
+from constructions.parts.heads.match import pair
+from constructions.parts.heads.match_close import match_close
 from constructions.wiring.finding import Finding
+from constructions.wiring.part import Setting
 from constructions.wiring.wired import Wired
-from precision.format import Discipline
+from precision.format import Arithmetic, Discipline, fixed_point
 from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.induction.frames import N, theory
 from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.large_graphs import LEAST, SHAPES, LargeGraph
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.programs.frames import Frames
-from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, first_above, numbers_of
+from verify.runs.bits import ALL_NUMBERS, BIT_LENGTHS, EVERY_N, numbers_of, span_of
 from verify.runs.istree_walks import (
     LADDER,
     ORDERS,
     PRECISION,
     Large,
     every_hard_graph,
+    first_above_bounds,
     large_graphs,
-    logarithmic_bound,
     random_graphs,
     shapes_at,
 )
@@ -44,6 +50,7 @@ MODERATE = ((10, 20), (64,))  # the n of random graphs that are small enough to 
 LONGEST_WALKS = ("star seen from a leaf", "path in two passes")  # the largest counts, and the most tokens
 CHUNK = 1024  # graphs to a batch of the dense engine
 STATE_NUMBERS = 32
+ONE_KEY = 64  # vertices
 WALKER = MODELS["hybrid", "paper"]
 
 
@@ -261,39 +268,129 @@ def look_for_wrong_answers(check: Check, printed: tuple[str, ...], *, far: bool)
     )
 
 
-@claims(
-    "finding",
-    [
+@dataclass(frozen=True)
+class Printed:
+    """A finding put back to print, alone. far: whether it takes edges that are far apart to meet it."""
+
+    finding: Finding
+    kind: Kind
+    readings: tuple[Reading, ...]
+    far: bool = False
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        finding, text = self.finding, f"{hybrid.STATEMENT} As printed: {self.finding.printed}."
+        more = {"finding": finding.id, "expected": Verdict.REFUTED, "kind": self.kind, "readings": self.readings}
+        return Claim.about("5.7", "istree", finding.id, finding.source, text, **more)
+
+
+PRINTED = (
+    Printed(
+        hybrid.NEAREST_TIE,
+        Kind.OPEN,
         (
-            Claim.about(
-                "5.7",
-                "istree",
-                finding.id,
-                finding.source,
-                f"{hybrid.STATEMENT} As printed: {finding.printed}.",
-                finding=finding.id,
-                expected=Verdict.REFUTED,
+            Reading("An edge has two records, one behind the other, as it has in this project's wiring.", holds=False),
+            Reading("An edge has one key: edges stand three tokens apart.", holds=True, shown="5.7/nearest-one-key"),
+        ),
+    ),
+    Printed(
+        hybrid.SEARCH_RANGE,
+        Kind.SLIP,
+        (
+            Reading("i ends at log2 n, and positions count tokens, three to an edge.", holds=False),
+            Reading(
+                "i ends where the target is behind the last edge, at log2(3n) at most.",
+                holds=True,
+                shown="5.7",
+                stands="the obvious form",
             ),
-            finding,
-        )
-        for finding in hybrid.FINDINGS
-    ],
+        ),
+        far=True,
+    ),
+    Printed(
+        hybrid.PARENT,
+        Kind.OPEN,
+        (
+            Reading("Every visit of a vertex is a record of its predecessor, a return from a child too.", holds=False),
+            Reading(
+                "The records are those of Theorem 5.3, of which this proof is a variant: one where a vertex is first reached.",
+                holds=True,
+                shown="5.7/parent-records",
+            ),
+        ),
+    ),
 )
-def test_finding_alone(check: Check, engine: str, finding: Finding) -> None:
-    look_for_wrong_answers(check, (finding.id,), far=finding is hybrid.SEARCH_RANGE)
+
+
+@claims("printed", [(printed.claim, printed) for printed in PRINTED])
+def test_finding_alone(check: Check, engine: str, printed: Printed) -> None:
+    look_for_wrong_answers(check, (printed.finding.id,), far=printed.far)
+
+
+# What the print leaves open, filled in otherwise
 
 
 @claim(
     theorem="5.7",
     task="istree",
-    aspect="printed",
-    source=hybrid.SOURCE,
-    statement=hybrid.STATEMENT,
-    variant="printed",
-    expected=Verdict.REFUTED,
+    aspect="nearest-one-key",
+    source=hybrid.NEAREST_TIE.source,
+    statement="Where each edge has one key, three tokens behind the one before, no two edges are equally near to pos + 2^i.",
 )
-def test_as_printed(check: Check, engine: str) -> None:
-    look_for_wrong_answers(check, hybrid.FINDING_IDS, far=False)
+def test_one_key(check: Check) -> None:
+    def no_tie(n: int) -> Counterexample | None:
+        keys = [3 * e for e in range(1, n)]
+        for pos, i in itertools.product(keys, range((3 * n).bit_length() + 1)):
+            distances = Counter(abs(key - pos - (1 << i)) for key in keys)
+            if max(distances.values()) > 1:
+                return Counterexample(pos=pos, i=i)
+        return None
+
+    sizes = range(2, min(ONE_KEY, check.n_max) + 1)
+    check.exhaustive(sizes, no_tie, count=len(sizes), range="n − 1 edges, each pos and i", size=lambda n: n)
+    check.argued("Edges at pos + 3j and pos + 3k tie if 3(j + k) = 2^(i + 1), but no power of two is a multiple of 3.")
+
+
+@cache
+def with_close(n: int) -> Wired:
+    """The model whose head for the father is MatchClose, over the records of vertices that were just reached."""
+    fmt = fixed_point(hybrid.least_precision(n))
+    embedding, (linear, attention) = hybrid.plan(n, fmt)
+    setting, child = Setting(n, hybrid.sequence_length(n), fmt), (pair("child", "asked"),)
+    heads = []
+    for head in attention.heads:
+        if "father" in head.reads:
+            heads.append(match_close("father", child, {"father": head.reads["father"]}, setting))
+            head = replace(head, reads={name: form for name, form in head.reads.items() if name != "father"})
+        heads.append(head)
+    blocks, arithmetic = (linear, replace(attention, heads=tuple(heads))), Arithmetic(fmt, Discipline.FUSED)
+    return wired_of(
+        "istree", hybrid.SOURCE, (), frozenset(), n, embedding, blocks, arithmetic, hybrid.sequence_length(n)
+    )
+
+
+@claim(
+    theorem="5.7",
+    task="istree",
+    aspect="parent-records",
+    source=hybrid.PARENT.source,
+    statement=f"{hybrid.STATEMENT} MatchClose finds the father, among the records of vertices that were just reached.",
+)
+def test_parent_by_records(check: Check, engine: str) -> None:
+    def right(graph: Graph) -> Counterexample | None:
+        return judged(graph, walk(with_close(graph.n), graph, engine))
+
+    few = range(1, min(3, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, few)),
+        right,
+        count=sum(map(ordered_graphs, few)),
+        range=f"every graph on 1 to 3 vertices {ORDERS}",
+        size=lambda graph: graph.n,
+        precision=PRECISION,
+    )
+    random_graphs(check, check.sizes(cap=AFFORDABLE.get(engine, check.n_max)), right, examples=15)
 
 
 # Sizes
@@ -333,11 +430,6 @@ def test_logarithmic_precision(check: Check) -> None:
     bounds = {Discipline.FUSED: (8, 29), Discipline.SEQUENTIAL: (12, 37)}
 
     def within(bits: int) -> Counterexample | None:
-        for discipline, (slope, rest) in bounds.items():
-            least = partial(hybrid.least_precision, discipline=discipline)
-            bound = partial(logarithmic_bound, slope, rest)
-            if (found := first_above(least, bound, bits)) is not None:
-                return found
-        return None
+        return first_above_bounds(hybrid.least_precision, bounds, bits)
 
-    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N)
+    check.exhaustive(BIT_LENGTHS, within, count=ALL_NUMBERS, inputs=numbers_of, range=EVERY_N, span=span_of)

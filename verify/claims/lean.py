@@ -19,6 +19,7 @@ from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
 from verify.runs.istree_walks import LADDER, ORDERS, PRECISION, Large, every_hard_graph, large_graphs, shapes_at
 
+ONE_BY_ONE = 1000  # n whose p is looked at one after the other
 STATEMENT = "Five blocks decide by the same chain of thought whether a graph is a tree"
 
 
@@ -142,5 +143,7 @@ def test_precision(check: Check) -> None:
             return None
         return Counterexample(paper=paper, eos=eos)
 
-    cases = sorted({1, 3, *(2**e + d for e in range(1, 65) for d in (-1, 0, 1)), *(10**k for k in range(1, 19))})
+    few = range(1, min(ONE_BY_ONE, check.n_max) + 1)
+    check.exhaustive(few, within, count=len(few), range="each n, one by one", size=lambda n: n)
+    cases = sorted({*(2**e + d for e in range(10, 65) for d in (-1, 0, 1)), *(10**k for k in range(4, 20))})
     check.chosen(cases, within, range="n = 2^e, 2^e ± 1 and 10^e, up to 2^64", size=lambda n: n)

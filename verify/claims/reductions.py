@@ -10,7 +10,7 @@ from constructions import recall
 from constructions.retrieval.task import ASK, FAILED, Question
 from constructions.wiring.finding import Finding
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.oracles import lower_bounds
 from verify.oracles.counts import sequences
 from verify.oracles.lower_bounds import BESIDE_ORACLE, LowerBound
@@ -27,6 +27,7 @@ from verify.oracles.reductions import (
     LIST,
     MAIN_TEXT,
     PARITY,
+    PARITY_FROM_TWO,
     PARITY_PRINTED,
     THRESHOLD,
     TURING,
@@ -34,6 +35,7 @@ from verify.oracles.reductions import (
     NoInstance,
     Reduction,
     Words,
+    but_last,
     inputs,
     ngrams,
     recalls,
@@ -133,7 +135,7 @@ def prove(check: Check, shown: LowerBound) -> None:
 class Bound:
     """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness.
 
-    shown: the theorem for all n. Without it, all n are argued.
+    shown: the theorem for all n. Without it, all n are argued. right: of a slip, the readings that set it right.
     """
 
     theorem: str
@@ -145,6 +147,7 @@ class Bound:
     as_printed: bool = False
     least: int = 1
     shown: LowerBound | None = None
+    right: tuple[Reading, ...] = ()
 
     @property
     def claim(self) -> Claim:
@@ -153,18 +156,67 @@ class Bound:
         source, text = self.reductions[0].source, f"{self.reductions[0].statement} {self.says}"
         if self.finding is not None:
             printed = f"{text} As printed: {self.finding.printed}."
-            return Claim.about(*about, source, printed, variant="printed", expected=Verdict.REFUTED)
+            return Claim.about(
+                *about,
+                source,
+                printed,
+                variant="printed",
+                expected=Verdict.REFUTED,
+                kind=Kind.SLIP,
+                readings=(Reading(AS_PRINTED, holds=False), *self.right),
+                slip=self.finding.id,
+            )
         return Claim.about(*about, source, text, variant="printed" if self.as_printed else "repaired")
+
+
+AS_PRINTED = "The words are those that are printed."
+
+
+def higher(shown: str) -> Reading:
+    """Values that are no keys."""
+    return Reading("The value is 1 higher.", holds=True, shown=shown, stands="the obvious form")
+
+
+def fewer(shown: str) -> Reading:
+    """The same words, for other keys."""
+    return Reading("Bob's k is any but the last: n − 1 bits, which is Ω(n) as well.", holds=True, shown=shown)
+
+
+def begun(shown: str) -> Reading:
+    """x̃_0 for k = 1."""
+    return Reading(
+        "x̃_0, an empty sum, is 0 and stands before the others.", holds=True, shown=shown, stands="the obvious form"
+    )
+
+
+def later(shown: str) -> Reading:
+    """Nothing for k = 1."""
+    return Reading("Bob's k is 2 at least: n − 1 bits, which is Ω(n) as well.", holds=True, shown=shown)
 
 
 STATES = "Of inputs that the answers tell apart no two may lead to one state at one position: all that follows would be the same."
 ALL_N = f"All n: how the words are made does not depend on n, so the answers tell as many inputs apart. {STATES}"
 FEWER = "Bob's answers tell 2^(n − 1) inputs apart, no more: n − 1 bits."
 BY_LENGTH = "n choose ⌊n/2⌋ states, at least n − log2(n + 1) bits, as the position tells the list's length."
+BELOW = Reading(
+    "The threshold is 0.",
+    holds=True,
+    shown="4.6/lower-counting/list",
+    stands="the obvious form",
+)
 BOUNDS = [
     Bound("4.6", "index", "lower", (INDEX,), shown=lower_bounds.INDEX),
     Bound("4.6", "recall", "lower", (recalls(),), shown=lower_bounds.RECALL),
-    Bound("4.6", "recall", "lower/printed", (recalls(printed=True),), COLLISION, least=2),
+    Bound(
+        "4.6",
+        "recall",
+        "lower/printed",
+        (recalls(printed=True),),
+        COLLISION,
+        least=2,
+        right=(higher("4.6/lower-recall"), fewer("4.6/lower-recall/but-last")),
+    ),
+    Bound("4.6", "recall", "lower/but-last", (but_last(recalls(printed=True)),), says=FEWER, as_printed=True, least=2),
     Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
     Bound(
         "4.6",
@@ -173,14 +225,32 @@ BOUNDS = [
         tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)),
         COLLISION,
         least=2,
+        right=(higher("4.6/lower-ngram"), fewer("4.6/lower-ngram/but-last")),
+    ),
+    Bound(
+        "4.6",
+        "ngram",
+        "lower/but-last",
+        tuple(but_last(ngrams(c, printed=True)) for c in range(2, LARGEST_C + 1)),
+        says=FEWER,
+        as_printed=True,
+        least=2,
     ),
     Bound("4.6", "counting", "lower", (COUNTING,), shown=lower_bounds.COUNTING),
     Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),
-    Bound("4.6", "counting", "lower/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH),
+    Bound("4.6", "counting", "lower/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH, right=(BELOW,)),
     Bound("C.28", "", "", (PARITY,)),
-    Bound("C.28", "", "printed", (PARITY_PRINTED,), FIRST_BIT),
+    Bound("C.28", "", "printed", (PARITY_PRINTED,), FIRST_BIT, right=(begun("C.28"), later("C.28/from-two"))),
+    Bound("C.28", "", "from-two", (PARITY_FROM_TWO,), says=FEWER, as_printed=True, least=2),
     Bound("4.7", "istree", "lower", (ISTREE,), shown=lower_bounds.ISTREE),
-    Bound("4.7", "istree", "lower/printed", (ISTREE_PRINTED,), FIRST_BIT),
+    Bound(
+        "4.7",
+        "istree",
+        "lower/printed",
+        (ISTREE_PRINTED,),
+        FIRST_BIT,
+        right=(begun("4.7/lower-istree"), later("4.7/lower-istree/appendix")),
+    ),
     Bound("4.7", "istree", "lower/appendix", (APPENDIX,), says=FEWER, as_printed=True, least=2),
     Bound("4.7", "istree", "lower/main-text", (MAIN_TEXT,), says=FEWER, as_printed=True, least=2),
     Bound("5.4", "turing", "lower", (TURING,), shown=lower_bounds.TURING),

@@ -216,17 +216,6 @@ OPEN: Sequence[Open] = (
         " 2^(m − P) and a number times 2^P: 4.1/token-arithmetic has them in exact arithmetic. Weights for them are not wired:"
         " those that load the word into the sums, decode a token by a product and a table, and write the next one",
     ),
-    Open(
-        "4.1/separation",
-        "Theorem 4.1",
-        "If PSPACE is not contained in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
-        "the hypothesis is open. Of the rest, 4.1/run and 4.1/cells-rounding judge the run in linear space with a chain of thought,"
-        " and 3.3/circuit-size the circuits of a step; that the two make the theorem is argued, and no proof object",
-        argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits"
-        " of poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete"
-        " problem too",
-        assumed="PSPACE is not contained in P/poly",
-    ),
 )
 
 

@@ -147,14 +147,16 @@ class Check:
         size: Size[T] = None,
         precision: str = "",
         inputs: Callable[[T], int] | None = None,
+        span: Callable[[T], Span] | None = None,
     ) -> None:
         """Every case of `range`, smallest first: the first one that refutes becomes the witness.
 
         count: how many there are, by a formula that shares nothing with what lists them (`verify.oracles.counts`). The claim stays
         undecided if other than so many different cases came.
         inputs: for a case that stands for many inputs, how many the predicate went through; `count` is then of all of them.
+        span: for a case that is about many n, instead of `size`, the first and the last of them.
         """
-        self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs)
+        self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs, span=span)
 
     def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "") -> None:
         """The static checker proves of each model, from its weights, that rounding is sound for all inputs.

@@ -49,14 +49,15 @@ COLLISION = Finding(
     source="Theorem 4.6, the reductions of associative recall and c-gram retrieval",
     printed="the value behind key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
     used="the value is x_i + 1 more than the largest key",
-    why="the value for x_i = 0 is the last key, so that the last key may be found too early",
+    why="the value for x_i = 0 is the last key, so that the last key may be found too early; Bob's other keys tell the other bits",
 )
 THRESHOLD = Finding(
     id="threshold",
     source="Theorem 4.6, the reduction of Counting",
     printed="the threshold is 1",
     used="the threshold is 0",
-    why="k occurs at most once in the list, so it never occurs more than once and the answer is always NO",
+    why="k occurs at most once in the list, so it never occurs more than once and the answer is always NO; read as “at least”, the"
+    " threshold 1 is right",
 )
 FIRST_BIT = Finding(
     id="first-bit",
@@ -84,6 +85,16 @@ def bit_k(x: Bits, k: int) -> int:
 def all_inputs(n: int) -> int:
     """2^n."""
     return 1 << n
+
+
+def all_but_one(n: int) -> int:
+    """2^(n − 1)."""
+    return 1 << (n - 1)
+
+
+def from_two(n: int) -> range:
+    """k = 2 … n."""
+    return range(2, n + 1)
 
 
 @dataclass(frozen=True)
@@ -240,6 +251,13 @@ COUNTING_PRINTED = replace(
     bob=lambda n, k: _query(k, 1),
 )
 
+
+def but_last(reduction: Reduction) -> Reduction:
+    """Bob asks for any key but the last."""
+    text = f"{reduction.statement} Bob's k is any but the last."
+    return replace(reduction, statement=text, ks=lambda n: range(1, n), states=all_but_one)
+
+
 # IsTree, by way of neighbouring bits
 
 
@@ -265,6 +283,9 @@ PARITY_PRINTED = Reduction(
     bob=lambda n, k: (str(k),),
     answer=_equal_neighbours,
     tells=lambda n, answer: int(answer == NO),
+)
+PARITY_FROM_TWO = replace(
+    PARITY_PRINTED, statement=f"{PARITY_PRINTED.statement} k ≥ 2.", ks=from_two, states=all_but_one
 )
 PARITY = replace(
     PARITY_PRINTED,
@@ -302,9 +323,9 @@ APPENDIX = Reduction(
     bob=lambda n, k: edge_words((k - 1, k)),
     answer=lambda vertices, words: YES if is_tree(graph_of(vertices, words)) else NO,
     tells=lambda n, answer: int(answer == YES),
-    ks=lambda n: range(2, n + 1),
+    ks=from_two,
     wanted=lambda x, k: x[k - 2] ^ x[k - 1],
-    states=lambda n: 2 ** (n - 1),
+    states=all_but_one,
 )
 MAIN_TEXT = replace(
     APPENDIX,

@@ -10,12 +10,18 @@ from verify.framework.claim import Counterexample
 
 MOST_BITS = 64
 BIT_LENGTHS = range(1, MOST_BITS + 1)
+FEW_BITS = 4  # of n that are gone through one by one
 EVERY_N = f"every n below 2^{MOST_BITS}, by bit length"
 
 
 def numbers_of(bits: int) -> int:
     """How many n ≥ 1 have this bit length."""
     return 1 << (bits - 1)
+
+
+def span_of(bits: int) -> tuple[int, int]:
+    """The first and the last n of this bit length."""
+    return 1 << (bits - 1), (1 << bits) - 1
 
 
 ALL_NUMBERS = (1 << MOST_BITS) - 1  # n ≥ 1 below 2^MOST_BITS
@@ -25,7 +31,9 @@ def first_above(
     least_precision: Callable[[int], int], bound: Callable[[float], float], bits: int
 ) -> Counterexample | None:
     """The first n of this bit length whose least precision is above the bound, which grows with log2 n."""
-    for n, least in values(least_precision, 1 << (bits - 1), (1 << bits) - 1):
+    first, last = span_of(bits)
+    one_by_one = ((n, least_precision(n)) for n in range(first, last + 1))
+    for n, least in one_by_one if bits <= FEW_BITS else values(least_precision, first, last):
         if least > (most := bound(math.log2(n))) + 1e-9:
             return Counterexample(n=n, least=least, bound=most)
     return None

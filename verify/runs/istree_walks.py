@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from verify.inputs.hard_graphs import FAMILIES as HARD_FAMILIES
 from verify.inputs.hard_graphs import HardGraph
 from verify.inputs.large_graphs import SHAPES, LargeGraph
 from verify.inputs.strategies import FAMILIES, graphs
+from verify.runs.bits import first_above
 
 PRECISION = "p = least_precision(n)"
 ORDERS = "in every order and orientation of its edges"
@@ -85,23 +87,15 @@ def logarithmic_bound(slope: int, rest: int, log2: float) -> float:
     return slope * log2 + 2 * math.log2(1 + log2) + rest
 
 
-def logarithmic(
-    least_precision: Callable[[int, Discipline], int], bounds: dict[Discipline, tuple[int, int]]
-) -> Predicate[int]:
-    """Whether least_precision(n) ≤ a·log2 n + 2·log2(1 + log2 n) + b under each discipline. bounds: its (a, b)."""
+def first_above_bounds(
+    least_precision: Callable[[int, Discipline], int], bounds: Mapping[Discipline, tuple[int, int]], bits: int
+) -> Counterexample | None:
+    """The first n of this bit length with least_precision(n) > a·log2 n + 2·log2(1 + log2 n) + b. bounds: a and b."""
+    for discipline, (slope, rest) in bounds.items():
 
-    def within(n: int) -> Counterexample | None:
-        for discipline, (slope, rest) in bounds.items():
-            least = least_precision(n, discipline)
-            bound = logarithmic_bound(slope, rest, math.log2(n))
-            if least > bound + 1e-9:
-                return Counterexample(discipline=discipline, least=least, bound=bound)
-        return None
+        def least(n: int, discipline: Discipline = discipline) -> int:
+            return least_precision(n, discipline)
 
-    return within
-
-
-def logarithmic_ladder() -> list[int]:
-    """Powers of two and their neighbours, and others in between, up to 10^6."""
-    powers = {2**e + d for e in range(1, 20) for d in (-1, 0, 1)}
-    return sorted(powers | {n for e in range(120) if (n := int(1.125**e)) <= 10**6} | {10**6})
+        if (found := first_above(least, partial(logarithmic_bound, slope, rest), bits)) is not None:
+            return found
+    return None

@@ -1,0 +1,214 @@
+"""Appendix C.6.2, item 7, as printed: what the two MatchNext heads tell the feed-forward behind them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from constructions.engines import dense
+from constructions.istree import transformer as istree
+from constructions.istree.blocks import LAYER_7
+from constructions.istree.graphs import PAPER, Graph, depth_first_tour
+from constructions.wiring.wired import Wired
+from verify.framework.check import Check
+from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.oracles.next_heads import Record, read, walked
+
+SOURCE = "appendix C.6.2, item 7"
+SENTENCE = (
+    "A feed-forward sets i14 to the other end of the next edge, from what two MatchNext heads return, one over first and one over"
+    " second endpoints, and the registers that items 1 to 6 name."
+)
+CENTRE, MOST = 1, 6  # of a star; vertices
+WIDER = (2, 20, 58)  # bits above the least p
+CHUNK = 1024
+HEADS = 13  # of the tables that a run keeps, the embedding and two a block: the one behind block 7's attention
+SHOWN = ("this1_a", "next1_a", "count1_a", "this1_b", "next1_b", "count1_b")
+
+
+@dataclass(frozen=True)
+class Stars:
+    """Two stars around vertex 1, and how many leaves the search has come back from."""
+
+    one: Graph
+    other: Graph
+    returns: int
+
+
+def stars(n: int) -> Iterator[Graph]:
+    """Every order and orientation of a star's edges."""
+    for leaves in itertools.permutations(range(2, n + 1)):
+        for turned in itertools.product((False, True), repeat=n - 1):
+            yield Graph(n, tuple((v, CENTRE) if back else (CENTRE, v) for v, back in zip(leaves, turned, strict=True)))
+
+
+def visits(star: Graph, returns: int) -> list[int]:
+    """The search up to this return, and the next vertex, by a plain search."""
+    return list(itertools.islice(depth_first_tour(star), 2 * returns + 2))
+
+
+def alike(sizes: Sequence[int], views: Callable[[Sequence[Graph], int], Sequence[object]]) -> Iterator[Stars]:
+    """Every star at every return but the last, beside the first one of as many vertices with the same view there."""
+    for n in sizes:
+        every = list(stars(n))
+        for returns in range(1, n - 1):
+            first: dict[object, Graph] = {}
+            for star, view in zip(every, views(every, returns), strict=True):
+                yield Stars(first.setdefault(view, star), star, returns)
+
+
+def how_many(sizes: Sequence[int]) -> int:
+    """Orders times orientations times returns."""
+    return sum(math.factorial(n - 1) * 2 ** (n - 1) * max(n - 2, 0) for n in sizes)
+
+
+# By the weights
+
+
+def precisions(n: int) -> list[int]:
+    """The least p, and some above it."""
+    least = istree.least_precision(n)
+    return [least, *(least + more for more in WIDER)]
+
+
+@cache
+def model(n: int, p_bits: int) -> Wired:
+    """The blocks up to item 7's, its heads as printed and all before repaired."""
+    wired = istree.build(n, p_bits, printed=(LAYER_7.id,))
+    return replace(wired, model=replace(wired.model, blocks=wired.model.blocks[:7]))
+
+
+def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -> list[tuple[int, ...]]:
+    """All registers behind block 7's heads at the last position, in quanta: what its feed-forward is given."""
+    wired, seen = model(graphs[0].n, p_bits), list[tuple[int, ...]]()
+    for start in range(0, len(graphs), CHUNK):
+        some = graphs[start : start + CHUNK]
+        tokens = [[*PAPER.prompt(graph), *(v - 1 for v in visits(graph, returns)[:-1])] for graph in some]
+        run = dense.run(wired.model, wired.arithmetic, tokens, device=device, keep_registers=True)
+        seen += [tuple(map(int, tables[HEADS][-1])) for tables in run.registers or ()]
+    return seen
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect=LAYER_7.id,
+    source=SOURCE,
+    statement=f"{SENTENCE} i8 and i9 both hold the count of the edge just walked.",
+    finding=LAYER_7.id,
+    expected=Verdict.REFUTED,
+    kind=Kind.FALSE,
+    readings=(
+        Reading(
+            "Any feed-forward: two stars leave equal numbers in each register that it reads, and go on to other vertices.",
+            holds=False,
+        ),
+        Reading(
+            "Each of item 5's heads writes one of i8 and i9, and (1, 0) stands where the search comes from the father.",
+            holds=False,
+            shown="4.7/layer-7-apart",
+        ),
+    ),
+)
+def test_layer_7(check: Check) -> None:
+    def told_apart(pair: Stars) -> Counterexample | None:
+        both = pair.one, pair.other
+        following = [visits(star, pair.returns)[-1] for star in both]
+        if following[0] == following[1]:
+            return None
+        found: list[tuple[int, ...]] = []
+        for p_bits in precisions(pair.one.n):
+            found = registers(both, pair.returns, p_bits, check.device)
+            if found[0] != found[1]:
+                return None
+        wired = model(pair.one.n, precisions(pair.one.n)[-1])
+        names, quantum = list(wired.registers), wired.arithmetic.format.quantum
+        shown = {name: found[0][names.index(name)] * quantum for name in SHOWN}
+        return Counterexample(next_vertices=following, **shown, equal_at_p=precisions(pair.one.n))
+
+    sizes = range(2, min(MOST, check.n_max) + 1)
+    check.exhaustive(
+        alike(sizes, lambda graphs, returns: registers(graphs, returns, precisions(graphs[0].n)[0], check.device)),
+        told_apart,
+        count=how_many(sizes),
+        range="every star in every order and orientation of its edges, after each return, beside the first one of equal registers",
+        size=lambda pair: pair.one.n,
+        precision=f"p = least_precision(n), and {', '.join(map(str, WIDER))} bits more",
+    )
+
+
+# In exact arithmetic
+
+
+def apart(star: Graph, returns: int) -> tuple[Record, ...]:
+    """What item 7's heads return, and i8 and i9, if each of the two has a head of item 5 for itself."""
+    *_, before, here, _ = visits(star, returns)
+    counts = walked(star.edges, here, before)
+    return (*(read(star.edges, here, side, counts[side]) for side in (0, 1)), counts)
+
+
+def with_side(star: Graph, returns: int) -> tuple[Record, ...]:
+    """The same if both hold the count of the edge just walked, and one more register says which head found it."""
+    *_, before, here, _ = visits(star, returns)
+    counts = walked(star.edges, here, before)
+    return (*(read(star.edges, here, side, counts[0] + counts[1]) for side in (0, 1)), counts)
+
+
+def by_ideal_heads(check: Check, view: Callable[[Graph, int], tuple[Record, ...]]) -> None:
+    """Whether stars of equal views go on to the same vertex."""
+
+    def told_apart(pair: Stars) -> Counterexample | None:
+        following = [visits(star, pair.returns)[-1] for star in (pair.one, pair.other)]
+        if following[0] == following[1]:
+            return None
+        one, other = view(pair.one, pair.returns), view(pair.other, pair.returns)
+        if one != other:
+            return None
+        return Counterexample(next_vertices=following, first_head=one[0], second_head=one[1])
+
+    sizes = range(2, min(MOST, check.n_max) + 1)
+    check.exhaustive(
+        alike(sizes, lambda graphs, returns: [view(graph, returns) for graph in graphs]),
+        told_apart,
+        count=how_many(sizes),
+        range="every star in every order and orientation of its edges, after each return, beside the first one of equal numbers",
+        size=lambda pair: pair.one.n,
+        precision="exact",
+    )
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="layer-7-apart",
+    source=SOURCE,
+    statement=f"{SENTENCE} i8 is what item 5's first head found, i9 what its second head found, 0 if it found nothing.",
+    variant="printed",
+    expected=Verdict.REFUTED,
+    kind=Kind.FALSE,
+    readings=(
+        Reading(
+            "Any feed-forward: a head whose count is 0 reads its last edge, so stars with other edges in between look alike.",
+            holds=False,
+        ),
+        Reading("i8 and i9 both hold the count of the edge just walked.", holds=False, shown="4.7/layer-7"),
+    ),
+    slip=LAYER_7.id,
+)
+def test_layer_7_apart(check: Check) -> None:
+    by_ideal_heads(check, apart)
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="layer-7-side",
+    source=SOURCE,
+    statement="With one register more than the print names, which of item 5's two heads found the edge just walked, stars that look"
+    " alike to the feed-forward go on to the same vertex, in exact arithmetic: the two printed heads tell it enough.",
+)
+def test_layer_7_side(check: Check) -> None:
+    by_ideal_heads(check, with_side)

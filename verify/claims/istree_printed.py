@@ -1,0 +1,377 @@
+"""Theorem 4.7, upper bound, as printed: each finding put back alone. Layer 7 has a file of its own."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from constructions.engines import find_engine
+from constructions.istree import transformer as istree
+from constructions.istree.blocks import EDGE_COUNT, TIED_HEAD
+from constructions.istree.graphs import PAPER, Graph, depth_first_tour, expected_answer, is_tree
+from constructions.parts.gadgets.indicator import FINDING as INDICATOR
+from constructions.parts.gadgets.threshold import FINDING as THRESHOLD
+from constructions.parts.heads.count import FINDING as COUNT
+from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.wiring.finding import Finding
+from precision.format import Discipline
+from verify.claims.istree import STATEMENT, decode, model, spoken, wrong
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.inputs.strategies import every_input, every_labelled_graph
+from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.runs.istree_walks import ORDERS, PRECISION, random_graphs
+
+REPAIRED = "4.7/repaired"
+
+
+def as_printed(finding: Finding, kind: Kind, *readings: Reading, said: str = "") -> Claim:
+    """The claim about one finding put back to print."""
+    statement = f"{said or STATEMENT} As printed: {finding.printed}."
+    about = "4.7", "istree", finding.id, finding.source, statement
+    return Claim.about(*about, finding=finding.id, expected=Verdict.REFUTED, kind=kind, readings=readings)
+
+
+# The output head
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A vertex that the last layer is to say, of n."""
+
+    n: int
+    v: int
+
+
+def between(n: int, v: int) -> Counterexample | None:
+    """Whether the word of v lies halfway between two others: then so does its logit between theirs, whatever the output is."""
+    if not 1 < v < n:
+        return None
+    words = model(
+        n, PAPER.name, (TIED_HEAD.id,), Discipline.FUSED, None
+    ).model.words  # numbers stand before special words
+    below, row, above = words[v - 2 : v + 1].tolist()
+    if any(low + high != 2 * middle for low, middle, high in zip(below, row, above, strict=True)):
+        return None
+    return Counterexample(word_of=v, halfway_between=(v - 1, v + 1))
+
+
+@claims(
+    "finding",
+    [
+        (
+            as_printed(
+                TIED_HEAD,
+                Kind.FALSE,
+                Reading(
+                    "The printed output n[−v, 1, −1, …, −1]: the smallest number has the largest logit.", holds=False
+                ),
+                Reading(
+                    "Any output: the logits of v − 1, v and v + 1 are in arithmetic progression, so that v alone is never largest;"
+                    " rounding keeps their order.",
+                    holds=False,
+                ),
+                said="For each vertex v, some output of the last layer decodes to v.",
+            ),
+            TIED_HEAD,
+        )
+    ],
+)
+def test_tied_head(check: Check, finding: Finding) -> None:
+    def decodes(vertex: Vertex) -> Counterexample | None:
+        return between(vertex.n, vertex.v)
+
+    sizes = small(check, range(1, 7))
+    check.exhaustive(
+        (Vertex(n, v) for n in sizes for v in range(1, n + 1)),
+        decodes,
+        count=sum(sizes),
+        range="each vertex of n, against every output",
+        size=lambda vertex: vertex.n,
+    )
+
+
+# How many edges there are
+
+
+def ends_at(graph: Graph) -> int:
+    """The position of the tour's last vertex behind the prompt, however many edges that has; 0 if the search meets a cycle: NO."""
+    tour = list(depth_first_tour(graph))
+    walked = sum(u in tour for u, _ in graph.edges)
+    return 1 + 3 * len(graph.edges) + len(tour) if walked < len(set(tour)) else 0
+
+
+@claims(
+    "finding",
+    [
+        (
+            as_printed(
+                EDGE_COUNT,
+                Kind.SLIP,
+                Reading("Nothing but the last position is compared, with 5n − 3.", holds=False),
+                Reading(
+                    "A prompt of other than n − 1 edges means NO, which the print allows at any time.",
+                    holds=True,
+                    shown=REPAIRED,
+                    stands="Lemma C.29, which asks for n − 1 edges beside 2n − 1 vertices",
+                ),
+            ),
+            EDGE_COUNT,
+        )
+    ],
+)
+def test_edge_count(check: Check, engine: str, finding: Finding) -> None:
+    def by_position(graph: Graph) -> Counterexample | None:
+        """A search that ends where the print says YES is one of a tree."""
+        yes = ends_at(graph) == 5 * graph.n - 3
+        return None if yes == is_tree(graph) else Counterexample(ends_at=ends_at(graph), is_tree=is_tree(graph))
+
+    def by_weights(graph: Graph) -> Counterexample | None:
+        tokens = decode(check, graph, PAPER, (finding.id,))
+        yes = tokens[-1] == PAPER.token(PAPER.yes, graph.n)
+        if yes == is_tree(graph):
+            return None
+        return Counterexample(
+            is_tree=is_tree(graph),
+            answered=spoken(tokens, graph.n, PAPER),
+            ends_at=ends_at(graph),
+            wanted=5 * graph.n - 3,
+        )
+
+    few = range(1, min(6, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, few)),
+        by_position,
+        count=labelled_graphs(few),
+        range="every labelled graph: the search ends at position 5n − 3 for trees alone",
+        size=lambda graph: graph.n,
+        precision="exact",
+    )
+    if check.n_max >= 7:
+        pairs = list(itertools.combinations(range(2, 8), 2))
+        check.exhaustive(
+            (Graph(7, edges) for edges in itertools.combinations(pairs, 10)),
+            by_weights,
+            count=math.comb(len(pairs), 10),
+            range="every graph of vertex 1 alone and 10 edges between the 6 others, by the weights",
+            size=7,
+            precision=check.precision_text(PRECISION),
+        )
+
+
+# Single lines, and factors
+
+
+def slip(finding: Finding, failing: str, right: str, stands: str) -> tuple[Claim, Finding]:
+    """The claim about a finding that one line sets right."""
+    works = Reading(right, holds=True, shown=REPAIRED, stands=stands)
+    return as_printed(finding, Kind.SLIP, Reading(failing, holds=False), works), finding
+
+
+@claims(
+    "finding",
+    [
+        slip(
+            INDICATOR,
+            "W3 = 10[1, −1, −1, 1], as its matrix says.",
+            "W3 = 10[1, −1, 1, −1], and the corners that are not dyadic moved to ones that are.",
+            "the written-out form beside the matrices",
+        ),
+        slip(
+            THRESHOLD,
+            "The written-out form.",
+            "The matrices, W3's first two entries: (2/ε)(ReLU(x − u + ε) − ReLU(x − u + ε/2)); with the slope 1/ε it is as exact.",
+            "the matrices beside the written-out form",
+        ),
+        slip(
+            COUNT,
+            "K and Q as printed.",
+            "K and Q whose product is the printed score.",
+            "the score in the same proof, −n Σ(X' − X)², of which prose says when it is 0",
+        ),
+    ],
+)
+def test_slip(check: Check, engine: str, finding: Finding) -> None:
+    look_for_wrong_answers(check, (finding.id,), check.precision_text(PRECISION))
+
+
+def look_for_wrong_answers(check: Check, printed: tuple[str, ...], precision: str) -> None:
+    """Small inputs one by one, then random ones."""
+
+    def right(graph: Graph) -> Counterexample | None:
+        return wrong(graph, decode(check, graph, PAPER, printed), PAPER)
+
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_input, (2, 3))),
+        right,
+        count=ordered_graphs(2) + ordered_graphs(3),
+        range=f"every graph on 2 or 3 vertices {ORDERS}",
+        size=lambda graph: graph.n,
+        precision=precision,
+    )
+    random_graphs(check, small(check, range(4, 9)), right, examples=400, families=TREES, precision=precision)
+
+
+TREES = ("stars", "random recursive trees")
+
+
+def small(check: Check, sizes: Sequence[int]) -> list[int]:
+    """Those up to --n-max."""
+    return [n for n in sizes if n <= check.n_max]
+
+
+ROOMY = "p = the least odd number from 30·log2 n + 20 on"
+ROOMY_ID = "score-range-roomy"
+
+
+def roomy_precision(n: int) -> int:
+    """Bits in which every printed score fits: n^9 of Lemma C.15 takes 18·log2 n, times squares of positions below n^2."""
+    return math.ceil(30 * math.log2(n) + 20) | 1
+
+
+@claims(
+    "finding",
+    [
+        (
+            as_printed(
+                SCORE_RANGE,
+                Kind.OPEN,
+                Reading(
+                    "p is the least odd number above 10·log2 n, the constant printed for MatchNext alone.", holds=False
+                ),
+                Reading(
+                    "p = O(log n) with a larger constant: the printed factors do.", holds=True, shown=f"4.7/{ROOMY_ID}"
+                ),
+            ),
+            SCORE_RANGE,
+        )
+    ],
+)
+def test_score_range(check: Check, engine: str, finding: Finding) -> None:
+    def right(graph: Graph) -> Counterexample | None:
+        return wrong(graph, decode(check, graph, PAPER, (finding.id,)), PAPER)
+
+    if sizes := small(check, (8, 16)):  # below, e^−n alone could be to blame
+        precision = check.precision_text("p = the least odd number above 10·log2 n")
+        random_graphs(check, sizes, right, examples=400, families=TREES, precision=precision)
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect=ROOMY_ID,
+    source=SCORE_RANGE.source,
+    statement=f"{STATEMENT} With the printed score factors, at {ROOMY}.",
+    variant="printed",
+)
+def test_roomy(check: Check, engine: str) -> None:
+    def right(graph: Graph) -> Counterexample | None:
+        wired = istree.build(graph.n, roomy_precision(graph.n), printed=(SCORE_RANGE.id,))
+        expected, stop = expected_answer(graph, PAPER), {PAPER.token(word, graph.n) for word in (PAPER.yes, PAPER.no)}
+        run = find_engine(engine)
+        tokens = run(wired.model, wired.arithmetic, PAPER.prompt(graph), stop, 2 * graph.n + 3, guess=expected).produced
+        return wrong(graph, tokens, PAPER)
+
+    size = lambda graph: graph.n  # noqa: E731
+    check.fails_below(3, every_input(2), right, range=f"every graph on 2 vertices {ORDERS}", size=size, precision=ROOMY)
+    check.exhaustive(
+        every_input(3),
+        right,
+        count=ordered_graphs(3),
+        range=f"every graph on 3 vertices {ORDERS}",
+        size=size,
+        precision=ROOMY,
+    )
+    random_graphs(check, small(check, (4, 5, 8, 12)), right, examples=30, precision=ROOMY)
+
+
+# All that nothing in print sets right
+
+
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect="printed",
+    source=istree.SOURCE,
+    statement=f"{STATEMENT} As printed, with the slips of C.3, C.5, C.14 and of the edge count set right, and bits enough.",
+    variant="printed",
+    expected=Verdict.REFUTED,
+    kind=Kind.FALSE,
+    readings=(
+        Reading("Any output of the last layer: it never says a vertex between two others.", holds=False),
+        Reading("Any feed-forward in layer 7.", holds=False, shown="4.7/layer-7"),
+    ),
+)
+def test_istree_as_printed(check: Check) -> None:
+    def can_be_said(graph: Graph) -> Counterexample | None:
+        """Whether each vertex of a tree's tour is the output of something."""
+        return next(filter(None, (between(graph.n, v) for v in expected_tour(graph))), None)
+
+    few = range(1, min(4, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, few)),
+        can_be_said,
+        count=labelled_graphs(few),
+        range="every labelled graph, each vertex that follows behind its prompt",
+        size=lambda graph: graph.n,
+    )
+
+
+def expected_tour(graph: Graph) -> list[int]:
+    """Algorithm 1's tour of a tree; other graphs may be answered with NO at any time."""
+    return list(depth_first_tour(graph)) if is_tree(graph) else []
+
+
+# The sentence before Lemma C.29
+
+
+def told_search(graph: Graph) -> Iterator[int]:
+    """Vertices as they are popped: pop the top of S1, put it into S2, push all its neighbours that are not in S2."""
+    neighbours: dict[int, list[int]] = {v: [] for v in range(1, graph.n + 1)}
+    for u, v in graph.edges:
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    stack, done = [1], set[int]()
+    while stack:
+        top = stack.pop()
+        if top not in done:
+            yield top
+            done.add(top)
+            stack += [v for v in neighbours[top] if v not in done]
+
+
+@claim(
+    "C.29/told",
+    source="Lemma C.29, the sentence before it",
+    statement="The search that pops the top of S1, puts it into S2 and pushes all its neighbours outside S2 yields 2n − 1 vertices"
+    " of a tree, neighbours one behind the other.",
+    variant="printed",
+    expected=Verdict.REFUTED,
+    kind=Kind.SLIP,
+    readings=(
+        Reading("Each vertex is yielded when it is popped: n vertices.", holds=False),
+        Reading(
+            "The top stays until it has no neighbour outside both stacks, and one neighbour is pushed at a time.",
+            holds=True,
+            shown="C.29",
+            stands="Algorithm 1, and the proof: “push one of the neighbors”; the main text says Euler tour",
+        ),
+    ),
+)
+def test_search_as_told(check: Check) -> None:
+    def is_tour(graph: Graph) -> Counterexample | None:
+        if not is_tree(graph):
+            return None
+        told, tour = list(told_search(graph)), list(depth_first_tour(graph))
+        return None if len(told) == 2 * graph.n - 1 else Counterexample(yields=told, euler_tour=tour)
+
+    few = range(1, min(3, check.n_max) + 1)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, few)),
+        is_tour,
+        count=labelled_graphs(few),
+        range="every labelled graph",
+        size=lambda graph: graph.n,
+    )

@@ -8,7 +8,7 @@ Derivation: without rounding, the product is X/d steps of 2^−q. For x = m·d +
 hence the product by X·2^−(s+1) steps, and X·d < 2^s is enough. For x < (d − 1)/2 the ReLU gives 0, which is right, as it is for x < 0.
 A weight 2^q would be above the largest number, so two units share it.
 Range: every x up to `largest`; s is the number of bits of ⌊X·d⌋ at the largest x, and the steps of the gate (2^−(s+1), or 2^−s for
-an odd d) must be numbers of R_p. So q = log2(largest·d) + 2 digits are enough.
+an odd d) must be numbers of R_p, as must its value at x = −largest. So q = log2(largest·d) + 2 is enough.
 Without rounding, the units give X/d: less than 1/2 away from ⌊x/d⌋.
 """
 
@@ -47,8 +47,9 @@ def quotient_shift(divisor: int, largest: int) -> int:
 
 
 def quotient_room(divisor: int, largest: int) -> int:
-    """The q that it needs: the steps of the gate are numbers of R_p."""
-    return quotient_shift(divisor, largest) + (divisor % 2 == 0)
+    """The q that it needs for −largest ≤ x ≤ largest: steps and values of the gate are numbers of R_p."""
+    shift = quotient_shift(divisor, largest)
+    return max(shift + (divisor % 2 == 0), (2 * largest + divisor).bit_length() - shift - 1)
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:

@@ -1,26 +1,28 @@
 """A Transformer that runs an RNN gate by gate: four blocks, whatever the RNN is.
 
 Source: Theorem 4.8.
-Notation: one step is a circuit of C gates, numbered 1 … C (step.py), over R_p, p = 2q + 1; T = C + 1. Behind a prompt of n words, step
-a = 0, 1, … is the C values of its gates and then the RNN's own word, at positions n + aT + 1 … n + (a + 1)T. A value v is the
-word number v + 1 of the RNN, as in print. Step a reads the word of the prompt at position a + 1; behind the prompt, its own last
-word. P = position − n, and b = P mod T is the number of the gate at this position, 0 at a word. L bounds the positions.
+Notation: one step is a circuit of C gates, numbered 1 … C (step.py), over R_p, p = 2q + 1; T = C + 1. Behind a prompt of n words,
+step a = 0, 1, … is the C values of its gates and then the RNN's own word, at positions n + aT + 1 … n + (a + 1)T. A value v is
+the word number v + 1 of the RNN, as in print. Step a reads the word of the prompt at position a + 1; behind the prompt, its own
+last word. P = position − n, and b = P mod T is the number of the gate at this position, 0 at a word. L bounds the positions.
 
-Idea: the position alone says which gate is next. Block 1 divides P by T, block 2 has a table over b. The operands of a gate stand at
-fixed distances, those of a bit of the state in the step before. The bits of an input number are found one after the other, by
-comparison: digit 2^(q − r) is 1 iff the number is at least that much more than the digits before it.
+Idea: the position alone says which gate is next. Block 1 divides P by T, block 2 has a table over b. The operands of a gate stand
+at fixed distances, those of a bit of the state in the step before. The bits of an input number are found one after the other,
+by comparison: digit 2^(q − r) is 1 iff the number is at least that much more than the digits before it.
 
 Registers, by the block that writes them:
   embedding  says 0, says 1: of the RNN's words 1 and 2; x[…]: one for each number of a word
   1          step: ⌊P/T⌋ = a, by the rounding of a product (gadgets/quotient.py); value: that of a gate's token, 0 in the prompt
-  2          source: a + 1; gate: b, that is P − T·a; then what the next gate is, from a table over b: is_…, left, right (how far back
-             the operands stand), place (r), weight, pick …, initial; last: whether the RNN's word is next; address: of the step's word
-  3          a, b: the operands' values; in …: the step's word; low: the digits before, 2^(s + 1) for the one s tokens back; bit: the
-             value; number: of the next gate; below: what its digits so far and the next one count
+  2          source: a + 1; gate: b, that is P − T·a; then what the next gate is, from a table over b: is_…, left, right (how far
+             back the operands stand), place (r), weight, pick …, initial; last: whether the RNN's word is next; address: of the
+             step's word
+  3          a, b: the operands' values; in …: the step's word; low: the digits before, 2^(s + 1) for the one s tokens back;
+             bit: the value; number: of the next gate; below: what its digits so far and the next one count
   4          out …: the digits and sign of an output number; then the next token
 
-Derivation of `source`: a head reads the position nearest to step + 1. In R_p that is the position step + 1 itself. Without rounding,
-as in floating point, `step` is off by less than 1/2 − 1/(2T); so the scores have a factor GT, by which the nearest position leads by G.
+Derivation of `source`: a head reads the position nearest to step + 1. In R_p that is the position step + 1 itself. Without
+rounding, as in floating point, `step` is off by 1/2 − 1/(2T) at most; the scores have a factor GT, so the nearest position leads
+by G.
 Derivation of `low`: head s copies the value s tokens back for s ≤ r − 2, and otherwise reads position 1, where it is 0: there the
 score has −F(r − s − 3/2), F = 4GL², which outweighs any distance.
 
@@ -165,10 +167,10 @@ def _look_up(plan: Plan, setting: Setting) -> BlockPlan:
     here, nothing = reg("gate"), dict[str, Number]()
     around = [nothing, nothing, *plan.rows()]
     units = []
-    for corner, (before, at, after) in enumerate(zip(around, around[1:], around[2:], strict=False), start=-1):
+    for corner, (previous, at, following) in enumerate(zip(around, around[1:], around[2:], strict=False), start=-1):
         bends = {
-            name: Fraction(after.get(name, 0)) - 2 * Fraction(at.get(name, 0)) + Fraction(before.get(name, 0))
-            for name in dict.fromkeys((*before, *at, *after))
+            name: Fraction(following.get(name, 0)) - 2 * Fraction(at.get(name, 0)) + Fraction(previous.get(name, 0))
+            for name in dict.fromkeys((*previous, *at, *following))
         }
         units.append(Unit(here - corner, as_affine(1), {name: bend for name, bend in bends.items() if bend}))
     filled = dict.fromkeys((*TABLE, *OPERANDS, *(f"pick {name}" for name in plan.numbers)), 0)

@@ -1,7 +1,7 @@
 """The Transformer of Theorem 4.8 as a model that one can prompt, run and judge.
 
-Source: Theorem 4.8; A.5 for an RNN that searches: each word of a result stands in the place of the word that the RNN would have written
-before it could read it, which counts for nothing.
+Source: Theorem 4.8; A.5 for an RNN that searches: each word of a result stands in the place of the word that the RNN would have
+written before it could read it, which counts for nothing.
 """
 
 from __future__ import annotations

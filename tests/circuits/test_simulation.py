@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from constructions.turing import configurations
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
 from precision import Discipline
+from verify.certificates.ideal import IdealModel
 
 
 def load(name: str, n: int = 1, discipline: Discipline = Discipline.FUSED) -> Rnn:
@@ -90,6 +92,17 @@ def test_engines_agree(discipline: Discipline) -> None:
         assert found.produced == expected[:limit], name
 
 
+def test_the_ideal_model_writes_the_same_tokens() -> None:
+    """Over the rationals nothing is rounded: the step comes off by less than a half, and the head takes the nearest position."""
+    wired, expected = simulation(load("parity"), [1, 0], 1)
+    passes, argmax = IdealModel(wired.model).run([1, 0, *expected])
+    assert argmax[1:-1] == expected
+    step, source = (wired.registers.index(name) for name in ("step", "source"))
+    last = [stream[-1] for stream in passes]
+    assert all(abs(row[step] + 1 - row[source]) < Fraction(1, 2) for row in last[2:])
+    assert any(row[step] + 1 != row[source] for row in last)
+
+
 def test_flipped_gates_are_noticed() -> None:
     """The same gates with one other value are not what the Transformer writes."""
     rnn = load("parity")
@@ -128,7 +141,10 @@ def test_step_and_gate_are_known_from_the_position(name: str) -> None:
     found = indexed.run(wired.model, wired.arithmetic, tokens).registers
     turn, quanta = len(rnn.step.circuit.gates) + 1, 1 << -wired.arithmetic.format.quantum_exponent
     behind = range(1 - len(prompt), len(expected) + 1)
-    columns = {name: found[wired.registers.index(name)].to_quanta(-(quanta.bit_length() - 1)) for name in ("step", "gate", "source")}
+    columns = {
+        name: found[wired.registers.index(name)].to_quanta(-(quanta.bit_length() - 1))
+        for name in ("step", "gate", "source")
+    }
     assert list(columns["step"]) == [quanta * max(0, place // turn) for place in behind]
     assert list(columns["gate"]) == [quanta * (place if place < 0 else place % turn) for place in behind]
     assert list(columns["source"]) == [quanta * (1 + max(0, place // turn)) for place in behind]

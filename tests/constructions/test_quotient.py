@@ -63,7 +63,8 @@ def test_hard_inputs(d: int, m: int, off: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("d", "largest", "x"), [(5, 50, 39), (7, 70, 48), (56, 560, 391), (133, 399, 399), (10, 3000, 2060), (31, 1000, 588)]
+    ("d", "largest", "x"),
+    [(5, 50, 39), (7, 70, 48), (56, 560, 391), (133, 399, 399), (10, 3000, 2060), (31, 1000, 588)],
 )
 def test_one_bit_less_fails(d: int, largest: int, x: int) -> None:
     """With s − 1 in place of s a quotient is wrong, by its definition and in an engine; with s all are right."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from constructions.engines import indexed
 from constructions.parts.gadgets import periodic, quotient
 from constructions.wiring.affine import reg
@@ -118,7 +116,9 @@ def test_gate_number(check: Check, engine: str) -> None:
         by="the distance to m ± 1/2 as a sum of products of what is known; what each unit divides, by expansion",
         range="all d ≥ 1 and all x: unit j is ⌊(x − j + d)/d⌋, a + 1 or a at x = a·d + b",
     )
-    check.argued("Units j and j + 1 differ at j = b alone, and there by 1; so the sum of entry times difference is entry b.")
+    check.argued(
+        "Units j and j + 1 differ at j = b alone, and there by 1; so the sum of entry times difference is entry b."
+    )
 
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine)
@@ -131,7 +131,7 @@ def test_gate_number(check: Check, engine: str) -> None:
     block = BlockPlan((), (periodic.periodic(position, tables, "period", POSITIONS, fmt),))
     embedding = Embedding(("token",), ({},), "position")
     model, registers = wire(embedding, (block,), ({},), fmt)
-    found = indexed.run(model, Arithmetic(fmt), np.zeros(POSITIONS, np.int64)).registers
+    found = indexed.run(model, Arithmetic(fmt), [0] * POSITIONS).registers
     quantum_bits = -fmt.quantum_exponent
     columns = {name: found[registers.index(name)].to_quanta(fmt.quantum_exponent) for name in (*tables, "period")}
 

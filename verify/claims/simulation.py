@@ -179,7 +179,9 @@ def test_halts(check: Check) -> None:
     expected=Verdict.REFUTED,
     kind=Kind.OPEN,
     readings=(
-        Reading("A head reads the bit as it reads any value: it is a linear form of the word's registers.", holds=False),
+        Reading(
+            "A head reads the bit as it reads any value: it is a linear form of the word's registers.", holds=False
+        ),
         Reading(
             "A head reads the number, and a feed-forward finds its bits one after the other, by comparison with the digits before.",
             holds=True,
@@ -246,8 +248,8 @@ def test_size(check: Check) -> None:
 @claim(
     "4.8/words",
     source=SOURCE,
-    statement="No special words: the vocabulary is that of the RNN. Its embedding has two numbers more, 1 at the words number 1 and 2,"
-    " which stand for the values 0 and 1.",
+    statement="No special words: the vocabulary is that of the RNN. Its embedding has two numbers more, 1 at the words number 1"
+    " and 2, which stand for the values 0 and 1.",
 )
 def test_words(check: Check) -> None:
     def as_the_rnn(size: Size) -> Counterexample | None:
@@ -263,7 +265,9 @@ def test_words(check: Check) -> None:
         return None if numbers == wanted else Counterexample(embedding=numbers)
 
     sizes = [Size(name, simulated()[name].n, 1) for name in simulated()]
-    check.exhaustive(sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p")
+    check.exhaustive(
+        sizes, as_the_rnn, count=8, range="every RNN that the command runs, at its usual n", precision="least p"
+    )
 
 
 @claim(

@@ -1,7 +1,7 @@
 """Theorem 4.8, the gate in every step: a rounded product is a whole quotient. Theorems with proofs, for all numbers at once.
 
-Notation: x = m·d + r with 0 ≤ r < d. X = x − (d − 1)/2, written as half of `TWICE`. S = 2^s. The constant is (S/d + f/2) steps of R_p,
-where f, between −1 and 1, is what its rounding does. So the product without rounding is X·(1/d + f/(2S)) steps.
+Notation: x = m·d + r with 0 ≤ r < d. X = x − (d − 1)/2, written as half of `TWICE`. S = 2^s. The constant is (S/d + f/2) steps of
+R_p, where f, between −1 and 1, is what its rounding does. So the product without rounding is X·(1/d + f/(2S)) steps.
 """
 
 from __future__ import annotations

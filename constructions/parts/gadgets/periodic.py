@@ -1,9 +1,9 @@
 """Periodic table: any function of x mod d, and the number of the period, in one feed-forward of d + 1 units.
 
 Source: Theorem 4.8, whose first feed-forward of width O(C) encodes step, gate and operands, from the position alone.
-Derivation: unit j = 0 … d is ⌊(x − j)/d⌋ + 1 = ⌊(x − j + d)/d⌋ in steps of 2^−q, by quotient.py. For x = a·d + b it is a + 1 for j ≤ b and
-a for j > b. So unit j less unit j + 1 is 1 for j = b and 0 for the others: Σ_j t_j·(unit j − unit (j + 1)) is t_b. The last unit is
-⌊x/d⌋ itself.
+Derivation: unit j = 0 … d is ⌊(x − j)/d⌋ + 1 = ⌊(x − j + d)/d⌋ in steps of 2^−q, by quotient.py. For x = a·d + b it is a + 1 for
+j ≤ b and a for j > b. So unit j less unit j + 1 is 1 for j = b and 0 for the others: Σ_j t_j·(unit j − unit (j + 1)) is t_b. The
+last unit is ⌊x/d⌋ itself.
 The sum has steps of 2^−q, and no weight is above 2^q: a table with entries of up to e bits, sign aside, comes out in steps of
 2^−(e+2), and so does the number of the period.
 """
@@ -38,7 +38,7 @@ def periodic(
     for j in range(period + 1):
         into = {}
         for register, table in tables.items():
-            before, at = ([0, *table] + [0])[j : j + 2]
+            before, at = [0, *table, 0][j : j + 2]
             if at != before:
                 into[register] = weight * (at - before)
         if j == period:
@@ -73,7 +73,8 @@ PART = Part(
     id="4.8/gate-number",
     name="periodic table",
     source="Theorem 4.8",
-    statement="One ReGLU feed-forward of d + 1 units computes any table over x mod d, and ⌊x/d⌋: with d = C + 1, the gate in every step.",
+    statement="One ReGLU feed-forward of d + 1 units computes any table over x mod d, and ⌊x/d⌋: with d = C + 1, the gate in"
+    " every step.",
     plan=lambda setting, printed: [
         BlockPlan((), (periodic(reg("x"), TEST_TABLES, "period", setting.n, setting.format),))
     ],

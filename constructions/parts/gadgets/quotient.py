@@ -3,9 +3,10 @@
 Source: used for Theorem 4.8, whose first feed-forward finds the step a and the gate b from the position.
 Notation: R_p has steps of 2^−q. The unit's gate is 2^−s·X with X = x − (d − 1)/2, its other factor the constant
 ρ = ROUND(2^(s−q)/d).
-Derivation: without rounding, the product is X/d steps of 2^−q. For x = m·d + r, 0 ≤ r < d, that is m − 1/2 + (2r + 1)/(2d), which is
-1/(2d) or more away from m ± 1/2. So the product is rounded to m steps if ρ shifts it by less. ρ is off by half a step at most,
-hence the product by X·2^−(s+1) steps, and X·d < 2^s is enough. For x < (d − 1)/2 the ReLU gives 0, which is right, as it is for x < 0.
+Derivation: without rounding, the product is X/d steps of 2^−q. For x = m·d + r, 0 ≤ r < d, that is m − 1/2 + (2r + 1)/(2d), which
+is 1/(2d) or more away from m ± 1/2. So the product is rounded to m steps if ρ shifts it by less. ρ is off by half a step at most,
+hence the product by X·2^−(s+1) steps, and X·d < 2^s is enough. For x < (d − 1)/2 the ReLU gives 0, which is right, as it is for
+x < 0.
 A weight 2^q would be above the largest number, so two units share it.
 Range: every x up to `largest`; s is the number of bits of ⌊X·d⌋ at the largest x, and the steps of the gate (2^−(s+1), or 2^−s for
 an odd d) must be numbers of R_p, as must its value at x = −largest. So q = log2(largest·d) + 2 is enough.
@@ -34,7 +35,9 @@ def quotient_unit(x: Affine, divisor: int, largest: int, fmt: Format, into: Mapp
     return Unit(centered, as_affine(round(Fraction(1 << shift, divisor)) * quantum), into)
 
 
-def quotient(x: Affine, divisor: int, into: Mapping[str, Number], largest: int, fmt: Format, *, name: str = "") -> Gadget:
+def quotient(
+    x: Affine, divisor: int, into: Mapping[str, Number], largest: int, fmt: Format, *, name: str = ""
+) -> Gadget:
     """into += weight·⌊x/divisor⌋ for an integer x ≤ largest, 0 for x < 0; weights between −1 and 1. Width 2."""
     half = 1 / fmt.quantum / 2
     unit = quotient_unit(x, divisor, largest, fmt, {register: half * weight for register, weight in into.items()})

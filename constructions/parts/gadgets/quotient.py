@@ -62,7 +62,7 @@ def _oracle(setting: Setting, columns: Columns) -> Expected:
 PART = Part(
     id="4.8/quotient",
     name="quotient",
-    source="used for Theorem 4.8",
+    source="Theorem 4.8",
     statement="A ReGLU feed-forward of width 2 computes ⌊x/d⌋ for an integer x up to a bound, and 0 for x < 0.",
     plan=lambda setting, printed: [
         BlockPlan((), (quotient(reg("x"), TEST_DIVISOR, {"out": 1}, setting.n, setting.format),))

@@ -1,6 +1,7 @@
 """What Theorem 4.8's Transformer is made for: an RNN, how long its prompts are, and what the next gate is behind each gate.
 
 Source: Theorem 4.8.
+Notation: a step is C gates and then a word, so a turn of T = C + 1 tokens.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from circuits.circuit import Kind, constants
 from circuits.lanes import number_quanta
 from circuits.models import Rnn
 from constructions.wiring.affine import Number
-from constructions.wiring.register import squared
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the weights are made for: an RNN, the longest prompt, and how many words the RNN is let write.
+    """What the weights are made for: an RNN, the length of its prompts, and how many words the RNN may write.
 
     results: how many words of search results are among what it reads behind the prompt, at most.
+    Raises ValueError for an RNN that Theorem 4.8 is not about, or that decodes otherwise than by its embedding.
     """
 
     rnn: Rnn
@@ -45,13 +46,18 @@ class Plan:
         rest = [i for i, name in enumerate(names) if name not in self.outputs]
         if not np.array_equal(tied, self.rnn.unembed) or self.rnn.words[:, rest].any():
             raise ValueError(f"{self.rnn.name} does not decode by its embedding")
-        if self.results << self.fraction > self.gates:
-            raise ValueError(f"{self.rnn.name} reads {self.results} words of results, too many for {self.gates} gates")
+        if len(self.rnn.vocabulary) < 2:
+            raise ValueError(f"{self.rnn.name} has one word; the values of gates are two")
 
     @property
     def gates(self) -> int:
         """C."""
         return len(self.rnn.step.circuit.gates)
+
+    @property
+    def turn(self) -> int:
+        """T: how many tokens a step is."""
+        return self.gates + 1
 
     @property
     def steps(self) -> int:
@@ -61,7 +67,7 @@ class Plan:
     @property
     def length(self) -> int:
         """L: the longest sequence."""
-        return self.prompt + self.results + (self.gates + 1) * self.steps
+        return self.prompt + self.turn * self.steps
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -85,19 +91,14 @@ class Plan:
 
     @cached_property
     def fixed(self) -> dict[str, Fraction]:
-        """The output's numbers that are the same whatever is read, by their names in a word; but none that any word gains by.
-
-        So they may stand at every token: gates are written with logits above 0.
-        """
+        """The output's numbers that are the same whatever is read, by their names in a word."""
         circuit, p = self.rnn.step.circuit, self.digits + 1
         known = constants(circuit)
         found = {}
         for i, name in enumerate(self.outputs):
             bits = [known[gate] for gate in circuit.outputs[i * p : (i + 1) * p]]
             if None not in bits:
-                value = number_quanta([bit or 0 for bit in bits])
-                if not (self.rnn.unembed[:, i] * value > 0).any():
-                    found[name] = Fraction(value, 1 << self.fraction)
+                found[name] = Fraction(number_quanta([bit or 0 for bit in bits]), 1 << self.fraction)
         return found
 
     @cached_property
@@ -110,27 +111,28 @@ class Plan:
         return self.rnn.step.circuit.outputs[(output + 1) * (self.digits + 1) - 1] + 1
 
     def rows(self) -> list[dict[str, Number]]:
-        """What the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out."""
+        """What the table says of the gate that follows gate b, for b = 0 … C; registers that are 0 are left out.
+
+        left, right: how many tokens before gate b's token the operands stand.
+        """
         circuit, p = self.rnn.step.circuit, self.digits + 1
         after_sign = {self.sign_gate(i) for i in range(len(self.outputs))}
         rows: list[dict[str, Number]] = []
         for b, gate in enumerate(circuit.gates):
             row: dict[str, Number] = {"place": p + 1 if b in after_sign else 1}
             if gate.computes:
-                left, right = gate.left + 1, gate.right + 1
                 row |= {"is_and" if gate.kind is Kind.AND else "is_xor": 1}
-                row |= {"left": left, squared("left"): left**2, "right": right, squared("right"): right**2}
+                row |= {"left": b - gate.left - 1, "right": b - gate.right - 1}
             elif gate.kind is Kind.STATE:
-                left = circuit.next_state[gate.left] + 1
-                row |= {"is_state": 1, "left": left, squared("left"): left**2, "initial": circuit.initial[gate.left]}
+                left = b - circuit.next_state[gate.left] - 1 + self.turn
+                row |= {"is_state": 1, "left": left, "initial": circuit.initial[gate.left]}
             elif gate.kind is Kind.ONE:
                 row |= {"is_one": 1}
             else:
                 name, r = self.numbers[gate.left // p], gate.left % p + 1
                 row |= {"is_input": 1, f"pick {name}": 1}
                 if r < p:
-                    scale = self.gates + 1 if name == self.position else 1
-                    row |= {"is_digit": 1, "place": r, "weight": scale * Fraction(2) ** (self.fraction - r)}
+                    row |= {"is_digit": 1, "place": r, "weight": Fraction(2) ** (self.fraction - r)}
             rows.append(row)
         rows.append({"last": 1, "place": 1})
         return rows

@@ -21,20 +21,26 @@ from precision.rounding import round_fraction, round_shifted
 class RnnStep:
     """One step. word: the one that was read. values: of all gates. written: the argmax of the output.
 
-    response: what the surroundings put behind it, one word of a search's result or nothing.
+    result: the word of a search's result that the surroundings put in its place, or None.
     """
 
     word: int
     values: tuple[int, ...]
     written: int
-    response: tuple[int, ...] = ()
+    result: int | None = None
+
+    @property
+    def token(self) -> int:
+        """The word that stands behind the gates."""
+        return self.written if self.result is None else self.result
 
 
 @dataclass
 class Conversation:
     """What an RNN reads: the prompt, then its own words, and the result behind each search that it writes (A.5).
 
-    A word that is written while others wait to be read counts for nothing, as within the prompt. own: the words that count.
+    A word that is written while others wait to be read counts for nothing: within the prompt it stands there, behind the prompt the
+    next word of the result stands in its place. own: the words that count. steps: how many have ended.
     Raises ValueError for no prompt, and SearchError.
     """
 
@@ -42,7 +48,7 @@ class Conversation:
     prompt: Sequence[int]
     read: list[int] = field(init=False)
     own: int = field(init=False, default=0)
-    _steps: int = field(init=False, default=0)
+    steps: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -50,29 +56,33 @@ class Conversation:
         self.read = list(self.prompt)
         self._search: Respond = Search(self.rnn.vocabulary) if self.rnn.searches else no_response
 
-    def write(self, word: int) -> tuple[int, ...]:
-        """The RNN ends a step with this word: what the surroundings put behind it."""
-        self._steps += 1
-        if self._steps < len(self.read):
-            return tuple(self.read[self._steps : self._steps + 1]) if self._steps >= len(self.prompt) else ()
-        self.read.append(word)
-        self.own += 1
-        self.read += self._search(self.read)
-        return ()
+    @property
+    def result(self) -> int | None:
+        """The word of a result that stands behind the gates of the next step, or None: then the RNN's own word does."""
+        place = self.steps + 1
+        return self.read[place] if len(self.prompt) <= place < len(self.read) else None
+
+    def write(self, word: int) -> None:
+        """The RNN ends a step with this word, which counts if nothing else waits to be read."""
+        self.steps += 1
+        if self.steps == len(self.read):
+            self.read.append(word)
+            self.own += 1
+            self.read += self._search(self.read)
 
 
 def surroundings(rnn: Rnn, prompt: Sequence[int]) -> Respond:
-    """What responds to the Transformer: the results of the RNN's searches, each word behind the step before it is read."""
-    words, first = len(rnn.vocabulary), len(prompt)
+    """What responds to the Transformer: each word of a search's result, behind the gates of the step before it is read."""
+    gates, first = len(rnn.step.circuit.gates), len(prompt)
 
     def respond(sequence: Sequence[int]) -> Sequence[int]:
-        if sequence[-1] >= words:
+        steps, behind = divmod(len(sequence) - first, gates + 1)
+        if behind < gates:
             return ()
-        conversation, response = Conversation(rnn, prompt), tuple[int, ...]()
-        for token in sequence[first:]:
-            if token < words:
-                response = () if response else conversation.write(token)
-        return response
+        conversation = Conversation(rnn, prompt)
+        for step in range(1, steps + 1):
+            conversation.write(sequence[first + step * (gates + 1) - 1])
+        return () if conversation.result is None else (conversation.result,)
 
     return respond if rnn.searches else no_response
 
@@ -90,9 +100,9 @@ def run_rnn(rnn: Rnn, prompt: Sequence[int], words: int) -> list[RnnStep]:
         values = circuit.values(inputs, bits)
         output = [values[i] for i in circuit.outputs]
         written = next_word(rnn, [number_quanta(output[i : i + p]) for i in range(0, len(output), p)])
-        own = conversation.own
-        response = conversation.write(written)
-        steps.append(RnnStep(word, tuple(values), written, response))
+        own, result = conversation.own, conversation.result
+        conversation.write(written)
+        steps.append(RnnStep(word, tuple(values), written, result))
         if conversation.own == words or (conversation.own > own and written in rnn.ends):
             return steps
         bits = [values[i] for i in circuit.next_state]

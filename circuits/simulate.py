@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
-from circuits.simulation import gate_word
+from circuits.runs import Conversation
 from circuits.simulator import Simulator, construction
 from constructions.models.door import Door, Said
 from constructions.models.solver import Request, Run
@@ -210,41 +210,43 @@ def _page(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str]) -> Pa
     from constructions.show.page import Page
 
     rnn = job.solver.rnn
-    scene = CircuitScene(rnn, len(run.prompt), run.produced)
+    scene = CircuitScene(rnn, len(run.prompt), run.tokens.tolist())
     size = f"{len(run.prompt)} words, {len(rnn.step.circuit.gates):,} gates a step"
-    said = " ".join(answer[len(run.prompt) - 1 :])
-    return Page(f"The RNN {rnn.name}, gate by gate", said, size, scene.document(), scene.says)
+    return Page(f"The RNN {rnn.name}, gate by gate", " ".join(answer), size, scene.document(), scene.says)
 
 
 def _print_gates(rnn: Rnn, run: Run) -> None:
-    """Every token as it came: the step, the gate, its operands with their values, its own value."""
+    """Every token as it came: the step, the gate with its value, its operands with theirs; and the words."""
     from constructions.show.terminal import console
 
     screen = console()
-    circuit = rnn.step.circuit
-    before: dict[int, str] = {}  # gate → its last value
-    step = number = 0
-    for token, word in zip(run.tokens.tolist(), run.produced, strict=True):
-        if token < len(rnn.vocabulary):
-            screen.print(f"step {step + 1}  {'word' if number else 'result'} {word}")
-            step, number = step + bool(number), 0
+    circuit, tokens = rnn.step.circuit, run.tokens.tolist()
+    gates = len(circuit.gates)
+    conversation = Conversation(rnn, run.request.prompt)
+    before: dict[int, int] = {}  # gate → its last value
+    for place, token in enumerate(tokens):
+        step, number = divmod(place, gates + 1)
+        if number == gates:
+            kind = "word" if conversation.result is None else "result"
+            screen.print(f"step {step + 1}  {kind} {rnn.vocabulary[token]}")
+            conversation.write(token)
             continue
         gate = circuit.gates[number]
         if gate.computes:
-            what = f"{gate.kind.name} {_last(before, gate.left)} {_last(before, gate.right)}"
+            what = f"{gate.kind.name} {_valued(gate.left, before[gate.left])} {_valued(gate.right, before[gate.right])}"
         elif gate.kind is Kind.STATE:
             following = circuit.next_state[gate.left]
-            source = _last(before, following) if step else "at the start"
+            source = _valued(following, before[following]) if step else "at the start"
             what = f"STATE {circuit.states[gate.left]} {source}"
         else:
             what = "ONE" if gate.kind is Kind.ONE else f"INPUT {circuit.inputs[gate.left]}"
-        before[number] = word.partition("=")[2]
-        screen.print(f"step {step + 1}  {word:<10} {what}")
-        number += 1
+        before[number] = token
+        screen.print(f"step {step + 1}  {_valued(number, token):<10} {what}")
 
 
-def _last(before: dict[int, str], gate: int) -> str:
-    return gate_word(gate + 1, int(before[gate])) if before.get(gate, "").isdecimal() else f"{gate + 1}=?"
+def _valued(gate: int, token: int) -> str:
+    """A gate, numbered from 1, with what its token says."""
+    return f"{gate + 1}={token if token in (0, 1) else '?'}"
 
 
 CONSTRUCTIONS = (construction(simulated()[DEFAULT_RNN].load(None, 1)),)

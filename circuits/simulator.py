@@ -1,7 +1,7 @@
 """The Transformer of Theorem 4.8 as a model that one can prompt, run and judge.
 
-Source: Theorem 4.8; A.5 for an RNN that searches: each word of a result stands behind the word that the RNN wrote before it could
-read it, which counts for nothing.
+Source: Theorem 4.8; A.5 for an RNN that searches: each word of a result stands in the place of the word that the RNN would have
+written before it could read it, which counts for nothing.
 """
 
 from __future__ import annotations
@@ -69,9 +69,12 @@ def construction(rnn: Rnn, words: int = 1, results: int = 0) -> Construction:
 def _glossary(rnn: Rnn) -> dict[str, str]:
     inputs, outputs = rnn.step.inputs, [f"x{name[1:]}" for name in rnn.step.outputs]
     return {
+        "says 0": "1 at the RNN's first word, which stands for the value 0",
+        "says 1": "1 at the RNN's second word, which stands for the value 1",
+        "step": "how many steps have ended",
+        "source": "one more: where in the prompt the word of this step stands, if it is there",
         "gate": "the number of the gate whose value this token is, 0 at a word",
         "value": "the value of this token's gate",
-        "is_gate": "1 at a gate's token",
         "position": "this token's position, from 1",
         "one": "1 everywhere",
         "first": "1 at position 1, else 0",
@@ -81,13 +84,11 @@ def _glossary(rnn: Rnn) -> dict[str, str]:
         "is_digit": "1 if it is one of a magnitude",
         "initial": "what the state bit is in the first step",
         "last": "1 if the RNN's word is next",
-        **{f"{which}": f"the next gate's {which} operand" for which in ("left", "right")},
+        **{which: f"how many tokens back the next gate's {which} operand stands" for which in ("left", "right")},
         "place": "which bit of its number the next gate is, from 1",
         "weight": "what the next digit counts",
         "a": "the value of the left operand",
         "b": "the value of the right operand",
-        "found": "1 if the left operand has a token",
-        "origin": "where the first gate token stands",
         "bit": "the value of the next gate, unless it is an input bit",
         "address": "where the word of this step stands",
         "number": "the number that the next input bit belongs to",
@@ -98,21 +99,15 @@ def _glossary(rnn: Rnn) -> dict[str, str]:
         **{f"pick {name}": f"1 if the next gate is a bit of {name[2:-1]}" for name in inputs},
         **{f"out {name}": f"twice the code of the output's number {name[2:-1]}" for name in outputs},
         **{f"sign {name}": f"the sign bit of the output's number {name[2:-1]}" for name in outputs},
-        **{
-            f"low{s}": f"2^{s + 1} times the value {s} tokens back, if it is of the same number"
-            for s in range(rnn.step.precision_bits)
-        },
     }
 
 
-def expected_tokens(rnn: Rnn, steps: Sequence[RnnStep]) -> list[int]:
-    """What the Transformer should write behind the prompt, by the circuit: gates and words as token numbers."""
-    words = len(rnn.vocabulary)
-    return [
-        token
-        for step in steps
-        for token in (*(words + 2 * g + v for g, v in enumerate(step.values)), step.written, *step.response)
-    ]
+def expected_tokens(steps: Sequence[RnnStep]) -> list[int]:
+    """What the Transformer should write behind the prompt, by the circuit, as numbers of the RNN's words from 0.
+
+    The value of a gate is itself such a number: the print counts words from 1, and says value + 1.
+    """
+    return [token for step in steps for token in (*step.values, step.token)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +145,9 @@ class Simulator:
     def request(self, wired: Wired, given: Sequence[int]) -> Request:
         """given: the prompt, as numbers of the RNN's words. Raises ValueError for results that it is not wired for."""
         steps = self.steps(given)
-        if (results := sum(len(step.response) for step in steps)) > self.results:
+        if (results := sum(step.result is not None for step in steps)) > self.results:
             raise ValueError(f"the RNN's searches find {results} words; this model is wired for {self.results}")
-        expected = expected_tokens(self.rnn, steps)
+        expected = expected_tokens(steps)
         return Request(wired, given, set(), len(expected), np.array(expected), surroundings(self.rnn, given))
 
     def steps(self, given: Sequence[int]) -> list[RnnStep]:
@@ -161,21 +156,20 @@ class Simulator:
 
     def read(self, run: Run) -> list[str]:
         """The words behind the prompt that count: the RNN's own, and the results of its searches."""
-        words, prompt = len(self.rnn.vocabulary), run.request.prompt
-        conversation, response = Conversation(self.rnn, prompt), tuple[int, ...]()
-        for token in run.tokens[run.tokens < words].tolist():
-            response = () if response else conversation.write(token)
+        prompt, gates = run.request.prompt, len(self.rnn.step.circuit.gates)
+        conversation = Conversation(self.rnn, prompt)
+        for token in run.tokens[gates :: gates + 1].tolist():
+            conversation.write(token)
         return [self.rnn.vocabulary[word] for word in conversation.read[len(prompt) :]]
 
     def judge(self, given: Sequence[int], run: Run, answer: Sequence[str]) -> str:
         """The first token that is another one, if there is one."""
         steps = self.steps(given)
-        expected, written = expected_tokens(self.rnn, steps), run.tokens.tolist()
+        expected, written = expected_tokens(steps), run.tokens.tolist()
         if written == expected:
             return ""
         place = next((i for i, (a, b) in enumerate(zip(written, expected, strict=False)) if a != b), len(written))
         found = run.produced[place] if place < len(written) else "missing"
         right = run.request.wired.vocabulary[expected[place]]
-        ends = [len(expected_tokens(self.rnn, steps[: a + 1])) for a in range(len(steps))]
-        step = sum(end <= place for end in ends)
-        return f"token {place - [0, *ends][step] + 1} of step {step + 1} is {found}; the RNN's is {right}"
+        step, token = divmod(place, len(self.rnn.step.circuit.gates) + 1)
+        return f"token {token + 1} of step {step + 1} is {found}; the RNN's is {right}"

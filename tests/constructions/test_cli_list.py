@@ -22,7 +22,8 @@ def test_every_file_with_a_part_is_found() -> None:
     found = find_parts()
     assert len(found) == len(written) > 10
     ids = [part.id for part in found]
-    assert ids == sorted(ids, key=lambda i: [int(n) for n in re.findall(r"\d+", i)])
+    lemmas = [i for i in ids if i.startswith("C.")]
+    assert lemmas == sorted(lemmas, key=lambda i: int(i[2:]))
     assert ids.index("C.6") < ids.index("C.13")
 
 

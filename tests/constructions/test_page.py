@@ -190,6 +190,14 @@ def test_the_circuit_lights_up_as_it_computes(pages: dict[str, Path]) -> None:
         for gate, operand in re.findall(r"gate (\d+) \((\d)\)", step["says"]):
             assert only.values[int(gate) - 1] == int(operand)
     assert data["steps"][-1]["says"] == f"Step 1 is complete: the RNN's own word is {rnn.vocabulary[only.written]}."
+    assert data["verdict"] == rnn.vocabulary[only.written] == "odd"
+
+
+def test_the_verdict_of_a_simulation_is_every_word_behind_its_prompt(tmp_path: Path) -> None:
+    """Of prompts and answers of several words, too."""
+    path = tmp_path / "p.html"
+    assert command("simulate")(["--rnn", "parity", "--words", "3", "1 1 1", "--html", str(path)]) == 0
+    assert data_of(path)["verdict"] == "odd odd odd"
 
 
 @pytest.mark.parametrize("shape", ["random", "star"])

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.layers import Transformer
+from constructions.parts.gadgets import periodic, quotient
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import (
     Integer,
@@ -31,7 +32,7 @@ from verify.inputs.strategies import every_trial, trials
 from verify.runs.probe import Trial, compare, in_domain, rounded, run_model, satisfies, wire_trial
 
 HEADS = (copy.PART, count.PART, match.PART, match_close.PART, match_nearest.PART, match_next.PART)
-PARTS = (*GADGETS, *HEADS)
+PARTS = (*GADGETS, quotient.PART, periodic.PART, *HEADS)
 ids = [part.id for part in PARTS]
 
 

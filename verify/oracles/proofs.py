@@ -196,13 +196,16 @@ def _shifted(state: Checker, polynomial: Polynomial) -> Terms:
     return [[str(c), [0] * power] for power, c in enumerate(coefficients) if c]
 
 
-def by_products(stated: Json, factored: str) -> Shown:
-    """The difference of both sides as a polynomial in f0, f1, …, the facts that are given, with no coefficient below 0."""
+def by_products(stated: Json, factored: str, positive: str = "1") -> Shown:
+    """The difference of both sides, its numerator, as a polynomial in f0, f1, …, the facts that are given; and its denominator."""
     state = Checker(stated)
     facts = sympy.symbols(f"f:{len(state.facts)}")
-    summands = sympy.Poly(sympy.sympify(factored), *facts).terms()
-    terms = [[str(c), [i for i, power in enumerate(powers) for _ in range(power)]] for powers, c in summands]
-    return stated, {"signs": [], "positive": [["1", []]], "sum": terms}
+
+    def products(text: str) -> Terms:
+        terms = sympy.Poly(sympy.sympify(text), *facts).terms()
+        return [[str(c), [i for i, power in enumerate(powers) for _ in range(power)]] for powers, c in terms]
+
+    return stated, {"signs": [], "positive": products(positive), "sum": products(factored)}
 
 
 def by_expansion(stated: Json) -> Shown:

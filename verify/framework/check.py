@@ -26,6 +26,7 @@ from verify.framework.claim import (
     Sampled,
     Searched,
     Solved,
+    Stored,
     Verdict,
     Witness,
     compact,
@@ -163,6 +164,30 @@ class Check:
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
         self._certified("program", subjects, range, "")
+
+    def stored(self, subject: Subject, about: About, *, range: str, precision: str = "") -> None:
+        """What a document says of each n of the subject (verify/certificates/stored.py), held against the weights of now.
+
+        A few of its intervals are certified anew. A document that is not of these weights leaves the claim undecided; weights that
+        are refused, or are others for an int than for the symbol, are the witness.
+        """
+        from verify.framework.weights import Kept, sizes_of
+
+        if self.until is not None:
+            return
+        kept = Kept(subject, about, self.seed)
+        text = f"{range}; {kept.name}"
+        if self._begin(text):
+            seen = Seen(kept.build, None, self.tick, None)
+            for case in kept.built:
+                if (counterexample := seen.judge(case)) is not None:
+                    evidence = Stored(text, precision, seen.cases, None, True, kept.sha256, seen.cases)
+                    self._refute(evidence, case, counterexample, kept.build)
+            of, sizes = (kept.intervals, subject.last, False, kept.sha256, seen.cases), ((subject.n, subject.last),)
+            self._evidence.append(Stored(text, precision, *of, sizes=sizes))
+        else:
+            self._replay(Stored, kept.build, text, None, precision)
+        self._walk(Certified, kept.renewed, kept.renew, f"{text}: certified anew", None, precision, span=sizes_of)
 
     def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of

@@ -237,6 +237,19 @@ class Certified(Searched):
 
 
 @dataclass(frozen=True)
+class Stored(Searched):
+    """Each case is an interval of n that was certified when a document was made (verify/stored/), and not in this run.
+
+    document: its hash. built: of how many intervals this run built the weights, and saw that they are those of the document.
+    What it certified anew stands beside as `Certified`. verify/certificates/stored.py says what a forger could do.
+    """
+
+    kind: ClassVar[str] = "stored"
+    document: str = ""
+    built: int = 0
+
+
+@dataclass(frozen=True)
 class Solved(Searched):
     """Each case is a question that a solver finds no answer to: inputs on which circuits differ, values that belie a lemma."""
 
@@ -283,7 +296,7 @@ class Assumed(Evidence):
     checked: ClassVar[bool] = False
 
 
-KINDS = (Proved, Certified, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
+KINDS = (Proved, Certified, Stored, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
 EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in KINDS}
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from verify.certificates.above import FIRST_ABOVE
 from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
+from verify.certificates.stored import About, Interval, NotCertified, Renewal, Stale, name_of, path_of, read
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 
-About = Literal["rounding", "program"]
 CHECKERS = {"rounding": certificates, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
@@ -40,6 +42,59 @@ class Weights:
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
 
 
+class Kept:
+    """A stored document of a subject, held against the weights of now. seed: of the run."""
+
+    def __init__(self, subject: Subject, about: About, seed: int) -> None:
+        try:
+            document = read(subject, about)
+        except ValueError as error:
+            raise Undecided(f"no document of every n: {error}") from error
+        if document is None:
+            raise Undecided(
+                f"{path_of(subject, about).name} is not there: python -m verify.store {name_of(subject, about)}"
+            )
+        self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
+        self._renewal = Renewal(document, seed)
+
+    @property
+    def built(self) -> Sequence[Subject]:
+        """The intervals of which weights are built."""
+        return [*map(self._as_subject, self._renewal.built)]
+
+    @property
+    def renewed(self) -> Sequence[Subject]:
+        """Those that are certified anew."""
+        return [*map(self._as_subject, self._renewal.renewed)]
+
+    def build(self, subject: Subject) -> Counterexample | None:
+        """One interval. Raises Undecided."""
+        return self._told(self._renewal.build, subject)
+
+    def renew(self, subject: Subject) -> Counterexample | None:
+        """One interval. Raises Undecided."""
+        return self._told(self._renewal.renew, subject)
+
+    def _as_subject(self, interval: Interval) -> Subject:
+        return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
+
+    def _told(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
+        interval = next((one for one in self._renewal.document.intervals if one.low == subject.n), None)
+        if interval is None:
+            raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
+        try:
+            look(interval)
+        except Stale as error:
+            raise Undecided(str(error)) from error
+        except NotCertified as error:
+            if error.verdict == UNKNOWN:
+                raise Undecided(str(error)) from error
+            return Counterexample(n=error.low, where=error.where, what=error.what)
+        return None
+
+
 def sizes_of(subject: Subject) -> Span:
     """The first and the last n that a certificate of this subject is about."""
-    return subject.n, None if subject.last == ENDLESS else subject.last or subject.n
+    if subject.last == ENDLESS:  # what is said of all n above is said from some n on
+        return (subject.n if subject.all_cells else min(subject.n, FIRST_ABOVE)), None
+    return subject.n, subject.last or subject.n

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 
 from constructions.show import cli
+from verify.certificates import stored_above
 from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED
 from verify.certificates.stored import (
@@ -22,7 +23,6 @@ from verify.certificates.stored import (
     Interval,
     NotCertified,
     intervals,
-    name_of,
     path_of,
     read,
     subjects,
@@ -71,11 +71,16 @@ def _command(argv: Sequence[str]) -> int:
     parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")
     parser.add_argument("--list", action="store_true", help="their names, and up to which n each is stored")
     args = parser.parse_args(argv)
-    known = {name_of(*one): one for one in subjects()}
-    names = [name for name in known if not args.names or any(fnmatch(name, pattern) for pattern in args.names)]
+    known = {path_of(*one).stem: one for one in subjects()}
+    endless = {stored_above.path_of(*one).stem: one for one in stored_above.subjects()}
+    all_names = (*known, *endless)
+    names = [name for name in all_names if not args.names or any(fnmatch(name, pattern) for pattern in args.names)]
     if not names:
-        raise cli.CommandError(f"no document is called so; known: {', '.join(known)}")
+        raise cli.CommandError(f"no document is called so; known: {', '.join(all_names)}")
     for name in names:
+        if name in endless:
+            _above(*endless[name], name, only_told=args.list)
+            continue
         subject, about = known[name]
         with cli.usage_errors():
             old = None if args.all else read(subject, about, whole=False)
@@ -94,6 +99,18 @@ def _command(argv: Sequence[str]) -> int:
             return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
         print(f"{name}: certified, {count} intervals, {time.process_time() - start:.0f} s", flush=True)
     return cli.HOLDS
+
+
+def _above(subject: Subject, about: About, name: str, *, only_told: bool) -> None:
+    if only_told:
+        above = stored_above.read(subject, about)
+        print(f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases")
+        return
+    start = time.process_time()
+    above, _ = stored_above.make(subject, about)
+    FOLDER.mkdir(exist_ok=True)
+    write_whole(stored_above.path_of(subject, about), stored_above.text_of(above))
+    print(f"{name}: certified, {len(above.cases)} cases, {time.process_time() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class Survey:
         """Looks at one case after the other, up to one that is not certified."""
 
         def judged(walk: Walk) -> None:
-            self._judge(walk)
+            self.look(walk)
             say(f"{MORE_CELLS if self.subject.all_cells else ABOVE}, case {len(self.cases)}: {CERTIFIED}")
 
         self.cases = []
@@ -83,7 +83,8 @@ class Survey:
             start = {"cells_from": f"{ALONE + 1}"}
         return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
 
-    def _judge(self, walk: Walk) -> None:
+    def look(self, walk: Walk) -> None:
+        """At the case that the walk comes to. Raises Undecided, Unanswered."""
         if len(self.cases) == MOST_CASES:
             raise Unanswered(f"more than {MOST_CASES} cases")
         for number, subject in enumerate(in_case(self.subject, n_of(walk))):

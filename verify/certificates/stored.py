@@ -41,6 +41,21 @@ RENEWED = 2  # intervals that are certified anew
 About = Literal["rounding", "program"]
 
 
+NOT_YET = frozenset(
+    {
+        "istree-program",
+        "istree-eos-program",
+        "istree-sequential-rounding",
+        "istree-lean-rounding",
+        "istree-lean-eos-rounding",
+        "istree-lean-sequential-rounding",
+        "istree-lean-program",
+        "istree-lean-eos-program",
+    }
+)
+"""Documents that nobody has made so far: what they would be about, no claim says."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """n up to `high` for which one check was made, and a digest of what it said."""

@@ -10,11 +10,12 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.above import Judge, rounding, survey
+from verify.certificates import stored_above
+from verify.certificates.above import survey
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
-from verify.certificates.stored import About
+from verify.certificates.stored import NOT_YET, About, name_of
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, Json, claim, claims
 from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
@@ -46,6 +47,8 @@ def every_n(check: Check, about: About, subjects: Sequence[Subject], text: str) 
         return
     for subject in subjects:
         whole = replace(subject, n=LEAST, last=subject.last or TOP)
+        if name_of(whole, about) in NOT_YET:
+            continue
         precision = PRECISION if about == "rounding" else ""
         check.stored(whole, about, range=f"{text}; every n by intervals", precision=precision)
 
@@ -79,14 +82,29 @@ def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
         check.unknown("p grows with n")
     disciplines = " and ".join(subject.discipline.value for subject in subjects)
     text = f"{text}; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
-    check.certified(subjects, range=text, precision=PRECISION)
-    answered(check, subjects, rounding, "a certificate")
+    in_cases(check, subjects, "rounding", text)
 
 
-def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str) -> None:
+def in_cases(check: Check, subjects: Sequence[Subject], about: About, text: str) -> None:
+    """As stored where that is of these weights, else all anew; and the inequalities."""
+    precision, what = (PRECISION, "a certificate") if about == "rounding" else ("", "an explanation")
+    theorems = [check.stored_above(subject, about, range=text, precision=precision) for subject in subjects]
+    anew = [subject for subject, theorem in zip(subjects, theorems, strict=True) if theorem is None]
+    if anew and about == "rounding":
+        check.certified(anew, range=text, precision=precision)
+    elif anew:
+        check.explained(anew, range=text)
+    judge = stored_above.judge_of(about)
+    theorems = [
+        survey(one, judge).theorem if found is None else found for one, found in zip(subjects, theorems, strict=True)
+    ]
+    answered(check, theorems, what)
+
+
+def answered(check: Check, theorems: Sequence[Json], what: str) -> None:
     """The inequalities by which such documents of every n from 2^63 on come to what they say. what: one of them, for people."""
     check.proved(
-        [(survey(subject, judge).theorem, {}) for subject in subjects],
+        [(theorem, {}) for theorem in theorems],
         by="Bernstein coefficients, and powers of two above those of their exponents",
         range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
     )

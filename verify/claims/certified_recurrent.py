@@ -8,7 +8,7 @@ from constructions.istree import hybrid, rag
 from constructions.turing import cot
 from constructions.turing.library import find
 from precision.format import Discipline
-from verify.certificates.above import ALONE, rounding
+from verify.certificates.above import ALONE, rounding, survey
 from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, every_cells, precision_of
 from verify.claims.certified import BEYOND, LAST, PRECISION, WHAT, above, answered, both, certify, every_n, listed
 from verify.claims.run_invariants import APART, QUEUE, RECORDS
@@ -147,7 +147,7 @@ def test_every_number_of_cells(check: Check) -> None:
     subjects = [fused, replace(fused, discipline=Discipline.SEQUENTIAL)]
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; any word, {ROWS}; fused and sequential"
     check.certified(subjects, range=text, precision=PRECISION)
-    answered(check, subjects, rounding, "a certificate")
+    answered(check, [survey(subject, rounding).theorem for subject in subjects], "a certificate")
     check.argued(CASES)
 
 

@@ -11,13 +11,12 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
 from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
-from verify.claims.certified import BEYOND, INVARIANT, LAST, answered, every_n, listed
+from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
 from verify.programs.interpreter import Input
-from verify.programs.intervals import as_defined
 from verify.programs.searches import definition as defined_step
 from verify.programs.tasks import ANSWERS
 from verify.programs.witness import tokens_of
@@ -109,8 +108,7 @@ def test_program_above(check: Check, key: tuple[str, str]) -> None:
 def above(check: Check, subject: Subject, text: str) -> None:
     """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
     check.sizes(10**4)
-    check.explained([subject], range=f"{text}; every n from 2^63 on, in cases of n and its bit length")
-    answered(check, [subject], as_defined, "an explanation")
+    in_cases(check, [subject], "program", f"{text}; every n from 2^63 on, in cases of n and its bit length")
 
 
 STEP = (

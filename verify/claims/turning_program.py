@@ -10,7 +10,7 @@ from typing import Any
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
-from verify.certificates.above import ALONE
+from verify.certificates.above import ALONE, survey
 from verify.certificates.building import Subject, every_cells
 from verify.claims.certified import answered
 from verify.claims.certified_recurrent import CASES, ROWS
@@ -110,7 +110,7 @@ def test_every_number_of_cells(check: Check) -> None:
     subject = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
     check.explained([subject], range=text)
-    answered(check, [subject], as_defined, "an explanation")
+    answered(check, [survey(subject, as_defined).theorem], "an explanation")
     check.argued(CASES)
 
 

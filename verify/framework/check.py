@@ -181,13 +181,32 @@ class Check:
             seen = Seen(kept.build, None, self.tick, None)
             for case in kept.built:
                 if (counterexample := seen.judge(case)) is not None:
-                    evidence = Stored(text, precision, seen.cases, None, True, kept.sha256, seen.cases)
+                    evidence = Stored(text, precision, seen.cases, None, True, kept.name, kept.sha256, seen.cases)
                     self._refute(evidence, case, counterexample, kept.build)
-            of, sizes = (kept.intervals, subject.last, False, kept.sha256, seen.cases), ((subject.n, subject.last),)
+            of, sizes = (
+                (kept.intervals, subject.last, False, kept.name, kept.sha256, seen.cases),
+                ((subject.n, subject.last),),
+            )
             self._evidence.append(Stored(text, precision, *of, sizes=sizes))
         else:
             self._replay(Stored, kept.build, text, None, precision)
         self._walk(Certified, kept.renewed, kept.renew, f"{text}: certified anew", None, precision, span=sizes_of)
+
+    def stored_above(self, subject: Subject, about: About, *, range: str, precision: str = "") -> Json:
+        """What a document says of all n from 2^63 on, held against the weights of now; one of its cases is judged anew.
+
+        Returns its theorem, to be shown again. None if no document is of these weights: then all is to be judged anew.
+        """
+        from verify.framework.weights import kept_above, sizes_of
+
+        if self.replay is not None or self.until is not None or (kept := kept_above(subject, about, self.seed)) is None:
+            return None
+        above, theorem = kept
+        text = f"{range}; one of them judged anew"
+        self._begin(text)
+        of = (len(above.cases), None, False, above.name, above.sha256, len(above.weights))
+        self._evidence.append(Stored(text, precision, *of, sizes=(sizes_of(subject),)))
+        return theorem
 
     def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of

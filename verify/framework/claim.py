@@ -238,13 +238,14 @@ class Certified(Searched):
 
 @dataclass(frozen=True)
 class Stored(Searched):
-    """Each case is an interval of n that was certified when a document was made (verify/stored/), and not in this run.
+    """Each case is an interval of n, or a case of all above, that was certified when a document was made, and not in this run.
 
-    document: its hash. built: of how many intervals this run built the weights, and saw that they are those of the document.
-    What it certified anew stands beside as `Certified`. verify/certificates/stored.py says what a forger could do.
+    name: of the document, in verify/stored/. document: its hash. built: of how many cases this run built the weights, and saw that
+    they are those of the document. verify/certificates/stored.py says what a forger could do.
     """
 
     kind: ClassVar[str] = "stored"
+    name: str = ""
     document: str = ""
     built: int = 0
 

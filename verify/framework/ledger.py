@@ -228,7 +228,9 @@ def covered(evidence: Evidence) -> str:
                 parts.append(f"n ≤ {evidence.n_max:,}")
             parts.append(f"{evidence.cases:,} {'case' if evidence.cases == 1 else 'cases'}")
             if isinstance(evidence, Stored):
-                parts.append(f"as stored, sha256 {evidence.document[:12]}; weights of {evidence.built:,} built anew")
+                parts.append(
+                    f"as stored in {evidence.name}, {evidence.document[:12]}; weights of {evidence.built:,} built anew"
+                )
     if isinstance(evidence, Proved):
         parts.append(f"by {evidence.by}")
         if evidence.theorems:

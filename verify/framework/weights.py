@@ -6,15 +6,30 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from verify.certificates import stored_above
 from verify.certificates.above import FIRST_ABOVE
 from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
-from verify.certificates.stored import About, Interval, NotCertified, Renewal, Stale, name_of, path_of, read
-from verify.framework.claim import Counterexample
+from verify.certificates.stored import (
+    FOLDER,
+    About,
+    Interval,
+    NotCertified,
+    Renewal,
+    Stale,
+    digest,
+    name_of,
+    path_of,
+    read,
+)
+from verify.certificates.stored_above import Above
+from verify.framework.claim import Counterexample, Json
+from verify.framework.proofs import load
 from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 
+PROOFS = FOLDER.with_name("proofs.json")
 CHECKERS = {"rounding": certificates, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
@@ -91,6 +106,24 @@ class Kept:
                 raise Undecided(str(error)) from error
             return Counterexample(n=error.low, where=error.where, what=error.what)
         return None
+
+
+def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
+    """A stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
+    above = stored_above.read(subject, about)
+    if above is None:
+        return None
+    objects = (one for parts in load(PROOFS).values() for part in parts.values() for one in part)
+    theorems = (one["theorem"] for one in objects if "bits_of_bits" in one["theorem"])
+    theorem = next((one for one in theorems if digest(one) == above.theorem), None)
+    if theorem is None:
+        return None
+    try:
+        stored_above.require(above, theorem)
+        stored_above.renew(above, stored_above.chosen(above, seed), theorem)
+    except Stale:
+        return None
+    return above, theorem
 
 
 def sizes_of(subject: Subject) -> Span:

@@ -21,8 +21,9 @@ BEGIN, END = "<!-- reach: begin -->", "<!-- reach: end -->"
 LINKS = ("rounding", "program")
 NONE = "none"
 NOTE = (
-    "Each range is of every n in it; `python -m verify.reach` makes this table from the ledger. Up to the last bounded n, intervals "
-    "were certified once and are stored (`python -m verify.store`): each run builds their weights anew, and certifies a few again."
+    "Each range is of every n in it; `python -m verify.reach` makes this table from the ledger. Up to the last bounded n, "
+    "intervals were certified once and are stored (`python -m verify.store`): each run builds "
+    "their weights anew, and certifies a few again."
 )
 
 

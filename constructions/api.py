@@ -27,7 +27,6 @@ from constructions.models.solver import Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
-TEXTS = ("machine", "tape", "tokens", "rnn")  # among the options; the others are whole numbers
 VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
 
@@ -47,13 +46,11 @@ def load(
     model: transformer, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant, --printed,
     --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval; machine, tape,
     steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is wired anew for
-    each input. Raises ValueError, with one line, for what there is not.
+    each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
     """
     door = find_door(name)
-    p, options = (
-        _whole("p", p),
-        {key: _whole(key, value) if key in door.options else value for key, value in options.items()},
-    )
+    p = _whole("p", p)
+    options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
     if variant not in VARIANTS:
@@ -73,7 +70,7 @@ def load(
 
 def _whole(name: str, value: Any) -> Any:
     """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for text in place of one."""
-    if name in TEXTS or value is None:
+    if value is None:
         return value
     try:
         return int(operator.index(value))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from constructions.istree.graphs import Graph, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
-from constructions.models.door import Door, Said
+from constructions.models.door import LARGEST_N, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -77,7 +77,7 @@ DOOR = Door[Model, Graph, Answer](
     name="istree",
     models=tuple(dict.fromkeys(model for model, _ in MODELS)),
     solver=_solver,
-    options=("n", "tokens"),
+    options={"n": LARGEST_N, "tokens": None},
     read=_read,
     fitting=lambda model, graph: (model, graph.n),
     examples=examples,

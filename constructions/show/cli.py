@@ -1,6 +1,6 @@
 """What every command line of this package shares: one-line errors, exit codes, checked numbers, progress on stderr.
 
-Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 130 interrupted, as shells have it.
+Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 4 an error of our own; 130 interrupted and 141 nobody reads, as shells have it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
-HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
-INTERRUPTED = 130
+HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
+INTERRUPTED, NOBODY_READS = 130, 141
+TRACEBACK = "CONSTRUCTIONS_TRACEBACK"  # set in the environment, it lets an error of our own come out with its traceback
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
@@ -87,7 +88,7 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         return USAGE
     except BrokenPipeError:  # whoever reads has enough
         _drop_stdout()
-        return USAGE
+        return NOBODY_READS
     except OSError as error:
         _drop_stdout()
         say(f"{prog}: error: {error.filename or 'output'}: {error.strerror or error}")
@@ -106,16 +107,29 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         return INTERRUPTED
     except SystemExit as end:  # --help
         return int(end.code or 0)
+    except Exception as error:  # nobody foresaw it: it is no verdict, and no fault of the caller
+        if TRACEBACK in os.environ:
+            raise
+        what = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
+        say(
+            f"{prog}: internal error: {what}. Please report it with this command; {TRACEBACK}=1 shows where it happened"
+        )
+        return OWN_ERROR
     return code
 
 
 @contextlib.contextmanager
 def usage_errors(where: str = "") -> Iterator[None]:
-    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it."""
+    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it.
+
+    So is JSON that is nested so deep that Python gives up.
+    """
     try:
         yield
     except ValueError as error:
         raise CommandError(f"{where}{error}") from error
+    except RecursionError as error:
+        raise CommandError(f"{where}nested too deep") from error
 
 
 def say(message: str) -> None:

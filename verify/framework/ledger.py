@@ -8,13 +8,13 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from constructions.exports.files import replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -93,25 +93,7 @@ def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequenc
         with replacing(path) as fresh:
             parquet.write(fresh, document)
     else:
-        write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead, which then takes the place of `path`: whole, or not at all, whenever the process is killed."""
-    path = path.resolve()  # a link stays, and what it leads to is replaced
-    fresh = path.with_name(path.name + ".new")
-    try:
-        yield fresh
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """The same for a text."""
-    with replacing(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+        write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def require_writable(path: Path, option: str) -> None:
@@ -133,7 +115,7 @@ class Journal:
         self.path = part_of(path)
         header = {"journal": True, "schema": SCHEMA, "options": asdict(options)}
         # The rows that are known go in with the header: the journal that they were taken over from may be this file.
-        write_whole(self.path, json.dumps(header) + "\n" + "".join(map(_line, rows)))
+        write_text(self.path, json.dumps(header) + "\n" + "".join(map(_line, rows)))
 
     def add(self, rows: Sequence[Row]) -> None:
         """Writes them at once."""
@@ -355,4 +337,4 @@ def update_witnesses(path: Path, rows: Sequence[Row]) -> None:
         if row.witness is not None:
             stored[row.claim.id] = row.witness
     document = {"schema": SCHEMA, "witnesses": {claim: asdict(stored[claim]) for claim in sorted(stored, key=natural)}}
-    write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")

@@ -1,29 +1,20 @@
-"""For which n each link of each model is certified: `python -m verify.reach [LEDGER.json] [--into README.md]`.
+"""For which n each link of each model is certified, as a table for a page: `verify.readme` puts it there.
 
-Every range is what a run measured, as its ledger has it; what lies between two of them is a gap. The table stands between two
-marks, and only the text between them is replaced.
+Every range is what a run measured, as its ledger has it; what lies between two of them is a gap.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from constructions.show import cli
 from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
-from verify.framework.ledger import read, require_writable
-from verify.framework.order import LEDGER
 
-PROG = "python -m verify.reach"
-BEGIN, END = "<!-- reach: begin -->", "<!-- reach: end -->"
 LINKS = ("rounding", "program")
 NONE = "none"
 NOTE = (
-    "Each range is of every n in it; `python -m verify.reach` makes this table from the ledger. Up to the last bounded n, "
-    "intervals were certified once and are stored (`python -m verify.store`): each run builds "
-    "their weights anew, and certifies a few again."
+    "Each range is of every n in it, as the ledger has it. Below 2^64, intervals were certified once and are stored "
+    "(`python -m verify.store`): each run builds their weights anew, and certifies a few of them again."
 )
 
 
@@ -168,40 +159,3 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = ["| model | rounding | program |", "|---|---|---|"]
     lines += [f"| {model.name} | {' | '.join(cell(model.parts[link], by_id) for link in LINKS)} |" for model in MODELS]
     return "\n".join([*lines, "", NOTE, ""])
-
-
-def between(text: str) -> str | None:
-    """What stands between the marks; None where there are none."""
-    _, begin, rest = text.partition(f"{BEGIN}\n")
-    table, end, _ = rest.partition(END)
-    return table if begin and end else None
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status: 2 for a file that is no ledger, has no marks or cannot be written."""
-    return cli.run_command(PROG, _command, argv)
-
-
-def _command(argv: Sequence[str]) -> int:
-    parser = cli.Parser(PROG, "For which n each link of each model is certified, by the sizes of a ledger.", "")
-    parser.add_argument(
-        "ledger", nargs="?", type=Path, default=LEDGER, help="what `python -m verify --ledger PATH` wrote"
-    )
-    parser.add_argument("--into", type=Path, default=None, help="a page with two marks, between which the table is put")
-    options = parser.parse_args(argv)
-    with cli.usage_errors():
-        table = markdown(read(options.ledger))
-    if options.into is None:
-        print(table, end="")
-        return cli.HOLDS
-    with cli.usage_errors(f"{options.into}: "):
-        require_writable(options.into, "--into")
-        text = options.into.read_text(encoding="utf-8")
-        if (old := between(text)) is None:
-            raise ValueError(f"no lines {BEGIN} and {END}")
-    options.into.write_text(text.replace(f"{BEGIN}\n{old}{END}", f"{BEGIN}\n{table}{END}"), encoding="utf-8")
-    return cli.HOLDS
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 
+from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.certificates import stored_above
 from verify.certificates.building import Subject
@@ -28,7 +29,6 @@ from verify.certificates.stored import (
     subjects,
     text_of,
 )
-from verify.framework.ledger import write_whole
 
 PROG = "python -m verify.store"
 MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
@@ -57,7 +57,7 @@ def _write(subject: Subject, about: About, found: Sequence[Interval], kept: Sequ
     if behind and behind[0].low != low:
         behind = []
     FOLDER.mkdir(exist_ok=True)
-    write_whole(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
+    write_text(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,7 +109,7 @@ def _above(subject: Subject, about: About, name: str, *, only_told: bool) -> Non
     start = time.process_time()
     above, _ = stored_above.make(subject, about)
     FOLDER.mkdir(exist_ok=True)
-    write_whole(stored_above.path_of(subject, about), stored_above.text_of(above))
+    write_text(stored_above.path_of(subject, about), stored_above.text_of(above))
     print(f"{name}: certified, {len(above.cases)} cases, {time.process_time() - start:.0f} s", flush=True)
 
 

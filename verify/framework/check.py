@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from circuits.circuit import Circuit
     from verify.certificates.building import Subject
-    from verify.framework.weights import About
+    from verify.certificates.stored import About
     from verify.induction.theory import Theory
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from constructions.models.registry import find_constructions, find_parts
-from verify.findings import PROG, entries, known_findings, main, markdown, place_of
+from verify.findings import PROG, entries, known_findings, main, markdown
 from verify.framework.claim import Kind, Verdict
 from verify.framework.ledger import contradictions, load_witnesses, read
 from verify.framework.order import WITNESSES
+from verify.transcription import places_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -101,7 +102,7 @@ def test_every_refuted_claim_stands_once_on_the_page_of_findings() -> None:
     lists = [*(item.findings for item in find_constructions()), *(part.findings for part in find_parts())]
     assert {finding.printed for findings in lists for finding in findings} <= set(known_findings())
     for finding in known_findings().values():
-        assert place_of(finding.source)
+        assert places_of(finding.source)
 
 
 def test_the_rows_of_one_slip_are_told_as_one() -> None:

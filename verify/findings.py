@@ -27,11 +27,10 @@ from verify.framework.ledger import (
 )
 from verify.framework.order import LEDGER, WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
+from verify.transcription import link, places_of
 
 PROG = "python -m verify.findings"
 LONGEST_WITNESS = 160
-# Places of the paper that a source names in another way. A finding stands where the first of these, or the first number, says.
-PLACES = (("C.6.2", "4.7"), ("Algorithm 2", "5.3"))
 TITLES: Mapping[Kind, tuple[str, str]] = {
     Kind.FALSE: ("False", "No way that we know of to fill in what the print leaves open makes these true."),
     Kind.SLIP: ("Slips", "One line or one sign. The right form stands beside it in print, or is the obvious one."),
@@ -60,17 +59,6 @@ def known_findings() -> dict[str, Finding]:
     return {finding.printed: finding for finding in reversed([*found, COLLISION, THRESHOLD, FIRST_BIT])}
 
 
-def place_of(source: str) -> str:
-    """Where in the paper a source stands: 4.7, C.14. Raises ValueError for a source that names no place."""
-    for name, place in PLACES:
-        if name in source:
-            return place
-    number = re.search(r"\b[\dAC]\.\d+", source)
-    if number is None:
-        raise ValueError(f"{source!r} names no place of the paper")
-    return number[0]
-
-
 def finding_of(claim: Claim, findings: Mapping[str, Finding]) -> Finding | None:
     """The finding that a claim speaks of, by its words or its name."""
     by_words = [finding for printed, finding in findings.items() if printed in claim.statement]
@@ -84,7 +72,7 @@ def entries(rows: Sequence[Row], kind: Kind | None) -> list[list[Row]]:
     for row in sorted(rows, key=sort_key):
         if row.verdict is Verdict.REFUTED and row.claim.kind is kind:
             together.setdefault(row.claim.slip or row.claim.id, []).append(row)
-    return sorted(together.values(), key=lambda of: natural(place_of(of[0].claim.source)))
+    return sorted(together.values(), key=lambda of: natural(places_of(of[0].claim.source)[0]))
 
 
 def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
@@ -110,7 +98,9 @@ def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping
     first = rows[0].claim
     finding = finding_of(first, findings)
     name = finding.id if finding is not None else first.id
-    lines = [f"### {place_of(first.source)}, {name}\n" if name != place_of(first.source) else f"### {name}\n"]
+    place = places_of(first.source)[0]
+    lines = [f"### {name}\n" if name.startswith(place) else f"### {place}, {name}\n"]
+    lines.append(f"- **transcribed**: [{_escaped(first.source)}]({link(first.source)})")
     if finding is None:
         lines.append(f"- **printed**: {_escaped(first.statement)}")
     else:

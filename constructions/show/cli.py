@@ -293,17 +293,17 @@ def _pieces(document: Mapping[str, object]) -> Iterator[str]:
 
 
 def progress(
-    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length
+    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length, unit: str = "tokens"
 ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
     """Says on stderr that something takes long: a bar with the time left on a terminal, elsewhere a line now and then.
 
-    last: how many tokens there are, None if nobody counts. work_at(k): the work done once k of them are through.
+    last: how many units there are, None if nobody counts. work_at(k): the work done once k of them are through. unit: of what.
     """
-    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at)
+    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at, unit)
 
 
 @contextlib.contextmanager
-def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
     """Shown once PATIENCE_SECONDS are over, by a thread: between two ticks there may be minutes."""
     done, over, shown = 0, threading.Event(), contextlib.ExitStack()
     move: Callable[[int], None] | None = None
@@ -321,7 +321,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
         from constructions.show.terminal import bar
 
         if not over.is_set():
-            move = shown.enter_context(bar(title, last, work_at, done))
+            move = shown.enter_context(bar(title, last, work_at, unit, done))
 
     shower = threading.Thread(target=show, daemon=True)
     shower.start()
@@ -334,7 +334,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
 
 
 @contextlib.contextmanager
-def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+def _lines(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
     """A line after FIRST_LINE_SECONDS, and others at `line_times`."""
     done, over, started = 0, threading.Event(), time.monotonic()
 
@@ -346,7 +346,7 @@ def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Itera
         for due in line_times(FIRST_LINE_SECONDS):
             if over.wait(max(started + due - time.monotonic(), 0)):
                 return
-            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due)}")
+            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due, unit)}")
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -364,8 +364,8 @@ def line_times(first: float) -> Iterator[float]:
         first *= 2
 
 
-def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float) -> str:
+def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float, unit: str) -> str:
     if not done or last is None:
         return ""
     left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)
-    return f", {done:,} of {last:,} tokens, about {left:,.0f} s left"
+    return f", {done:,} of {last:,} {unit}, about {left:,.0f} s left"

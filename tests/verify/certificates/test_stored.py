@@ -24,7 +24,7 @@ from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
 
-RECALL = Subject("recall", 4, last=1 << 20)
+RECALL = Subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, model="hybrid")
 MODULES = (match, match_close, match_nearest)
 
@@ -61,11 +61,11 @@ def test_a_document_of_these_weights_holds(about: stored.About) -> None:
     assert found.verdict is Verdict.HOLDS
     whole, anew = found.evidence
     assert isinstance(whole, Stored)
-    assert (whole.sizes, whole.cases, whole.built) == (((4, 1 << 20),), len(intervals), len(intervals))
+    assert (whole.sizes, whole.cases, whole.built) == (((4, 1 << 17),), len(intervals), len(intervals))
     assert (whole.name, len(whole.document)) == (f"recall-hybrid-{about}", 64)
     assert isinstance(anew, Certified)
     assert anew.cases == stored.RENEWED
-    assert found.verdict_text.endswith("stored for n = 4 … 1,048,576")
+    assert found.verdict_text.endswith("stored for n = 4 … 131,072")
 
 
 def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> None:

@@ -97,3 +97,10 @@ def test_each_claim_that_is_named_is_there() -> None:
     ids = {one.claim.id for one in ledger.read(LEDGER)}
     assert ids >= ALL
     assert ids >= {part.above for model in reach.MODELS for some in model.parts.values() for part in some if part.above}
+
+
+def test_documents_are_whole_but_those_that_are_named() -> None:
+    for subject, about in stored.subjects():
+        document = stored.read(subject, about, whole=False)
+        whole = document is not None and bool(document.intervals) and document.intervals[-1].high == subject.last
+        assert whole != (stored.name_of(subject, about) in stored.NOT_YET)

@@ -59,7 +59,7 @@ NOT_YET = frozenset(
         "istree-lean-eos-program",
     }
 )
-"""Documents that are not there, or not up to the last n: no claim relies on them, and no table shows their ranges."""
+"""Documents that do not go up to the last n so far, or are not there: claims rely on them as far as they go, and say how far."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from precision.format import Discipline
 from verify.certificates import stored_above
 from verify.certificates.above import survey
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
-from verify.certificates.stored import NOT_YET, About, name_of
+from verify.certificates.stored import NOT_YET, About, name_of, path_of
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, claim, claims
 from verify.induction.models import SHOWN
@@ -47,7 +47,7 @@ def every_n(check: Check, about: About, subjects: Sequence[Subject], text: str) 
         return
     for subject in subjects:
         whole = replace(subject, n=LEAST, last=subject.last or TOP)
-        if name_of(whole, about) in NOT_YET:
+        if name_of(whole, about) in NOT_YET and not path_of(whole, about).exists():
             continue
         precision = PRECISION if about == "rounding" else ""
         check.stored(whole, about, range=f"{text}; every n by intervals", precision=precision)

@@ -184,8 +184,8 @@ class Check:
                     evidence = Stored(text, precision, seen.cases, None, True, kept.name, kept.sha256, seen.cases)
                     self._refute(evidence, case, counterexample, kept.build)
             of, sizes = (
-                (kept.intervals, subject.last, False, kept.name, kept.sha256, seen.cases),
-                ((subject.n, subject.last),),
+                (kept.intervals, kept.last, False, kept.name, kept.sha256, seen.cases),
+                ((subject.n, kept.last),),
             )
             self._evidence.append(Stored(text, precision, *of, sizes=sizes))
         else:

@@ -13,6 +13,7 @@ from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
 from verify.certificates.stored import (
     FOLDER,
+    NOT_YET,
     About,
     Interval,
     NotCertified,
@@ -62,7 +63,7 @@ class Kept:
 
     def __init__(self, subject: Subject, about: About, seed: int) -> None:
         try:
-            document = read(subject, about)
+            document = read(subject, about, whole=name_of(subject, about) not in NOT_YET)
         except ValueError as error:
             raise Undecided(f"no document of every n: {error}") from error
         if document is None:
@@ -70,6 +71,7 @@ class Kept:
                 f"{path_of(subject, about).name} is not there: python -m verify.store {name_of(subject, about)}"
             )
         self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
+        self.last = document.intervals[-1].high
         self._renewal = Renewal(document, seed)
 
     @property

@@ -16,7 +16,7 @@ other, or a search that fails would try every choice of k + 1 places.
 ERRATUM Theorem 5.2, Counting
 paper says: (\\b v \\b){k + 1}.
 we use: the search above.
-why: the print asks for v next to v.
+why: the print asks for v next to v; what stands between two of them must match as well.
 
 ERRATUM Theorem 4.6, Counting
 paper says: COUNT over all tokens, the query's own among them; compare (k + 1)/(m + 1) with 1.
@@ -197,14 +197,14 @@ TRANSFORMER = Retriever(
 ADJACENT = Finding(
     id="regex-adjacent",
     source="Theorem 5.2, Counting",
-    printed=r"the search (\b v \b){k + 1}",
+    printed=r"the search (\b v \b){k + 1}, in the sequence, with any blanks behind v",
     used=r"the search ^(<s>)(?>[^?]*? v *?\b){k + 1}",
-    why="the printed one finds repetitions of v that stand next to each other, and the query itself",
+    why="it finds occurrences of v next to each other; something must match what stands between two of them",
 )
 
 
 def _script(asked: int, printed: frozenset[str]) -> Script:
-    opening, closing = (r"(\b", r"\b)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
+    opening, closing = (r"(?x)^[^?]*?(\b", r"\b\s*)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
     if SPACED_COUNT.id in printed:
         return (opening, Quote(0), closing + "{", Quote(1, 1), "}")
     return (opening, Quote(0), Quote(1, 1, closing + "{%d}"))

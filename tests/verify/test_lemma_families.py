@@ -109,8 +109,9 @@ def test_each_lemma_is_there_once() -> None:
 
 
 def test_a_record_is_the_last_one_of_its_cell() -> None:
-    assert last_record(["1", "7", "1", "2", "8", "2", "1", "9", "1"], "1") == "9"
-    assert last_record(["1", "7", "2"], "1") == "FAILED"
-    texts = [(words[-6:], *seen) for words, *seen in moments("1RB1LB_1LA1RZ", "", 3, own_words=True)]
-    assert [seen for _, *seen in texts] == [["#1", "FAILED"], ["#2", "FAILED"], ["#1", "2"]]
-    assert texts[1][0] == ["FAILED", "#1", "2", "#1", "2", "1"]
+    assert last_record(["1", "a", "1", "2", "b", "2", "1", "c", "1", "2", "1"], "1") == "c"
+    assert last_record(["1", "a", "2"], "1") == "FAILED"
+    for numbers, behind in ((True, ["2", "1"]), (False, ["state-B", "right"])):
+        texts = [(words[-6:], *seen) for words, *seen in moments("1RB1LB_1LA1RZ", "", 3, numbers)]
+        assert [seen for _, *seen in texts] == [["1", "FAILED"], ["2", "FAILED"], ["1", "b"]]
+        assert texts[1][0] == ["FAILED", "1", "b", "1", *behind]

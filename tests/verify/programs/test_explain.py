@@ -201,7 +201,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         (["counting", "--printed", "count-query"], 1, "on '<s> ? 1 0' it says YES; the right answer is NO"),
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
-        (["turing", "--model", "rag", "--n", "2", "--printed", "bare-cells"], 3, "no definition of turing"),
+        (["turing", "--model", "rag", "--n", "2", "--printed", "first-write"], 3, "no definition of turing"),
         (
             ["turing", "--model", "rag", "--n", "2", "--tape", "1"],
             0,
@@ -243,8 +243,8 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         ),
         (
             ["index", "--model", "rag", "--printed", "regex-characters"],
-            1,
-            "a search returned '<', which is not a token",
+            3,
+            "the answer at search 2: the program is not seen to be the task",
         ),
         (
             ["istree", "--n", "6", "--printed", "layer-7"],

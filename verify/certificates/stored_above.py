@@ -98,7 +98,7 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
         cases.append(_case(roots.index(walk.nodes[0]), walk, survey.cases[-1]))
 
     theorem = theorem_of(judged, BITS_OF_BITS)
-    return Above(subject, what, weights_of(subject), tuple(cases), digest(theorem)), theorem
+    return Above(subject, what, weights_of(subject), tuple(cases), fingerprint(theorem)), theorem
 
 
 def _case(root: int, walk: Walk, found: Any) -> Case:
@@ -118,6 +118,20 @@ def _nothing(subject: Subject, model: Model, language: Language) -> dict[str, An
     return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
 
 
+def fingerprint(theorem: Any) -> str:
+    """A digest of a theorem, whatever the order in which a run came to the inequalities of a part."""
+
+    def told(part: Any) -> Any:
+        shown = [
+            [*theorem["inequalities"][one]] if isinstance(one, int) else [*theorem["inequalities"][one[0]], *one[1:]]
+            for one in part["shown"]
+        ]
+        rest = [part["split"], [told(one) for one in part["parts"]]] if "parts" in part else []
+        return [sorted(shown, key=str), *rest]
+
+    return digest([theorem["bits_of_bits"], *map(told, theorem["cases"])])
+
+
 def leaves(part: Any, turns: str = "") -> Iterator[str]:
     """The ways to all cases of a theorem's case."""
     if "parts" not in part:
@@ -129,7 +143,7 @@ def leaves(part: Any, turns: str = "") -> Iterator[str]:
 
 def require(above: Above, theorem: Any) -> None:
     """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
-    if digest(theorem) != above.theorem:
+    if fingerprint(theorem) != above.theorem:
         raise Stale("the stored theorem is another one")
     ways = sorted((root, turns) for root in ROOTS for turns in leaves(theorem["cases"][root]))
     if ways != sorted((case.root, case.turns) for case in above.cases):

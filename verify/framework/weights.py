@@ -19,7 +19,6 @@ from verify.certificates.stored import (
     NotCertified,
     Renewal,
     Stale,
-    digest,
     name_of,
     path_of,
     read,
@@ -117,7 +116,7 @@ def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] 
         return None
     objects = (one for parts in load(PROOFS).values() for part in parts.values() for one in part)
     theorems = (one["theorem"] for one in objects if "bits_of_bits" in one["theorem"])
-    theorem = next((one for one in theorems if digest(one) == above.theorem), None)
+    theorem = next((one for one in theorems if stored_above.fingerprint(one) == above.theorem), None)
     if theorem is None:
         return None
     try:

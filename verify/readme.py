@@ -13,6 +13,7 @@ from pathlib import Path
 
 from constructions.exports.files import write_text
 from constructions.show import cli
+from verify import reach
 from verify.findings import entries
 from verify.framework.claim import Kind, Row, compact
 from verify.framework.ledger import (
@@ -62,7 +63,11 @@ def false(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {"ledger": markdown, "false": false}
+PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {
+    "ledger": markdown,
+    "false": false,
+    "certified": reach.markdown,
+}
 
 
 def replaced(text: str, rows: Sequence[Row]) -> str:

@@ -10,6 +10,7 @@ A lower bound that is not proved says so.
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,8 +22,23 @@ from rich.text import Text
 
 from constructions.show import cli
 from constructions.show.terminal import console
+from verify import reach
 from verify.bits import claimed as bits
-from verify.framework.claim import EVIDENCE, Claim, Json, Proved, Row, Searched, Verdict
+from verify.framework.claim import (
+    EVIDENCE,
+    Certified,
+    Claim,
+    Evidence,
+    Json,
+    Proved,
+    Row,
+    Searched,
+    Sizes,
+    Stored,
+    Verdict,
+    merged,
+    size_text,
+)
 from verify.framework.ledger import natural, read_run
 from verify.framework.order import LEDGER
 
@@ -37,10 +53,9 @@ EPILOG = f"""examples:
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")  # aspects that are not about what it answers
-# those that say how it comes to answer so: lines of their own, the strongest evidence alone; proofs are a part of it
+# those that say how it comes to answer so: lines of their own, with the n for which it is certified
 APART = {f"{more}{about}": about for about in ("program", "rounding") for more in ("", "cells-")}
 APART |= {"program-above": "program", "above": "rounding"}
-LONG, NEARLY, FROM, ANY = 10**9, 100, ", and from 2^63 on", ", and on any number of cells"
 
 
 class Outcome(enum.StrEnum):
@@ -206,23 +221,31 @@ class Cell:
 
     @property
     def evidence(self) -> list[str]:
-        """Of the claims about answers each kind, with the largest size that it met; then the strongest of each of APART."""
-        sizes, endless = dict[str, int](), dict[str, str]()
-        for row in (row for row in self.rows if row.claim.aspect not in COSTS):
-            about = APART.get(row.claim.aspect, "")
-            for evidence in row.evidence if not about else (e for e in row.evidence if not isinstance(e, Proved)):
-                kind, size = f"{about} {evidence.kind}".strip(), evidence.n_max if isinstance(evidence, Searched) else 0
-                endless |= {kind: ANY if "cells" in row.claim.aspect else FROM} if about and size is None else {}
-                sizes[kind] = max(size or 0, sizes.get(kind, 0))
-        strongest = (next((f"{a} {kind}" for kind in EVIDENCE if f"{a} {kind}" in sizes), "") for a in APART.values())
-        kinds = [*EVIDENCE, *dict.fromkeys(strongest)]
+        """Of claims about answers each kind, with the largest size that it met; of each of APART, for which n it is certified."""
+        sizes = dict[str, int]()
+        for row in (row for row in self.rows if row.claim.aspect not in (*COSTS, *APART)):
+            for evidence in row.evidence:
+                size = evidence.n_max if isinstance(evidence, Searched) else 0
+                sizes[evidence.kind] = max(size or 0, sizes.get(evidence.kind, 0))
         if self.basis.outcome is Outcome.IMPOSSIBLE and "exhaustive" in sizes:
             searched = f"n ≤ {sizes['exhaustive']:,}"
             beyond = ", argued for all n" if "argued" in sizes else ", and no further"
             small = [f"shown for {searched}{beyond}"]
             return ["proved for all n", f"and every x of {searched}"] if self.is_proved else small
-        of = [(kind, sizes[kind], endless.get(kind, "")) for kind in kinds if kind in sizes]
-        return [kind + (f" to {_short(size)}" if size else "") + more for kind, size, more in of]
+        found = [kind + (f" to {size_text(sizes[kind])}" if sizes[kind] else "") for kind in EVIDENCE if kind in sizes]
+        return [*found, *filter(None, map(self._certified, dict.fromkeys(APART.values())))]
+
+    def _certified(self, about: str) -> str:
+        """For which n: those that each document is about, as stored, and all above; without a document, those that were met."""
+        rows = [row for row in self.rows if APART.get(row.claim.aspect) == about]
+        found = [one for row in rows for one in row.evidence if isinstance(one, Certified | Stored) and one.sizes]
+        documents = [one.sizes for one in found if isinstance(one, Stored) and one.sizes[-1][1] is not None]
+        above = [size for one in found for size in one.sizes if size[1] is None]
+        sizes = merged([*functools.reduce(reach.both, documents), *above]) if documents else merged_of(found)
+        if not sizes:
+            return ""
+        cells = any("cells" in row.claim.aspect for row in rows)
+        return f"{about} certified for {'any number of cells' if cells else f'n = {reach.ranges(sizes)}'}"
 
     def lines(self, *, every_claim: bool) -> list[str]:
         """Below the verdict. every_claim: each claim that the cell rests on is named, to be unfolded, not only the first."""
@@ -257,15 +280,9 @@ class Cell:
         }
 
 
-def _short(size: int) -> str:
-    """A number as it fits a cell: a long one as a power, or as what it lacks of one."""
-    if size > LONG:
-        if size == 10 ** (digits := len(str(size)) - 1):
-            return f"10^{digits}"
-        bits = (size - 1).bit_length()
-        if (lacking := 2**bits - size) < NEARLY:
-            return f"2^{bits}" + (f" − {lacking}" if lacking else "")
-    return f"{size:,}"
+def merged_of(found: Sequence[Evidence]) -> Sizes:
+    """All n that some evidence is about."""
+    return merged(size for one in found for size in one.sizes)
 
 
 def cells(rows: Sequence[Row]) -> Iterator[Cell]:

@@ -17,7 +17,20 @@ import pytest
 from verify import table
 from verify.bits import claimed as bits
 from verify.framework import ledger
-from verify.framework.claim import Argued, Certified, Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness, id_of
+from verify.framework.claim import (
+    Argued,
+    Certified,
+    Claim,
+    Evidence,
+    Exhaustive,
+    Proved,
+    Row,
+    Sampled,
+    Stored,
+    Verdict,
+    Witness,
+    id_of,
+)
 from verify.framework.options import Options
 from verify.framework.order import LEDGER, WITNESSES
 from verify.replay import Replay, run
@@ -184,15 +197,26 @@ def test_every_engine_counts() -> None:
 
 
 @pytest.mark.parametrize(("aspect", "above"), [("rounding", "above"), ("program", "program-above")])
-@pytest.mark.parametrize(("size", "told"), [(56_789, "56,789"), (10**12, "10^12"), (2**64 - 4, "2^64 − 4")])
-def test_what_is_certified_of_rounding_and_programs_says_so(aspect: str, above: str, size: int, told: str) -> None:
-    both = Certified("all", "", 3, size, False), Exhaustive("all", "", 3, 4, False)
-    endless = Certified("all", "", 1, None, False), Proved("parts", "", "", "", 1, ""), Argued("so", "")
-    rows = [*everything().values(), replace(row(f"4.6/index-{aspect}"), evidence=both)]
-    for more, text in (([], ""), ([replace(row(f"4.6/index-{above}"), evidence=endless)], ", and from 2^63 on")):
-        found = {(c.task, c.architecture): c.evidence for c in table.cells([*rows, *more])}["Index", TRANSFORMER]
-        assert [line for line in found if aspect in line] == [f"{aspect} certified to {told}{text}"]
-        assert not {f"certified to {told}", "proved", "certified", "argued"} & set(found)
+def test_what_is_certified_of_rounding_and_programs_says_for_which_n(aspect: str, above: str) -> None:
+    def told(*evidence: Evidence, more: Sequence[Row] = ()) -> list[str]:
+        rows = [*everything().values(), replace(row(f"4.6/index-{aspect}"), evidence=evidence), *more]
+        found = {(c.task, c.architecture): c.evidence for c in table.cells(rows)}["Index", TRANSFORMER]
+        assert not {"proved", "argued"} & set(found)
+        return [line.partition(" certified for ")[2] for line in found if line.startswith(aspect)]
+
+    some = Certified("all", "", 3, 10**12, False, sizes=((4, 4), (10**12, 10**12)))
+    searched = Exhaustive("all", "", 3, 4, False, sizes=((1, 5),))
+    first, second = (Stored("all", "", 3, end, False, sizes=((4, end),)) for end in (2**63, 2**62))
+    endless = (
+        Certified("all", "", 1, None, False, sizes=((2**63, None),)),
+        Proved("parts", "", "", "", 1, ""),
+        Argued("so", ""),
+    )
+    larger = [replace(row(f"4.6/index-{above}"), evidence=endless)]
+    assert told(some, searched) == ["n = 4, 10^12"]
+    assert told(some, first) == ["n = 4 … 2^63"]
+    assert told(some, first, more=larger) == ["n = 4 and above"]
+    assert told(some, first, second, more=larger) == ["n = 4 … 2^62, 2^63 and above"]
 
 
 def test_a_lower_bound_is_not_a_claim_about_weights() -> None:

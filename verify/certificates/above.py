@@ -27,6 +27,7 @@ from verify.certificates.trees import theorem_of
 from verify.certificates.walks import Walk
 
 BITS_OF_BITS = 7  # every n from 2^63 on
+FIRST_ABOVE = 1 << (1 << BITS_OF_BITS - 1) - 1  # which is this one
 BITS_OF_HALF = 3  # of half a number of cells, rounded down: every m from 8 on
 MOST_CASES = 1000
 ABOVE = "n > 2^64"  # what no interval is about
@@ -68,7 +69,7 @@ class Survey:
         """Looks at one case after the other, up to one that is not certified."""
 
         def judged(walk: Walk) -> None:
-            self._judge(walk)
+            self.look(walk)
             say(f"{MORE_CELLS if self.subject.all_cells else ABOVE}, case {len(self.cases)}: {CERTIFIED}")
 
         self.cases = []
@@ -82,12 +83,13 @@ class Survey:
 
     def document(self) -> Json:
         """The same with all cases and inequalities."""
-        start = {"n_from": f"2^{(1 << (BITS_OF_BITS - 1)) - 1}"}
+        start = {"n_from": f"2^{FIRST_ABOVE.bit_length() - 1}"}
         if self.subject.all_cells:
             start = {"cells_from": f"{ALONE + 1}"}
         return {**self.about, **start, "cases": self.cases, "theorem": self.theorem}
 
-    def _judge(self, walk: Walk) -> None:
+    def look(self, walk: Walk) -> None:
+        """At the case that the walk comes to. Raises Undecided, Unanswered."""
         if len(self.cases) == MOST_CASES:
             raise Unanswered(f"more than {MOST_CASES} cases")
         for number, subject in enumerate(in_case(self.subject, n_of(walk))):

@@ -10,10 +10,12 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates.above import Judge, rounding, survey, unjudged
+from verify.certificates import stored_above
+from verify.certificates.above import Judge, survey, unjudged
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
+from verify.certificates.stored import NOT_YET, About, name_of, path_of
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.framework.claim import Claim, Counterexample, Json, claim, claims
 from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
@@ -21,8 +23,9 @@ from verify.oracles.counts import labelled_graphs, ordered_graphs
 INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer
 LAST = 1 << 64
+GRAPHS = "every simple graph, any chain of thought"
 PRECISION = "p = the least that is certified for n"
-OCTAVE = "every n from 2^63 to 2^64 by intervals"
+TOP = 1 << 63  # up to which the documents of all n go, but for lean's; above, numbers in place of n are followed
 
 
 def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
@@ -38,6 +41,23 @@ def certify(check: Check, subjects: Sequence[Subject], text: str) -> None:
     )
 
 
+def every_n(check: Check, about: About, subjects: Sequence[Subject], text: str) -> None:
+    """Each subject for every n from 4 to its last, or to 2^63, as stored (verify/stored/), and a few intervals of it anew."""
+    if check.n_max < 10**4 or check.p_bits is not None:
+        return
+    for subject in subjects:
+        whole = replace(subject, n=LEAST, last=subject.last or TOP)
+        if name_of(whole, about) in NOT_YET and not path_of(whole, about).exists():
+            continue
+        precision = PRECISION if about == "rounding" else ""
+        check.stored(whole, about, range=f"{text}; every n by intervals", precision=precision)
+
+
+def both(subject: Subject) -> list[Subject]:
+    """Under each discipline."""
+    return [replace(subject, discipline=discipline) for discipline in Discipline]
+
+
 WHAT = (
     "For every input, each register that is read is the ideal model's, rounded, or within the certificate's bound; "
     "the answer is the same."
@@ -50,10 +70,9 @@ WHAT = (
 )
 def test_retrieval(check: Check, name: str) -> None:
     sizes = (*check.sizes(LEAST, ratio=10), *([] if check.n_max < 10**4 else [BEYOND]))
-    text, last = f"every sequence of up to n tokens, every query; n = {listed(sizes)}", list[Subject]()
-    if BEYOND in sizes and check.p_bits is None:
-        text, last = f"{text}, {OCTAVE}", [Subject(name, LAST // 2, last=LAST)]
-    certify(check, [*(Subject(name, n) for n in sizes), *last], text)
+    text = "every sequence of up to n tokens, every query"
+    certify(check, [Subject(name, n) for n in sizes], f"{text}; n = {listed(sizes)}")
+    every_n(check, "rounding", both(Subject(name, LEAST)), text)
 
 
 def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
@@ -63,14 +82,33 @@ def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
         check.unknown("p grows with n")
     disciplines = " and ".join(subject.discipline.value for subject in subjects)
     text = f"{text}; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
-    check.certified(subjects, range=text, precision=PRECISION)
-    answered(check, subjects, rounding, "a certificate")
+    in_cases(check, subjects, "rounding", text)
 
 
-def answered(check: Check, subjects: Sequence[Subject], judge: Judge, what: str) -> None:
-    """The inequalities by which such documents of every n from 2^63 on come to what they say. what: one of them, for people."""
+def in_cases(check: Check, subjects: Sequence[Subject], about: About, text: str) -> None:
+    """As stored where that is of these weights, else all anew; and the inequalities."""
+    precision, what = (PRECISION, "a certificate") if about == "rounding" else ("", "an explanation")
+    theorems = [check.stored_above(subject, about, range=text, precision=precision) for subject in subjects]
+    anew = [subject for subject, theorem in zip(subjects, theorems, strict=True) if theorem is None]
+    if anew and about == "rounding":
+        check.certified(anew, range=text, precision=precision)
+    elif anew:
+        check.explained(anew, range=text)
+    answered(check, subjects, theorems, stored_above.judge_of(about), what)
+
+
+def answered(
+    check: Check, subjects: Sequence[Subject], theorems: Sequence[Json | None], judge: Judge, what: str
+) -> None:
+    """The inequalities by which such documents of every n from 2^63 on come to what they say. what: one of them, for people.
+
+    theorems: of each subject the stored one, None where it is to be made now.
+    """
     check.proved(
-        ((survey(subject, judge).theorem, {}) for subject in subjects),
+        (
+            (survey(subject, judge).theorem if theorem is None else theorem, {})
+            for subject, theorem in zip(subjects, theorems, strict=True)
+        ),
         by="Bernstein coefficients, and powers of two above those of their exponents",
         range=f"each answer by which {what} comes to a case, or to its verdict there, for every n of the case",
         quickly=lambda: (survey(subject, unjudged).theorem for subject in subjects),
@@ -111,7 +149,8 @@ def test_istree(check: Check) -> None:
     subjects = [*(Subject("istree", n) for n in sizes), Subject("istree", sizes[-1], layout="eos")]
     text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
-    last_interval(check, Subject("istree", LAST - LAST // 32, last=LAST - 4))
+    own = Subject("istree", LEAST)
+    every_n(check, "rounding", [*both(own), replace(own, layout="eos")], GRAPHS)
 
 
 @claim(
@@ -128,7 +167,8 @@ def test_lean(check: Check) -> None:
     subjects.append(replace(subjects[-1], layout="eos"))
     text = f"every simple graph, any chain of thought; n = {listed(sizes)}, of the layout eos {sizes[-1]:,}"
     certify(check, subjects, text)
-    last_interval(check, Subject("istree", LAST - LAST // 32, last=LAST - 1, lean=True))
+    own = Subject("istree", LEAST, lean=True, last=LAST)
+    every_n(check, "rounding", [*both(own), replace(own, layout="eos")], GRAPHS)
 
 
 @claim(
@@ -140,15 +180,6 @@ def test_lean(check: Check) -> None:
 )
 def test_istree_above(check: Check) -> None:
     above(check, [Subject("istree", LAST, last=ENDLESS)], "every simple graph, any chain of thought, paper's layout")
-
-
-def last_interval(check: Check, subject: Subject) -> None:
-    """The n up to 2^64, or nearly so, that have the same weights, but for lean in the layout eos, which has two."""
-    if check.n_max >= 10**4 and check.p_bits is None:
-        sizes = f"every n from 2^64 − 2^59 to 2^64 − {LAST - subject.last}"
-        text = f"every simple graph, any chain of thought; {sizes}, fused and sequential, and fused of the layout eos"
-        subjects = [subject, replace(subject, discipline=Discipline.SEQUENTIAL), replace(subject, layout="eos")]
-        check.certified(subjects, range=text, precision=PRECISION)
 
 
 def listed(sizes: Sequence[int]) -> str:

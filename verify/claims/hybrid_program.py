@@ -7,7 +7,7 @@ from itertools import chain, product
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from verify.certificates.building import ENDLESS, LEAST, Subject
-from verify.claims.certified import BEYOND, LAST
+from verify.claims.certified import BEYOND, LAST, every_n, listed
 from verify.claims.induction import RANKS
 from verify.claims.program import above
 from verify.claims.program_turns import on_small_graphs
@@ -46,17 +46,10 @@ def test_program(check: Check) -> None:
     on_small_graphs(check, as_defined, "the defined words against the runs that are expected")
     check.sizes(LEAST)
     model = "hybrid"
-    subjects, sizes = [Subject("istree", n, model=model) for n in (LEAST, 8)], f"n = {LEAST}, 8"
-    if check.n_max >= 10**4:
-        subjects += [
-            Subject("istree", BEYOND, model=model),
-            Subject("istree", LAST - LAST // 32, model=model, last=LAST - 1),
-        ]
-        sizes = f"{sizes}, {BEYOND:,}, and every n from 2^64 − 2^59 to 2^64 − 1"
-    check.explained(
-        subjects,
-        range=f"the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames; {sizes}",
-    )
+    sizes = (LEAST, 8, *([] if check.n_max < 10**4 else [BEYOND]))
+    text = "the program against the definition: prompts of up to n(n − 1)/2 edges, behind n − 1 any frames"
+    check.explained([Subject("istree", n, model=model) for n in sizes], range=f"{text}; n = {listed(sizes)}")
+    every_n(check, "program", [Subject("istree", LEAST, model=model)], text)
 
 
 @claim(

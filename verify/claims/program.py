@@ -11,13 +11,12 @@ from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
 from constructions.retrieval.task import Question
 from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
-from verify.claims.certified import BEYOND, INVARIANT, LAST, OCTAVE, answered, listed
+from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
 from verify.programs.interpreter import Input
-from verify.programs.intervals import as_defined
 from verify.programs.searches import definition as defined_step
 from verify.programs.tasks import ANSWERS
 from verify.programs.witness import tokens_of
@@ -52,14 +51,11 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
     longest = min(LONGEST, check.n_max)
     sizes = (*check.sizes(LEAST, ratio=10**4), *([] if check.n_max < 10**4 else [BEYOND]))
     subjects = [Subject(name, n, model=model) for n in sizes]
-    text = f"every sequence of up to n tokens, every query; n = {listed(sizes)}"
-    if BEYOND in sizes:
-        subjects.append(Subject(name, LAST // 2, model=model, last=LAST))
-        text = f"{text}, {OCTAVE}"
+    defined = "search that is defined, any word as its result" if model == "rag" else "definition"
+    text = f"the program against the {defined}: every sequence of up to n tokens, every query"
+    check.explained(subjects, range=f"{text}; n = {listed(sizes)}")
+    every_n(check, "program", [Subject(name, LEAST, model=model)], text)
     if model == "rag":
-        check.explained(
-            subjects, range=f"the program against the search that is defined: {text}; any word as its result"
-        )
         return
     definition = ANSWERS[name](asked)
 
@@ -84,7 +80,6 @@ def test_program(check: Check, key: tuple[str, str]) -> None:
         range=f"the definition against the oracle: sequences of up to {longest} tokens over {TOKENS}, every query",
         size=lambda question: question.least_n,
     )
-    check.explained(subjects, range=f"the program against the definition: {text}")
 
 
 @claims(
@@ -113,8 +108,7 @@ def test_program_above(check: Check, key: tuple[str, str]) -> None:
 def above(check: Check, subject: Subject, text: str) -> None:
     """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
     check.sizes(10**4)
-    check.explained([subject], range=f"{text}; every n from 2^63 on, in cases of n and its bit length")
-    answered(check, [subject], as_defined, "an explanation")
+    in_cases(check, [subject], "program", f"{text}; every n from 2^63 on, in cases of n and its bit length")
 
 
 STEP = (
@@ -202,15 +196,13 @@ def test_step(check: Check, wiring: Wiring) -> None:
     )
     check.sizes(LEAST)
     n = LEAST if check.n_max < 10**4 else BEYOND  # a certificate takes seconds, at any size
-    subject, sizes = Subject("istree", n, lean=wiring.lean), f"n = {n:,}"
-    if wiring.lean and n == BEYOND:
-        subject = replace(subject, n=LAST - LAST // 32, last=LAST - 1)
-        sizes = "every n from 2^64 − 2^59 to 2^64 − 1"
     edges = "n − 1" if wiring.lean else "n(n − 1)/2"
     text = f"the program against the defined step: prompts of up to {edges} edges, behind n − 1 any vertices from 1 on"
-    of_eos = replace(subject, layout="eos", last=0)
-    text = f"{text}; {sizes}; of the layout eos, up to n(n − 1)/2 edges, n = {of_eos.n:,}"
-    check.explained([subject, of_eos], range=text)
+    of_eos = Subject("istree", n, lean=wiring.lean, layout="eos")
+    check.explained([of_eos], range=f"{text}; of the layout eos, up to n(n − 1)/2 edges, n = {n:,}")
+    own = Subject("istree", LEAST, lean=wiring.lean, last=LAST if wiring.lean else 0)
+    check.explained([replace(own, n=n, last=0)], range=f"{text}; n = {n:,}")
+    every_n(check, "program", [own, replace(own, layout="eos")], text)
 
 
 @claim(

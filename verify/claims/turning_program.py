@@ -111,7 +111,7 @@ def test_every_number_of_cells(check: Check) -> None:
     subject = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
     check.explained([subject], range=text)
-    answered(check, [subject], as_defined, "an explanation")
+    answered(check, [subject], [None], as_defined, "an explanation")
     check.argued(CASES)
 
 

@@ -26,6 +26,7 @@ from verify.framework.claim import (
     Sampled,
     Searched,
     Solved,
+    Stored,
     Verdict,
     Witness,
     compact,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from circuits.circuit import Circuit
     from verify.certificates.building import Subject
-    from verify.framework.weights import About
+    from verify.certificates.stored import About
     from verify.induction.theory import Theory
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
@@ -168,6 +169,51 @@ class Check:
     def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
         self._certified("program", subjects, range, "")
+
+    def stored(self, subject: Subject, about: About, *, range: str, precision: str = "") -> None:
+        """What a document says of each n of the subject (verify/certificates/stored.py), held against the weights of now.
+
+        A few of its intervals are certified anew. A document that is not of these weights leaves the claim undecided; weights that
+        are refused, or are others for an int than for the symbol, are the witness.
+        """
+        from verify.framework.weights import Kept, sizes_of
+
+        if self.until is not None:
+            return
+        kept = Kept(subject, about, self.seed)
+        text = f"{range}; {kept.name}"
+        if self._begin(text):
+            seen = Seen(kept.build, None, self.tick, None)
+            for case in kept.built:
+                if (counterexample := seen.judge(case)) is not None:
+                    evidence = Stored(text, precision, seen.cases, None, True, kept.name, kept.sha256, seen.cases)
+                    self._refute(evidence, case, counterexample, kept.build)
+            of, sizes = (
+                (kept.intervals, kept.last, False, kept.name, kept.sha256, seen.cases),
+                ((subject.n, kept.last),),
+            )
+            self._evidence.append(Stored(text, precision, *of, sizes=sizes))
+        else:
+            self._replay(Stored, kept.build, text, None, precision)
+        self._walk(Certified, kept.renewed, kept.renew, f"{text}: certified anew", None, precision, span=sizes_of)
+
+    def stored_above(self, subject: Subject, about: About, *, range: str, precision: str = "") -> Json:
+        """What a document says of all n from 2^63 on, held against the weights of now; one of its cases is judged anew.
+
+        Returns its theorem, to be shown again. None if no document is of these weights: then all is to be judged anew.
+        """
+        from verify.framework.weights import kept_above, sizes_of
+
+        if self.replay is not None or self.until is not None or self.anew:
+            return None
+        if (kept := kept_above(subject, about, self.seed)) is None:
+            return None
+        above, theorem = kept
+        text = f"{range}; one of them judged anew"
+        self._begin(text)
+        of = (len(above.cases), None, False, above.name, above.sha256, len(above.weights))
+        self._evidence.append(Stored(text, precision, *of, sizes=(sizes_of(subject),)))
+        return theorem
 
     def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
         from verify.framework.weights import Weights, sizes_of

@@ -237,6 +237,20 @@ class Certified(Searched):
 
 
 @dataclass(frozen=True)
+class Stored(Searched):
+    """Each case is an interval of n, or a case of all above, that was certified when a document was made, and not in this run.
+
+    name: of the document, in verify/stored/. document: its hash. built: of how many cases this run built the weights, and saw that
+    they are those of the document. verify/certificates/stored.py says what a forger could do.
+    """
+
+    kind: ClassVar[str] = "stored"
+    name: str = ""
+    document: str = ""
+    built: int = 0
+
+
+@dataclass(frozen=True)
 class Solved(Searched):
     """Each case is a question that a solver finds no answer to: inputs on which circuits differ, values that belie a lemma."""
 
@@ -283,7 +297,7 @@ class Assumed(Evidence):
     checked: ClassVar[bool] = False
 
 
-KINDS = (Proved, Certified, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
+KINDS = (Proved, Certified, Stored, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
 EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in KINDS}
 
 

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING
 
 from constructions.exports.files import replacing, write_text
 from verify.framework import parquet
-from verify.framework.claim import Below, Evidence, Json, Proved, Reading, Row, Searched, Verdict, Witness, compact
+from verify.framework.claim import (
+    Below,
+    Evidence,
+    Json,
+    Proved,
+    Reading,
+    Row,
+    Searched,
+    Stored,
+    Verdict,
+    Witness,
+    compact,
+)
 from verify.framework.options import STORED, Options, where
 
 if TYPE_CHECKING:
@@ -197,6 +209,10 @@ def covered(evidence: Evidence) -> str:
             if evidence.n_max is not None:
                 parts.append(f"n ≤ {evidence.n_max:,}")
             parts.append(f"{evidence.cases:,} {'case' if evidence.cases == 1 else 'cases'}")
+            if isinstance(evidence, Stored):
+                parts.append(
+                    f"as stored in {evidence.name}, {evidence.document[:12]}; weights of {evidence.built:,} built anew"
+                )
     if isinstance(evidence, Proved):
         parts.append(f"by {evidence.by}")
         if evidence.theorems:

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from verify.certificates import stored_above
+from verify.certificates.above import FIRST_ABOVE
 from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
+from verify.certificates.stored import (
+    FOLDER,
+    NOT_YET,
+    About,
+    Interval,
+    NotCertified,
+    Renewal,
+    Stale,
+    name_of,
+    path_of,
+    read,
+)
+from verify.certificates.stored_above import Above
 from verify.certificates.wrong import certified
-from verify.framework.claim import Counterexample
+from verify.framework.claim import Counterexample, Json
+from verify.framework.proofs import load
 from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 
-About = Literal["rounding", "program"]
+PROOFS = FOLDER.with_name("proofs.json")
 CHECKERS = {"rounding": certificates, "program": explanations}
 """All that can certify: a claim's test says which by name, and hands in none of its own."""
 
@@ -43,6 +60,78 @@ class Weights:
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
 
 
+class Kept:
+    """A stored document of a subject, held against the weights of now. seed: of the run."""
+
+    def __init__(self, subject: Subject, about: About, seed: int) -> None:
+        try:
+            document = read(subject, about, whole=name_of(subject, about) not in NOT_YET)
+        except ValueError as error:
+            raise Undecided(f"no document of every n: {error}") from error
+        if document is None:
+            raise Undecided(
+                f"{path_of(subject, about).name} is not there: python -m verify.store {name_of(subject, about)}"
+            )
+        self.name, self.sha256, self.intervals = name_of(subject, about), document.sha256, len(document.intervals)
+        self.last = document.intervals[-1].high
+        self._renewal = Renewal(document, seed)
+
+    @property
+    def built(self) -> Sequence[Subject]:
+        """The intervals of which weights are built."""
+        return [*map(self._as_subject, self._renewal.built)]
+
+    @property
+    def renewed(self) -> Sequence[Subject]:
+        """Those that are certified anew."""
+        return [*map(self._as_subject, self._renewal.renewed)]
+
+    def build(self, subject: Subject) -> Counterexample | None:
+        """One interval. Raises Undecided."""
+        return self._told(self._renewal.build, subject)
+
+    def renew(self, subject: Subject) -> Counterexample | None:
+        """One interval. Raises Undecided."""
+        return self._told(self._renewal.renew, subject)
+
+    def _as_subject(self, interval: Interval) -> Subject:
+        return replace(self._renewal.document.subject, n=interval.low, last=interval.high)
+
+    def _told(self, look: Callable[[Interval], None], subject: Subject) -> Counterexample | None:
+        interval = next((one for one in self._renewal.document.intervals if one.low == subject.n), None)
+        if interval is None:
+            raise Undecided(f"{self.name} has no interval from n = {subject.n} on")
+        try:
+            look(interval)
+        except Stale as error:
+            raise Undecided(str(error)) from error
+        except NotCertified as error:
+            if error.verdict == UNKNOWN:
+                raise Undecided(str(error)) from error
+            return Counterexample(n=error.low, where=error.where, what=error.what)
+        return None
+
+
+def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
+    """A stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
+    above = stored_above.read(subject, about)
+    if above is None:
+        return None
+    objects = (one for parts in load(PROOFS).values() for part in parts.values() for one in part)
+    theorems = (one["theorem"] for one in objects if "bits_of_bits" in one["theorem"])
+    theorem = next((one for one in theorems if stored_above.fingerprint(one) == above.theorem), None)
+    if theorem is None:
+        return None
+    try:
+        stored_above.require(above, theorem)
+        stored_above.renew(above, stored_above.chosen(above, seed), theorem)
+    except Stale:
+        return None
+    return above, theorem
+
+
 def sizes_of(subject: Subject) -> Span:
     """The first and the last n that a certificate of this subject is about."""
-    return subject.n, None if subject.last == ENDLESS else subject.last or subject.n
+    if subject.last == ENDLESS:  # what is said of all n above is said from some n on
+        return (subject.n if subject.all_cells else min(subject.n, FIRST_ABOVE)), None
+    return subject.n, subject.last or subject.n

@@ -145,7 +145,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
                 document = {"verdict": UNKNOWN, "where": "the weights", "what": str(error)}
             last = n.sizes.high
         if document is None or document["verdict"] != CERTIFIED:
-            single = explained(one, _at(model, one), language_of(one))
+            single = explained(one, at_one(model, one), language_of(one))
             if document is None or single["verdict"] == REFUSED:  # an input is of one n
                 last, document = low, single
         yield Interval(low, last, model.digest, document)
@@ -171,7 +171,7 @@ def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
     return found, replace(language, places=places, invariants=tuple(invariants))
 
 
-def _at(model: Model, subject: Subject) -> Model:
+def at_one(model: Model, subject: Subject) -> Model:
     """The model of one n."""
     size = {SIZE: constant(subject.n)}
     return _changed(model, subject, lambda w: w.substitute(size).constant if isinstance(w, Polynomial) else w)

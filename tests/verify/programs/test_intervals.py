@@ -29,7 +29,7 @@ from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input
-from verify.programs.intervals import _at, intervals, pieces
+from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import ceiling, floor, fraction, is_never_whole, is_whole
 from verify.programs.terms import Atom, Term, term
@@ -106,7 +106,7 @@ def test_what_only_large_n_break_is_certified_up_to_there() -> None:
     assert not told[first_wrong]
     for n in (first_wrong - 1, first_wrong):
         one = replace(subject, n=n)
-        own = explained(one, _at(model, one), language_of(one))
+        own = explained(one, at_one(model, one), language_of(one))
         assert (own["verdict"] == CERTIFIED) == told[n] == (n < first_wrong)
 
 
@@ -124,7 +124,7 @@ def test_a_weight_that_is_right_at_the_least_n_alone_is_refused_behind_it(name: 
         refused += not all(told.values())
         for n in (n for n, holds in told.items() if holds):
             one = replace(subject, n=n)
-            assert explained(one, _at(changed, one), language_of(one))["verdict"] == CERTIFIED, (which, n)
+            assert explained(one, at_one(changed, one), language_of(one))["verdict"] == CERTIFIED, (which, n)
     assert refused
 
 

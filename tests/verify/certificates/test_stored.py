@@ -1,0 +1,250 @@
+"""Stored intervals: what they are made of, what is held against them, and that neither a fault nor a forger goes through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import constructions.parts.heads.match as match
+import constructions.parts.heads.match_close as match_close
+import constructions.parts.heads.match_nearest as match_nearest
+from constructions.istree import transformer
+from constructions.retrieval.retriever import Retriever
+from verify import store
+from verify.certificates import stored
+from verify.certificates.building import Subject
+from verify.certificates.stored import Document, Interval, Renewal
+from verify.framework.check import Check
+from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
+from verify.framework.options import Options
+from verify.framework.seen import Refuted, Undecided
+
+RECALL = Subject("recall", 4, last=1 << 17)
+HYBRID = replace(RECALL, model="hybrid")
+MODULES = (match, match_close, match_nearest)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+
+
+def made(subject: Subject, about: stored.About) -> list[Interval]:
+    return [*store.store(subject, about, ())]
+
+
+def row(subject: Subject, about: stored.About = "rounding", seed: int = 0) -> Row:
+    """What a claim would say of the document, as `make verify` does."""
+    check, note = Check(Claim("X.1", "here", "It holds."), Options(n_max=10**4, seed=seed)), ""
+    try:
+        check.stored(subject, about, range="every input")
+    except Undecided as undecided:
+        note = str(undecided)
+    except Refuted:
+        pass
+    return check.row(0.1, note)
+
+
+# What holds
+
+
+@pytest.mark.parametrize("about", ["rounding", "program"])
+def test_a_document_of_these_weights_holds(about: stored.About) -> None:
+    intervals = made(HYBRID, about)
+    found = row(HYBRID, about)
+    assert found.verdict is Verdict.HOLDS
+    whole, anew = found.evidence
+    assert isinstance(whole, Stored)
+    assert (whole.sizes, whole.cases, whole.built) == (((4, 1 << 17),), len(intervals), len(intervals))
+    assert (whole.name, len(whole.document)) == (f"recall-hybrid-{about}", 64)
+    assert isinstance(anew, Certified)
+    assert anew.cases == stored.RENEWED
+    assert found.verdict_text.endswith("stored for n = 4 … 131,072")
+
+
+def test_other_intervals_are_made_anew_for_another_seed_or_other_weights() -> None:
+    made(RECALL, "rounding")
+    document = stored.read(RECALL, "rounding")
+    assert document is not None
+    chosen = {tuple(one.low for one in Renewal(document, seed).renewed) for seed in range(8)}
+    assert len(chosen) > 4
+    first = replace(document.intervals[0], weights="0" * 16)
+    others = replace(document, intervals=(first, *document.intervals[1:]))
+    assert any(
+        [one.low for one in Renewal(others, seed).renewed] != [one.low for one in Renewal(document, seed).renewed]
+        for seed in range(8)
+    )
+
+
+def test_a_run_that_is_stopped_goes_on_and_keeps_what_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = made(RECALL, "rounding")
+    walk = store.store(RECALL, "rounding", ())
+    for _ in range(5):
+        next(walk)
+    walk.close()
+    partial = stored.read(RECALL, "rounding", whole=False)
+    assert partial is not None
+    assert partial.intervals == tuple(whole[:5])
+    with pytest.raises(ValueError, match="ends at n = "):
+        stored.read(RECALL, "rounding")
+    certified = list[int]()
+    real = stored.certified
+    monkeypatch.setattr(stored, "certified", lambda *args: (certified.append(args[3]), real(*args))[1])
+    assert [*store.store(RECALL, "rounding", partial.intervals)] == whole
+    assert certified == [one.low for one in whole[5:]]
+
+
+# Faults
+
+
+Change = Callable[[Any], bool]
+
+
+def wrong_scale(monkeypatch: pytest.MonkeyPatch, where: Change) -> None:
+    """Position 1 costs more than other keys do, for some n."""
+    own = match.match_scale
+
+    def scale(setting: Any, printed: Any) -> Any:
+        found = own(setting, printed)
+        return found._replace(default=found.default * 8) if where(setting.n) else found
+
+    for module in MODULES:
+        monkeypatch.setattr(module, "match_scale", scale)
+
+
+FAULTS: dict[str, Change] = {
+    "20,000 to 5·10^11": lambda n: bool(20_000 <= n < 5 * 10**11),
+    "300 to 3,000": lambda n: bool(300 <= n <= 3000),
+    "one n": lambda n: bool(n == 4321),
+}
+
+
+@pytest.mark.parametrize("about", ["rounding", "program"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_weights_that_are_others_at_some_n_are_seen(
+    fault: str, about: stored.About, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(HYBRID, about)
+    wrong_scale(monkeypatch, FAULTS[fault])
+    found = row(HYBRID, about)
+    assert found.verdict is not Verdict.HOLDS
+    assert not found.as_expected
+
+
+@pytest.mark.parametrize("where", [lambda n: True, lambda n: 4096 <= n <= 8191], ids=["all n", "some n"])
+def test_weights_that_are_others_for_an_int_refute(where: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(RECALL, "rounding")
+    wrong_scale(monkeypatch, lambda n: isinstance(n, int) and where(n))
+    found = row(RECALL)
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness is not None
+    with pytest.raises(stored.NotCertified):
+        made(RECALL, "rounding")
+
+
+def test_two_bits_less_at_some_n_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    made(RECALL, "rounding")
+    own = Retriever.least_precision
+
+    def less(self: Retriever, n: int, *args: Any, **options: Any) -> int:
+        return own(self, n, *args, **options) - (2 if 5_000 <= n <= 9_000 else 0)
+
+    monkeypatch.setattr(Retriever, "least_precision", less)
+    assert row(RECALL).verdict is not Verdict.HOLDS
+    with pytest.raises(stored.NotCertified, match="saturates"):
+        made(RECALL, "rounding")
+
+
+def test_two_bits_less_of_a_graph_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = Subject("istree", 4990, last=5050)
+    made(some, "rounding")
+    own = transformer.least_precision
+    monkeypatch.setattr(
+        transformer,
+        "least_precision",
+        lambda n, *args, **options: own(n, *args, **options) - (2 if 5_000 <= n <= 9_000 else 0),
+    )
+    assert row(some).verdict is not Verdict.HOLDS
+
+
+# Forged documents
+
+
+def lines(document: dict[str, Any]) -> Iterator[int]:
+    yield from range(len(document["intervals"]))
+
+
+def dropped(document: dict[str, Any]) -> None:
+    del document["intervals"][7]
+
+
+def widened(document: dict[str, Any]) -> None:
+    weights, found, high = document["intervals"][7].split()
+    document["intervals"][7] = f"{weights} {found} {int(high) + 1}"
+
+
+def ended_early(document: dict[str, Any]) -> None:
+    document["intervals"].pop()
+
+
+def of_others(document: dict[str, Any]) -> None:
+    document["of"]["construction"] = "index"
+
+
+def said_otherwise(document: dict[str, Any]) -> None:
+    for i in lines(document):
+        weights, _, high = document["intervals"][i].split()
+        document["intervals"][i] = f"{weights} {'0' * 16} {high}"
+
+
+def of_other_weights(document: dict[str, Any]) -> None:
+    _, found, high = document["intervals"][7].split()
+    document["intervals"][7] = f"{'0' * 16} {found} {high}"
+
+
+def overlapping(document: dict[str, Any]) -> None:
+    document["intervals"].insert(7, document["intervals"][6])
+
+
+FORGERIES = (dropped, widened, ended_early, of_others, said_otherwise, of_other_weights, overlapping)
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+def test_a_forged_document_is_refused(forge: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
+    made(RECALL, "rounding")
+    path = stored.path_of(RECALL, "rounding")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    forge(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = row(RECALL)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.note
+
+
+def test_without_a_document_nothing_is_said() -> None:
+    found = row(RECALL)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "python -m verify.store recall-rounding" in found.note
+
+
+def test_what_a_forger_can_do_is_found_by_another_seed() -> None:
+    """A digest that was made up, of an interval that is not certified anew: the docstring says so."""
+    made(RECALL, "rounding")
+    document = stored.read(RECALL, "rounding")
+    assert document is not None
+    renewed = {one.low for one in Renewal(document).renewed}
+    forged = tuple(
+        one if one.low in renewed else replace(one, pieces=(replace(one.pieces[0], found="0" * 16),))
+        for one in document.intervals
+    )
+    stored.path_of(RECALL, "rounding").write_text(
+        stored.text_of(Document(RECALL, "rounding", forged)), encoding="utf-8"
+    )
+    assert row(RECALL).verdict is Verdict.HOLDS
+    assert any(row(RECALL, seed=seed).verdict is not Verdict.HOLDS for seed in (1, 2, 3))

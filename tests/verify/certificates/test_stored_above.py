@@ -1,0 +1,76 @@
+"""Stored cases of all n from 2^63 on: held against weights and theorem, with forgeries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import constructions.parts.heads.match as match
+from verify.certificates import stored_above
+from verify.certificates.building import ENDLESS, LARGEST_N, Subject
+from verify.certificates.stored import Stale
+from verify.certificates.stored_above import Above
+
+RECALL = Subject("recall", LARGEST_N, last=ENDLESS)
+
+
+@cache
+def made() -> tuple[Above, Any]:
+    above, theorem = stored_above.make(RECALL, "program")
+    return above, json.loads(json.dumps(theorem))
+
+
+def test_each_case_can_be_judged_anew() -> None:
+    above, theorem = made()
+    stored_above.require(above, theorem)
+    for case in above.cases:
+        stored_above.renew(above, case, theorem)
+    assert len({stored_above.chosen(above, seed) for seed in range(20)}) > 3
+
+
+def test_the_order_of_inequalities_is_none_of_a_theorems() -> None:
+    _, theorem = made()
+    count = len(theorem["inequalities"])
+
+    def turned(part: Any) -> Any:
+        shown = [count - 1 - one if isinstance(one, int) else [count - 1 - one[0], *one[1:]] for one in part["shown"]]
+        return {**part, "shown": shown[::-1], **({"parts": [*map(turned, part["parts"])]} if "parts" in part else {})}
+
+    other = {**theorem, "inequalities": theorem["inequalities"][::-1], "cases": [*map(turned, theorem["cases"])]}
+    assert stored_above.fingerprint(other) == stored_above.fingerprint(theorem)
+    other["inequalities"] = [["1*n", ">"], *other["inequalities"][1:]]
+    assert stored_above.fingerprint(other) != stored_above.fingerprint(theorem)
+
+
+def test_forged_documents_are_refused() -> None:
+    above, theorem = made()
+    with pytest.raises(Stale, match="other cases"):
+        stored_above.require(replace(above, cases=above.cases[1:]), theorem)
+    with pytest.raises(Stale, match="other weights"):
+        stored_above.require(replace(above, weights=("0" * 16, *above.weights[1:])), theorem)
+    with pytest.raises(Stale, match="another one"):
+        stored_above.require(above, {**theorem, "inequalities": theorem["inequalities"][::-1]})
+    case = above.cases[0]
+    with pytest.raises(Stale, match="a case is not as"):
+        stored_above.renew(above, replace(case, found="0" * 16), theorem)
+    without = json.loads(json.dumps(theorem))
+    without["cases"][case.root]["shown"] = []
+    with pytest.raises(Stale, match="are not in the theorem"):
+        stored_above.renew(above, case, without)
+
+
+def test_other_weights_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    above, theorem = made()
+    own = match.match_scale
+
+    def scale(setting: Any, printed: Any) -> Any:
+        found = own(setting, printed)
+        return found._replace(default=found.default * 8)
+
+    monkeypatch.setattr(match, "match_scale", scale)
+    with pytest.raises(Stale, match="other weights"):
+        stored_above.require(above, theorem)

@@ -1,0 +1,161 @@
+"""For which n each link of each model is certified, as a table for a page: `verify.readme` puts it there.
+
+Every range is what a run measured, as its ledger has it; what lies between two of them is a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
+
+LINKS = ("rounding", "program")
+NONE = "none"
+NOTE = (
+    "Each range is of every n in it, as the ledger has it. Below 2^64, intervals were certified once and are stored "
+    "(`python -m verify.store`): each run builds their weights anew, and certifies a few of them again."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One text layout and one discipline of a model. document: of every n. above: the claim of all n from 2^63 on, if there is one.
+
+    cells: the claim of every number of cells.
+    """
+
+    label: str
+    claim: str
+    document: str = ""
+    above: str = ""
+    cells: str = ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A row of the table. parts: of each link; where several tasks are one row, a part of each with the same label."""
+
+    name: str
+    parts: Mapping[str, Sequence[Part]]
+
+
+def _retrieval(title: str, theorem: str, model: str) -> Model:
+    parts: dict[str, list[Part]] = {link: [] for link in LINKS}
+    for task in ("index", "recall", "ngram", "counting"):
+        claim, own = f"{theorem}/{task}", f"{task}{model}"
+        for label, more in (("fused", ""), ("sequential", "-sequential")):
+            parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
+        parts["program"].append(Part("", f"{claim}-program", f"{own}-program", f"{claim}-program-above"))
+    return Model(f"Index, recall, c-gram, Counting ({theorem}): {title}", parts)
+
+
+def _of(
+    name: str, claim: str, document: str, labels: Mapping[str, tuple[str, str]], programs: Sequence[str] = ("",)
+) -> Model:
+    """labels: of rounding, the document's suffix and the claim above, if there is one. programs: layouts."""
+    rounding = [
+        Part(label, f"{claim}rounding", f"{document}{more}-rounding", above) for label, (more, above) in labels.items()
+    ]
+    above = next((f"{claim}program-above" for _, one in labels.values() if one), "")
+    program = [
+        Part(layout, f"{claim}program", f"{document}{'-eos' * (layout == EOS)}-program", above * (layout != EOS))
+        for layout in programs
+    ]
+    return Model(name, {"rounding": rounding, "program": program})
+
+
+EOS = "layout eos"
+ISTREE = {"fused": ("", "4.7/above"), "sequential": ("-sequential", ""), EOS: ("-eos", "")}
+LEAN = {label: (more, "") for label, (more, _) in ISTREE.items()}
+MODELS = (
+    _retrieval("Transformer", "4.6", ""),
+    _retrieval("hybrid", "5.6", "-hybrid"),
+    _retrieval("Linear RNN with search", "5.2", "-rag"),
+    _of("IsTree (4.7): Transformer", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
+    _of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
+    _of("IsTree (5.7): hybrid", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
+    _of(
+        "IsTree (5.3): Linear RNN with search",
+        "5.3/istree-",
+        "istree-rag",
+        {"fused": ("", "5.3/istree-above"), "sequential": ("-sequential", "5.3/istree-above")},
+    ),
+    *(
+        _of(
+            f"Turing machines ({theorem}): {title}, BB(2)",
+            f"{theorem}/",
+            f"turing-{model}",
+            {"fused": ("", f"{theorem}/above"), "sequential": ("-sequential", f"{theorem}/above")},
+        )
+        for theorem, title, model in (("5.8", "hybrid", "hybrid"), ("5.4", "Linear RNN with search", "rag"))
+    ),
+    Model(
+        "Turing machines (4.1): a tape that turns around, BB(2)",
+        {link: [Part("cells", f"4.1/cells-{link}", cells=f"4.1/cells-{link}")] for link in LINKS},
+    ),
+)
+
+
+def both(one: Sizes, other: Sizes) -> Sizes:
+    """The n that are in both."""
+    found = list[tuple[int, int | None]]()
+    for low, high in one:
+        for its_low, its_high in other:
+            ends = [end for end in (high, its_high) if end is not None]
+            start, end = max(low, its_low), min(ends) if ends else None
+            if end is None or start <= end:
+                found.append((start, end))
+    return merged(found)
+
+
+def sizes_of(part: Part, rows: Mapping[str, Row]) -> Sizes:
+    """The n for which a part is certified."""
+    found = [
+        size
+        for one in _evidence(part.claim, rows)
+        if isinstance(one, Stored) and one.name == part.document
+        for size in one.sizes
+    ]
+    found += [size for id in (part.above, part.cells) for one in _evidence(id, rows) for size in one.sizes]
+    return merged(found)
+
+
+def _evidence(id: str, rows: Mapping[str, Row]) -> Iterator[Evidence]:
+    """What was certified, now or as stored, of a claim that holds."""
+    row = rows.get(id)
+    if row is not None and row.verdict is Verdict.HOLDS:
+        yield from (one for one in row.evidence if isinstance(one, Certified | Stored))
+
+
+def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
+    """The ranges of a link, those of each label; of several tasks with one label, what is certified of all."""
+    of: dict[str, Sizes] = {}
+    for part in parts:
+        own = sizes_of(part, rows)
+        of[part.label] = both(of[part.label], own) if part.label in of else own
+    labels: dict[str, list[str]] = {}
+    for label, sizes in of.items():
+        labels.setdefault(ranges(sizes), []).append(label)
+    if list(of) == ["cells"]:
+        return f"cells: {next(iter(labels))}"
+    return "; ".join(text if not any(names) else f"{', '.join(names)}: {text}" for text, names in labels.items())
+
+
+def ranges(sizes: Sizes) -> str:
+    """For people: "4 … 2^63 and above", "4 … 2^62, 2^63 and above"."""
+    parts = []
+    for low, high in sizes:
+        if high is None:
+            parts.append(f"{size_text(low)} and above")
+        else:
+            parts.append(size_text(low) if low == high else f"{size_text(low)} … {size_text(high)}")
+    return ", ".join(parts) or NONE
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table, and what it rests on."""
+    by_id = {row.claim.id: row for row in rows}
+    lines = ["| model | rounding | program |", "|---|---|---|"]
+    lines += [f"| {model.name} | {' | '.join(cell(model.parts[link], by_id) for link in LINKS)} |" for model in MODELS]
+    return "\n".join([*lines, "", NOTE, ""])

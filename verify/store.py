@@ -1,0 +1,118 @@
+"""`python -m verify.store`: certifies every n of a model, an interval at a time, and stores what was said (verify/stored/).
+
+An interval of which the weights have not changed is kept; --all certifies each one again. A run that is stopped goes on where it
+was.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+
+from constructions.exports.files import write_text
+from constructions.show import cli
+from verify.certificates import stored_above
+from verify.certificates.building import Subject
+from verify.certificates.document import REFUSED
+from verify.certificates.stored import (
+    FOLDER,
+    About,
+    Document,
+    Interval,
+    NotCertified,
+    intervals,
+    path_of,
+    read,
+    subjects,
+    text_of,
+)
+
+PROG = "python -m verify.store"
+MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
+SECONDS = 60  # between two writings
+DESCRIPTION = __doc__.partition("\n")[2].strip()
+
+
+def store(subject: Subject, about: About, kept: Sequence[Interval]) -> Iterator[Interval]:
+    """Writes the document, and gives each interval as it is certified. kept: of an older one. Raises NotCertified."""
+    found, written = list[Interval](), time.monotonic()
+    try:
+        for one in intervals(subject, about, {(old.low, old.weights): old for old in kept}):
+            found.append(one)
+            if time.monotonic() > written + SECONDS:
+                _write(subject, about, found, kept)
+                written = time.monotonic()
+            yield one
+    finally:
+        _write(subject, about, found, kept)
+
+
+def _write(subject: Subject, about: About, found: Sequence[Interval], kept: Sequence[Interval]) -> None:
+    """Behind what was looked at, what was kept stays, if there is no gap."""
+    low = found[-1].high + 1 if found else subject.n
+    behind = [old for old in kept if old.low >= low]
+    if behind and behind[0].low != low:
+        behind = []
+    FOLDER.mkdir(exist_ok=True)
+    write_text(path_of(subject, about), text_of(Document(subject, about, (*found, *behind))))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return cli.run_command(PROG, _command, argv)
+
+
+def _command(argv: Sequence[str]) -> int:
+    parser = cli.Parser(PROG, DESCRIPTION, "exit status: 0 all are certified, 1 one is refused, 2 usage, 3 cannot tell")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which documents, as patterns (default: all)")
+    parser.add_argument("--all", action="store_true", help="keep nothing of what is stored")
+    parser.add_argument("--list", action="store_true", help="their names, and up to which n each is stored")
+    args = parser.parse_args(argv)
+    known = {path_of(*one).stem: one for one in subjects()}
+    endless = {stored_above.path_of(*one).stem: one for one in stored_above.subjects()}
+    all_names = (*known, *endless)
+    names = [name for name in all_names if not args.names or any(fnmatch(name, pattern) for pattern in args.names)]
+    if not names:
+        raise cli.CommandError(f"no document is called so; known: {', '.join(all_names)}")
+    for name in names:
+        if name in endless:
+            _above(*endless[name], name, only_told=args.list)
+            continue
+        subject, about = known[name]
+        with cli.usage_errors():
+            old = None if args.all else read(subject, about, whole=False)
+        kept = old.intervals if old else ()
+        if args.list:
+            done = kept[-1].high if kept else 0
+            print(f"{name}: n = {subject.n} … {done} of {subject.last}, {len(kept)} intervals")
+            continue
+        count, start = 0, time.process_time()
+        try:
+            for one in store(subject, about, kept):
+                count += 1
+                cli.say(f"{name}: n ≤ {one.high}")
+        except NotCertified as error:
+            print(f"{name}: {error.verdict}: {error}")
+            return cli.REFUTED if error.verdict == REFUSED else cli.UNKNOWN
+        print(f"{name}: certified, {count} intervals, {time.process_time() - start:.0f} s", flush=True)
+    return cli.HOLDS
+
+
+def _above(subject: Subject, about: About, name: str, *, only_told: bool) -> None:
+    if only_told:
+        above = stored_above.read(subject, about)
+        print(f"{name}: n ≥ 2^63, {len(above.cases) if above else 0} cases")
+        return
+    start = time.process_time()
+    above, _ = stored_above.make(subject, about)
+    FOLDER.mkdir(exist_ok=True)
+    write_text(stored_above.path_of(subject, about), stored_above.text_of(above))
+    print(f"{name}: certified, {len(above.cases)} cases, {time.process_time() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    gc.set_threshold(MANY_OBJECTS)
+    sys.exit(main())

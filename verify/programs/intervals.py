@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from constructions.wiring.exact import Weight
 from verify.certificates.above import ALONE, Say, whole
 from verify.certificates.building import (
     ENDLESS,
@@ -32,7 +33,6 @@ from verify.certificates.domains import SIZE
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
 from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.rows import Weight
 from verify.certificates.symbolic import Size, symbol
 from verify.programs.document import Json, asked, explained, explanation
 from verify.programs.sizes import fraction

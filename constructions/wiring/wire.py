@@ -238,7 +238,10 @@ class _Filler:
             return float(value.numerator)
         if round_fraction(Fraction(value), self.format).quanta * self.format.quantum != value:
             raise ValueError(f"weight {value} is not an element of {self.format.name}")
-        result = float(value)
+        try:
+            result = float(value)
+        except OverflowError:
+            result = 0.0
         if Fraction(result) != value:
             raise ValueError(f"weight {value} needs more than float64's 53 significant digits")
         return result
@@ -343,6 +346,12 @@ class _Filler:
         with at(f"block {number}"):
             feed_forward = self.feed_forward(plan, layer.feed_forward)
             return Block(self.heads(plan, layer), feed_forward, self.recurrence(plan, layer))
+
+
+def filled_words(registers: Sequence[str], fmt: Format, families: Sequence[Powers], *, exact: bool = True) -> Matrix:
+    """The rows of these numbers as `wire` fills them. Raises ValueError for a number outside the format or float64."""
+    rows = Numbered(tuple(families), ())
+    return _Filler(registers, fmt).words(["of a number"] * len(rows), rows, "the embedding", exact)
 
 
 def as_held(layers: Sequence[Layer], fmt: Format) -> tuple[Layer, ...]:

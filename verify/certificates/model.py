@@ -6,7 +6,7 @@ So the certificate of a model for n = 10^12 is made from as many numbers as one 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, zip_longest
@@ -41,11 +41,12 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Listed:
-    """The numbers low … high of a family: the next rows of an embedding, in this order."""
+    """The numbers low … high of a family: the next rows of an embedding, in this order. text: how number i is spelled."""
 
     family: str
     low: int
     high: int
+    text: Callable[[int], str] = str
 
     def __len__(self) -> int:
         return self.high - self.low + 1

@@ -29,7 +29,7 @@ from verify.certificates.building import (
     texts,
 )
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.certificates.domains import SIZE
+from verify.certificates.domains import SIZE, Refused
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
 from verify.certificates.polynomial import Polynomial, constant
@@ -100,14 +100,28 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     if subject.all_cells:
         yield from _of_cells(subject)
         return
+    low = subject.n
+    try:
+        for interval in _of_sizes(subject):
+            low = interval.high + 1
+            yield interval
+    except Refused as refused:  # the matrices that users get
+        yield Interval(low, low, "", _refused(subject, refused))
+
+
+def _refused(subject: Subject, refused: Refused) -> Json:
+    return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+
+
+def _of_sizes(subject: Subject) -> Iterator[Interval]:
     end = LARGEST_N if subject.last == ENDLESS else subject.last
     low, subject = subject.n, replace(subject, last=0)
-    model, _, high = sized(subject, end)
+    model, _, high, _ = sized(subject, end)
     while True:
         digest = hashlib.sha256(model.digest.encode())
         other, further = model, high
         while high < end:  # p is nothing to exact arithmetic
-            other, _, further = sized(replace(subject, n=high + 1), end)
+            other, _, further, _ = sized(replace(subject, n=high + 1), end)
             if first_difference(model, other):
                 break
             digest.update(other.digest.encode())
@@ -124,7 +138,11 @@ def intervals(subject: Subject) -> Iterator[Interval]:
 def _of_cells(subject: Subject) -> Iterator[Interval]:
     for cells in range(subject.n, ALONE + 1):
         one = at_size(subject, cells)
-        model, language = build(one)
+        try:
+            model, language = build(one)
+        except Refused as refused:
+            yield Interval(cells, cells, "", _refused(one, refused), "cells")
+            return
         digest = hashlib.sha256(model.digest.encode()).hexdigest()
         yield Interval(cells, cells, digest, found := explained(one, model, language), "cells")
         if found["verdict"] != CERTIFIED:

@@ -19,9 +19,17 @@ from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of, model_of
+from verify.certificates.building import (
+    MODELS,
+    Subject,
+    build,
+    families_of,
+    findings_of,
+    language_of,
+    model_of,
+    wired_of,
+)
 from verify.certificates.document import CERTIFIED, UNKNOWN
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places

@@ -26,7 +26,7 @@ from verify.certificates.document import (
     judge,
     print_unseen,
 )
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
 
@@ -170,9 +170,15 @@ def _file(path: Path) -> dict[str, Any]:
     try:
         with cli.usage_errors():
             subject, model, language = read(path)
-    except Undecided as undecided:
-        base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
-        return {**base, "where": undecided.where, "what": undecided.what}
+    except (Undecided, Refused) as error:
+        verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
+        return {
+            "schema": SCHEMA,
+            "construction": path.name,
+            "verdict": verdict,
+            "where": error.where,
+            "what": error.what,
+        }
     judged = compared(judge(model, language), model, subject)
     return {
         **about(subject),

@@ -19,7 +19,7 @@ from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
@@ -92,8 +92,9 @@ def _command(argv: Sequence[str]) -> int:
         try:
             with cli.usage_errors():
                 subject, model, language = read(Path(args.what))
-        except Undecided as undecided:
-            found = {"construction": args.what, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        except (Undecided, Refused) as error:
+            verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
+            found = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
     if not is_covered(args.what, args.model):

@@ -291,17 +291,17 @@ class _Filler:
     def heads(self, plan: BlockPlan, layer: Layer) -> tuple[AttentionHead, ...]:
         found, first = [], 0
         for head, rows in zip(plan.heads, layer.heads, strict=True):
-            filled = []
+            filled: dict[str, Matrix] = {}
             for side in ("query", "key", "value"):
                 with at(f"head {head.name!r}"), at(side):
-                    filled.append(self.matrix(getattr(rows, side)))
+                    filled[side] = self.matrix(getattr(rows, side))
             out = np.zeros((len(self.registers), len(rows.value)))
             for i, row in layer.out:
                 for j, weight in row:
                     if first <= j < first + len(rows.value):
                         out[i, j - first] = self.entry(i, weight)
             first += len(rows.value)
-            found.append(AttentionHead(*filled, out))
+            found.append(AttentionHead(**filled, out=out))
         return tuple(found)
 
     def recurrence(self, plan: BlockPlan, layer: Layer) -> Recurrence | None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from verify import growth
 from verify.certificates.building import ENDLESS, Subject, build, in_case
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json, judge
-from verify.certificates.domains import Refused, Undecided
+from verify.certificates.domains import OtherMatrices, Undecided
 from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
@@ -73,7 +73,7 @@ class Survey:
             self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
         except Undecided as undecided:
             self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-        except Refused as refused:  # the matrices of one n
+        except OtherMatrices as refused:  # the matrices of one n
             self.about = {"verdict": REFUSED, "where": refused.where, "what": refused.what}
         except Unanswered as error:  # what only a number can be asked
             self.about = {"verdict": UNKNOWN, "where": "numbers that grow with n", "what": str(error)}

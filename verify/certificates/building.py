@@ -190,7 +190,7 @@ def precision_of(subject: Subject) -> int:
 def build(subject: Subject) -> tuple[Model, Language]:
     """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
 
-    Raises Refused where the matrices that users get are not those of the exact layers.
+    Raises OtherMatrices where the matrices that users get are not those of the exact layers.
     """
     model, language, _ = build_beside(subject)
     return model, language
@@ -239,7 +239,7 @@ def can_be_written(subject: Subject, model: Model) -> bool:
 def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | None:
     """The matrices that users get for the subject, held against a model that stands for it; None if they get none.
 
-    few: list a few numbers only, as is done where a table of all would be too large. Raises Refused where they differ.
+    few: list a few numbers only, as is done where a table of all would be too large. Raises OtherMatrices where they differ.
     """
     listed = None if can_be_written(subject, model) and not few else min(FEW, subject.n)
     try:
@@ -352,7 +352,7 @@ def model_of(subject: Subject) -> Model:
 def sized(subject: Subject, end: int) -> tuple[Model, Language, int, tuple[int, ...]]:
     """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
 
-    The last value: the n at which it was held against the matrices that users get. Raises Refused if they differ.
+    The last value: the n at which it was held against the matrices that users get. Raises OtherMatrices if they differ.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """

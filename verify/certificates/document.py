@@ -29,7 +29,7 @@ from verify.certificates.building import (
 )
 from verify.certificates.building import compared as compared_with_matrices
 from verify.certificates.checker import Report, check
-from verify.certificates.domains import Refused, Undecided
+from verify.certificates.domains import OtherMatrices, Refused, Undecided
 from verify.certificates.language import Language
 from verify.certificates.matrices import digest
 from verify.certificates.model import Model, first_difference
@@ -68,7 +68,7 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
         return judged
     try:
         repaired, language = build(replace(subject, printed=()))
-    except Refused as refused:
+    except OtherMatrices as refused:
         return Judged(REFUSED, f"the construction itself, {refused.where}", refused.what)
     return held_against(judged, model, subject.construction, repaired, judge(repaired, language))
 
@@ -99,7 +99,7 @@ def certificate(subject: Subject) -> Json:
         model, language, wired = build_beside(subject)
     except Undecided as undecided:
         return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-    except Refused as refused:
+    except OtherMatrices as refused:
         return {**asked, "verdict": REFUSED, "where": refused.where, "what": refused.what}
     judged = judge(model, language)
     if judged.verdict == UNKNOWN:

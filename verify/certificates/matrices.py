@@ -21,7 +21,7 @@ from constructions.wiring.exact import HeadRows, Layer, Row, Weight, Written
 from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
-from verify.certificates.domains import SIZE, Refused
+from verify.certificates.domains import SIZE, OtherMatrices
 from verify.certificates.model import NUMBER, Listed, Model
 from verify.certificates.polynomial import Number, Polynomial
 
@@ -40,11 +40,16 @@ def digest(wired: Wired) -> str:
 
 
 def require_same(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> None:
-    """Raises Refused at the first difference. n: where the model is for many, this one. families: all numbers of n's vocabulary."""
+    """Raises OtherMatrices at the first difference.
+
+    n: where the model is for many, this one. families: all numbers of its vocabulary.
+    """
     for where, mine, its in _pairs(model, wired, n, families):
         for at, exact, filled in zip_longest(*_aligned(mine, its)):
             if exact != filled:
-                raise Refused(f"{where}, {at}", f"the matrices of n = {n} hold {filled}, the exact layers {exact}")
+                raise OtherMatrices(
+                    f"{where}, {at}", f"the matrices of n = {n} hold {filled}, the exact layers {exact}"
+                )
 
 
 def _aligned(exact: Entries, filled: Entries) -> tuple[list[str], list[Any], list[Any]]:
@@ -74,7 +79,7 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> It
     yield "embed.position", of_rows([(0, model.position)]), _entries(wired.model.position[None])
     yield from _words(model, wired, n, families, of_rows)
     if len(model.layers) != len(wired.model.blocks):
-        raise Refused(
+        raise OtherMatrices(
             "the blocks", f"there are {len(wired.model.blocks)} in the matrices, {len(model.layers)} exact layers"
         )
     for number, (layer, block) in enumerate(zip(model.layers, wired.model.blocks, strict=True)):
@@ -145,7 +150,7 @@ def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     for monomial, c in weight.terms.items():
         for name in monomial:
             if name not in (SIZE, NUMBER):
-                raise Refused("the vocabulary", f"{weight} is no polynomial of n and a token's number")
+                raise OtherMatrices("the vocabulary", f"{weight} is no polynomial of n and a token's number")
             c = c * (n if name == SIZE else number)
         found = found + c
     return found
@@ -161,12 +166,14 @@ def _words(
     """The embedding's rows and their spelling, and the output head."""
     words, start = wired.model.words, 0
     if [family.family for family in families] != [*model.families] or len(families) != len(wired.families):
-        raise Refused("the vocabulary", "the matrices have other families of numbers than the exact layers")
+        raise OtherMatrices("the vocabulary", "the matrices have other families of numbers than the exact layers")
     for family, listed in zip(families, wired.families, strict=True):
         rows = words[start : start + len(listed)]
         spelled = wired.vocabulary[start : start + len(listed)]
         if not family.low <= listed.low <= listed.high <= family.high:
-            raise Refused("the vocabulary", f"the numbers {listed.low} … {listed.high} are listed as {family.family!r}")
+            raise OtherMatrices(
+                "the vocabulary", f"the numbers {listed.low} … {listed.high} are listed as {family.family!r}"
+            )
         yield "the vocabulary", _listed([*map(family.text, range(listed.low, listed.high + 1))]), _listed(spelled)
         yield f"embed.words, {family.family}".rstrip(", "), *_numbers(model, family, n, rows, listed.low)
         low = max(listed.high + 1, family.high + 1 - AT_THE_END)

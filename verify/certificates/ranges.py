@@ -34,7 +34,7 @@ from verify.certificates.document import (
     judge,
     subject_of,
 )
-from verify.certificates.domains import Refused
+from verify.certificates.domains import OtherMatrices
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 
@@ -69,10 +69,10 @@ def intervals(subject: Subject) -> Iterator[Interval]:
             one = at_size(subject, cells)
             try:
                 model, inputs, wired = build_beside(one)
-            except Refused as refused:
+            except OtherMatrices as refused:
                 yield replace(_refused(one, refused), low=cells, high=cells, of="cells")
                 return
-            sizes = () if wired is None else (cells,)
+            sizes: tuple[int, ...] = () if wired is None else (cells,)
             yield _judged(cells, cells, model, inputs, "cells", sizes)
         return
     low, end = subject.n, LARGEST_N if subject.last == ENDLESS else subject.last
@@ -83,7 +83,7 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     while low <= end:
         try:
             model, inputs, high, sizes = sized(replace(subject, n=low), end)
-        except Refused as refused:
+        except OtherMatrices as refused:
             yield _refused(replace(subject, n=low), refused)
             return
         yield _judged(low, high, model, inputs, compared=sizes)
@@ -97,7 +97,7 @@ def _judged(
     return Interval(low, high, p, model.digest, judge(model, inputs), of=of, compared=compared)
 
 
-def _refused(subject: Subject, refused: Refused) -> Interval:
+def _refused(subject: Subject, refused: OtherMatrices) -> Interval:
     """Of the interval that begins at this n, whose weights are not those that users get."""
     judged = Judged(REFUSED, refused.where, refused.what)
     return Interval(subject.n, subject.n, precision_of(subject), model_of(subject).digest, judged)

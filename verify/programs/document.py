@@ -14,7 +14,7 @@ from constructions.istree.graphs import LAYOUTS
 from constructions.turing.configurations import Code, TaskOfAnySize
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
-from verify.certificates.domains import Refused, Undecided
+from verify.certificates.domains import OtherMatrices, Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.programs import turning
@@ -41,7 +41,7 @@ def explanation(subject: Subject) -> Json:
         found = explained(subject, *build(subject))
     except Undecided as undecided:
         return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
-    except Refused as refused:
+    except OtherMatrices as refused:
         return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
     if found["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
         found |= {"verdict": REFUSED, "what": wrong}

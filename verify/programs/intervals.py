@@ -29,7 +29,7 @@ from verify.certificates.building import (
     texts,
 )
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.certificates.domains import SIZE, Refused
+from verify.certificates.domains import SIZE, OtherMatrices
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
 from verify.certificates.polynomial import Polynomial, constant
@@ -105,11 +105,11 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         for interval in _of_sizes(subject):
             low = interval.high + 1
             yield interval
-    except Refused as refused:  # the matrices that users get
+    except OtherMatrices as refused:  # the matrices that users get
         yield Interval(low, low, "", _refused(subject, refused))
 
 
-def _refused(subject: Subject, refused: Refused) -> Json:
+def _refused(subject: Subject, refused: OtherMatrices) -> Json:
     return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
 
 
@@ -140,7 +140,7 @@ def _of_cells(subject: Subject) -> Iterator[Interval]:
         one = at_size(subject, cells)
         try:
             model, language = build(one)
-        except Refused as refused:
+        except OtherMatrices as refused:
             yield Interval(cells, cells, "", _refused(one, refused), "cells")
             return
         digest = hashlib.sha256(model.digest.encode()).hexdigest()

@@ -144,7 +144,8 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness], *, said: bool = F
     lines = ["| claim | smallest witness | what it shows | evidence | again |", "|---|---|---|---|---|"]
     for row in rows:
         witness = stored.get(row.claim.id, row.witness)
-        assert witness is not None
+        if witness is None:
+            raise TypeError("there is no witness")
         shows = ", ".join(
             f"{name}: {value if isinstance(value, str) else compact(value)}" for name, value in witness.shows.items()
         )

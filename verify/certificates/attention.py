@@ -119,8 +119,10 @@ class Reader:
         key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
         mine, its = query.box[SIZE], key.box[SIZE]
-        assert isinstance(mine, Integer)
-        assert isinstance(its, Integer)
+        if not isinstance(mine, Integer):
+            raise TypeError("mine is no Integer")
+        if not isinstance(its, Integer):
+            raise TypeError("its is no Integer")
         size = Integer(max(mine.low, its.low), min(mine.high, its.high))
         if size.low > size.high:
             return None

@@ -64,7 +64,8 @@ def _drawn(subject: Subject, wired: Wired, count: int, rng: random.Random) -> It
 def _runs(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
     """Of the machine on any words that its space can hold."""
     turing, task = subject.turing, subject.task
-    assert isinstance(task, Task)
+    if not isinstance(task, Task):
+        raise TypeError("task is no Task")
     symbols = [str(symbol) for symbol in range(turing.machine.symbols)]
     for _ in range(count):
         word = "".join(rng.choices(symbols, k=rng.randint(0, task.cells)))

@@ -313,8 +313,10 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     past, names = state.renamed()
     place = names[POSITION]
     mine, its = kind.box[SIZE], past.box[SIZE]
-    assert isinstance(mine, Integer)
-    assert isinstance(its, Integer)
+    if not isinstance(mine, Integer):
+        raise TypeError("mine is no Integer")
+    if not isinstance(its, Integer):
+        raise TypeError("its is no Integer")
     size = Integer(max(mine.low, its.low), min(mine.high, its.high))
     if size.low > size.high:
         return None

@@ -170,7 +170,8 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
     normal, task = Normalizer(program.facts), subject.task
-    assert isinstance(task, TaskOfAnySize)
+    if not isinstance(task, TaskOfAnySize):
+        raise TypeError("task is no TaskOfAnySize")
     if normal.term(expanded(passed.late)) != normal.term(turning.leaving(Code(task.machine))):
         return False
     language = program.facts.language

@@ -40,7 +40,11 @@ def others(value: Any) -> list[Any]:
             return [[others(value[-1])[0], *value[1:]], {}, value[1:], [*value, value[0]]]
         case dict() if value:
             key = next(iter(value))
-            return [{k: x for k, x in value.items() if k != key}, value | {key: others(value[key])[0]}, {**value, "x": 1}]
+            return [
+                {k: x for k, x in value.items() if k != key},
+                value | {key: others(value[key])[0]},
+                {**value, "x": 1},
+            ]
     return [[1], {"x": 1}]
 
 

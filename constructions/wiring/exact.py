@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from constructions.wiring.affine import Affine
-    from constructions.wiring.wire import BlockPlan, Gadget, Head, LinearUnit
+from constructions.wiring.affine import Affine
+from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
 
 Weight: TypeAlias = Any
 """A number; in a certificate a polynomial of n, too."""

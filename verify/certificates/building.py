@@ -349,7 +349,13 @@ def model_of(subject: Subject) -> Model:
     return planned(embedding, blocks, arithmetic, families_of(subject), rounded=bool(chosen))
 
 
-def sized(subject: Subject, end: int) -> tuple[Model, Language, int, tuple[int, ...]]:
+def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
+    """As `sized_beside`, but for where it was compared."""
+    model, language, high, _ = sized_beside(subject, end)
+    return model, language, high
+
+
+def sized_beside(subject: Subject, end: int) -> tuple[Model, Language, int, tuple[int, ...]]:
     """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
 
     The last value: the n at which it was held against the matrices that users get. Raises OtherMatrices if they differ.

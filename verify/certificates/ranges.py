@@ -21,7 +21,7 @@ from verify.certificates.building import (
     build_beside,
     model_of,
     precision_of,
-    sized,
+    sized_beside,
 )
 from verify.certificates.document import (
     CERTIFIED,
@@ -82,7 +82,7 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         low += 1
     while low <= end:
         try:
-            model, inputs, high, sizes = sized(replace(subject, n=low), end)
+            model, inputs, high, sizes = sized_beside(replace(subject, n=low), end)
         except OtherMatrices as refused:
             yield _refused(replace(subject, n=low), refused)
             return

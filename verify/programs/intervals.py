@@ -116,12 +116,12 @@ def _refused(subject: Subject, refused: OtherMatrices) -> Json:
 def _of_sizes(subject: Subject) -> Iterator[Interval]:
     end = LARGEST_N if subject.last == ENDLESS else subject.last
     low, subject = subject.n, replace(subject, last=0)
-    model, _, high, _ = sized(subject, end)
+    model, _, high = sized(subject, end)
     while True:
         digest = hashlib.sha256(model.digest.encode())
         other, further = model, high
         while high < end:  # p is nothing to exact arithmetic
-            other, _, further, _ = sized(replace(subject, n=high + 1), end)
+            other, _, further = sized(replace(subject, n=high + 1), end)
             if first_difference(model, other):
                 break
             digest.update(other.digest.encode())

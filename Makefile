@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test export-test sweep-test extras-test fuzz check bench docs clean
+.PHONY: verify test export-test sweep-test extras-test fuzz check bench docs picture clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
@@ -51,6 +51,12 @@ docs: .venv/ready
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt torch==2.13.0
 	$(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
+
+# The picture of the README: a page of a run, at its fourth token. It needs Chromium.
+picture: .venv/ready
+	mkdir -p build
+	$(BIN)/python -m constructions.istree --edges "1-2,3-1,1-4" --html build/page.html --force
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1280,735 --virtual-time-budget=4000 --screenshot=docs/page.png "file://$(CURDIR)/build/page.html#5"
 
 clean:
 	rm -rf .venv

@@ -13,6 +13,7 @@ from circuits import aiger
 from circuits.circuit import Circuit, Kind
 from circuits.dot import dot_text
 from circuits.operations import OPERATIONS
+from constructions.exports.files import write_text
 from constructions.show import cli
 from constructions.show.cli import CommandError, Parser
 from precision.format import Discipline
@@ -121,7 +122,7 @@ def _command(argv: Sequence[str]) -> int:
             if text is None:
                 aiger.write(made.circuit, path, comment)
             else:
-                path.write_text(text(made.circuit, made.title), encoding="utf-8")
+                write_text(path, text(made.circuit, made.title))
             written.append(path)
     if written:
         cli.say(f"wrote {' and '.join(map(str, written))}")

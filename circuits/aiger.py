@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuits.circuit import Circuit, Kind
+from constructions.exports.files import write_bytes
 
 SUFFIXES = (".aag", ".aig")
 And = tuple[int, int, int]  # left-hand side > both right-hand sides, as literals
@@ -106,7 +107,7 @@ def write(circuit: Circuit, path: Path, comment: str = "") -> None:
     """Writes .aag or .aig, as the name ends. Raises ValueError for another ending."""
     check_suffix(path)
     text = binary(circuit, comment) if path.suffix == ".aig" else ascii_text(circuit, comment).encode()
-    path.write_bytes(text)
+    write_bytes(path, text)
 
 
 def check_suffix(path: Path) -> None:

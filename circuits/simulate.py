@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from constructions.show.page import Page
     from constructions.show.trace import Trace
 
+MOST_WORDS = 1 << 16
 PROG = "python -m constructions.simulate"
 DEFAULT_RNN = "parity"
 MOST_TOKENS = 1 << 23
@@ -109,7 +110,7 @@ DOOR = Door[Simulator, Sequence[int], list[str]](
     name="simulate",
     models=("transformer",),
     solver=_solver,
-    options=("rnn", "n", "rnn_p", "words", "length"),
+    options={"rnn": None, "n": LARGEST_N, "rnn_p": cli.LARGEST_PRECISION, "words": MOST_WORDS, "length": MOST_WORDS},
     read=_read,
     fitting=_fitting,
     examples=_examples,
@@ -149,7 +150,7 @@ def _parser(prog: str) -> Parser:
     add("--p", type=cli.precision, metavar="P", help="bits of the RNN's numbers (default: the least for n)")
     add(
         "--words",
-        type=cli.whole_number(1, 1 << 16),
+        type=cli.whole_number(1, MOST_WORDS),
         help="how many words the RNN writes, at most (default: 1, or until it is done)",
     )
     options.add_model(parser, DOOR.models, model.variants, model.model, fits="the gates and the positions")

@@ -10,8 +10,9 @@ result.answer, result.chain_of_thought, result["father"]
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from html import escape
@@ -21,15 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.engines import find_engine
+from constructions.engines import Decoded, find_engine
 from constructions.models.door import Door, Said, find_door
 from constructions.models.solver import Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
-TEXTS = ("machine", "tape", "tokens", "rnn")  # among the options; the others are whole numbers
 VARIANTS = ("repaired", "printed", "lean")
 MOST_SHOWN = 24  # tokens of a result in a notebook
+SHARE = 1000  # inputs that a worker of a cluster gets at a time
 
 
 def load(
@@ -47,13 +48,11 @@ def load(
     model: transformer, rag, hybrid or cot, by default the usual one. variant, findings, p, sequential: as --variant, --printed,
     --precision and --discipline of its command. options: n for most, tokens for istree; query_length for retrieval; machine, tape,
     steps and cells for turing; rnn, n, rnn_p, words and length (of the prompt) for simulate. Without n the model is wired anew for
-    each input. Raises ValueError, with one line, for what there is not.
+    each input. Raises ValueError, with one line, for what there is not, and for a size beyond memory.
     """
     door = find_door(name)
-    p, options = (
-        _whole("p", p),
-        {key: _whole(key, value) if key in door.options else value for key, value in options.items()},
-    )
+    p = _whole("p", p)
+    options = {key: value if door.options.get(key) is None else _whole(key, value) for key, value in options.items()}
     discipline = Discipline.SEQUENTIAL if sequential else Discipline.FUSED
     solver, n = door.open(model, discipline, options)
     if variant not in VARIANTS:
@@ -65,7 +64,9 @@ def load(
         if chosen:
             raise ValueError("findings are for the repaired variant; the printed one has all of them")
         chosen = tuple(finding.id for finding in solver.construction.findings)
-    loaded = LoadedModel(door, solver, n, chosen, p, discipline)
+    given = {"variant": variant, "findings": () if variant == "printed" else chosen, "p": p, "sequential": sequential}
+    source = {"name": name, "model": model, **given, **options}
+    loaded = LoadedModel(door, solver, n, chosen, p, discipline, source)
     if n is not None:
         _ = loaded.wired  # what is wrong with n or p is said here
     return loaded
@@ -73,7 +74,7 @@ def load(
 
 def _whole(name: str, value: Any) -> Any:
     """A number as an int, numpy's too. Raises ValueError for one that is not whole, and for text in place of one."""
-    if name in TEXTS or value is None:
+    if value is None:
         return value
     try:
         return int(operator.index(value))
@@ -83,7 +84,10 @@ def _whole(name: str, value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model of a construction: what it is wired for, and the weights. n: None if each input says it."""
+    """A model of a construction: what it is wired for, and the weights. n: None if each input says it.
+
+    source: what `load` was given; fits: the input that n was taken from, if it was. A pickled model is made again from these two.
+    """
 
     door: Door[Any, Any, Any]
     solver: Any
@@ -91,6 +95,11 @@ class LoadedModel:
     findings: tuple[str, ...]
     precision_bits: int | None
     discipline: Discipline
+    source: Mapping[str, Any]
+    fits: object = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (dict(self.source), self.fits)
 
     @cached_property
     def wired(self) -> Wired:
@@ -117,14 +126,66 @@ class LoadedModel:
         there; SearchError for a search that cannot be carried out.
         """
         question = self.door.read(self.solver, given, self.n)
-        fitted = self
-        if self.n is None:
-            solver, n = self.door.fitting(self.solver, question)
-            fitted = LoadedModel(self.door, solver, n, self.findings, self.precision_bits, self.discipline)
-        run = fitted.solver.request(fitted.wired, question).run(find_engine(engine, device))
-        answer = fitted.solver.read(run)
-        said = self.door.said(fitted.solver, run, answer)
-        return Result(fitted, run, said, fitted.solver.judge(question, run, answer))
+        fitted = self.fitted(question)
+        return fitted.result(question, fitted.solver.request(fitted.wired, question).run(find_engine(engine, device)))
+
+    def run_many(
+        self,
+        inputs: Iterable[object],
+        *,
+        engine: str = "auto",
+        device: str | None = None,
+        progress: bool = False,
+        client: Any = None,
+    ) -> list[Result]:
+        """The results of all inputs, in their order: each is what `run` gives.
+
+        engine: auto takes inputs of one size together, in batches of `dense`; any other one runs input by input.
+        progress: tell on stderr how many are done, and how much time is left. client: a `dask.distributed.Client`, whose workers
+        share the inputs; each needs this package. Raises ValueError for an input that is none, named by its place from 0.
+        """
+        given = list(inputs)
+        with _progress("running", len(given)) if progress else nullcontext(lambda done: None) as tick:
+            if client is not None:
+                return _spread(self, given, engine, device, client, tick)
+            results = []
+            for result in self._each(given, engine, device):
+                results.append(result)
+                tick(len(results))
+            return results
+
+    def _each(self, given: Sequence[object], engine: str, device: str | None) -> Iterator[Result]:
+        questions, models = [], dict[Any, LoadedModel]()
+        for place, item in enumerate(given):
+            try:
+                question = self.door.read(self.solver, item, self.n)
+                model = self.fitted(question)
+                model = models.setdefault((model.n, repr(model.solver)) if model.fits is not None else None, model)
+                questions.append((model, question, model.solver.request(model.wired, question)))
+            except ValueError as error:
+                raise ValueError(f"input {place}: {error}") from error
+        requests = [request for _, _, request in questions]
+        if engine == "auto":
+            from constructions.models.many import run_together
+
+            runs = run_together(requests, device or "cpu")
+        else:
+            runs = (request.run(find_engine(engine, device)) for request in requests)
+        for (model, question, _), run in zip(questions, runs, strict=True):
+            yield model.result(question, run)
+
+    def fitted(self, question: Any) -> LoadedModel:
+        """This model, or one of the size that an input needs, if it was loaded without a size."""
+        if self.n is not None:
+            return self
+        solver, n = self.door.fitting(self.solver, question)
+        return replace(self, solver=solver, n=n, fits=question)
+
+    def result(self, question: Any, run: Run) -> Result:
+        """What a run of this model on an input says."""
+        answer = self.solver.read(run)
+        said = self.door.said(self.solver, run, answer)
+        return Result(self, run, said, self.solver.judge(question, run, answer), question)
 
     def export(
         self, kind: str, path: str | Path, *, float_name: str = "float64", force: bool = False
@@ -160,14 +221,20 @@ class LoadedModel:
 class Result:
     """One run. `result["father"]` is a register behind the last block, exactly, at each token that was read.
 
-    complaint: what is wrong with what the model wrote, "" if it holds up. The fields of the command's --json are attributes,
-    those of one construction alone among them, such as `result.halted` of a Turing machine.
+    complaint: what is wrong with what the model wrote, "" if it holds up. question: the input.
+    The fields of the command's --json are attributes, among them those of one construction alone, such as `result.halted`.
     """
 
     loaded: LoadedModel
     run: Run
     said: Said
     complaint: str
+    question: object
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        decoded = self.run.decoded
+        about = decoded.engine, dict(decoded.uncertified), decoded.recorded is not None
+        return _said_again, (self.loaded, self.question, decoded.produced, *about)
 
     @property
     def answer(self) -> str | None:
@@ -285,6 +352,67 @@ class Result:
             *((key, str(value)) for key, value in self.said.more.items()),
         ]
         return f"<b>{escape(repr(self.loaded))}</b>{_rows(rows)}"
+
+
+def _again(source: Mapping[str, Any], fits: object) -> LoadedModel:
+    """A model where it was pickled."""
+    loaded = load(**source)
+    return loaded if fits is None else loaded.fitted(fits)
+
+
+def _said_again(
+    loaded: LoadedModel,
+    question: object,
+    produced: list[int],
+    engine: str,
+    uncertified: Mapping[tuple[int, int], int],
+    has_flags: bool,
+) -> Result:
+    """A result where it was pickled: its tokens are read and judged anew."""
+    request = loaded.solver.request(loaded.wired, question)
+    recorded = None
+    if has_flags:
+        from constructions.models.many import flags_of
+
+        recorded = flags_of(request, produced)
+    decoded = Decoded(produced, recorded, engine, uncertified=uncertified)
+    return loaded.result(question, Run(request, np.array(produced, np.int64), decoded))
+
+
+def _spread(
+    model: LoadedModel,
+    given: Sequence[object],
+    engine: str,
+    device: str | None,
+    client: Any,
+    tick: Callable[[int], None],
+) -> list[Result]:
+    """By the workers of a Dask cluster, some inputs at a time."""
+    parts = [given[start : start + SHARE] for start in range(0, len(given), SHARE)]
+    futures = [
+        client.submit(_part, model, part, SHARE * place, engine, device, pure=False) for place, part in enumerate(parts)
+    ]
+    results: list[Result] = []
+    for future in futures:
+        results += future.result()
+        tick(len(results))
+    return results
+
+
+def _part(model: LoadedModel, given: Sequence[object], first: int, engine: str, device: str | None) -> list[Result]:
+    """On a worker."""
+    try:
+        return list(model._each(given, engine, device))
+    except ValueError as error:
+        place, _, what = str(error).removeprefix("input ").partition(": ")
+        raise ValueError(f"input {first + int(place)}: {what}" if place.isdigit() else str(error)) from error
+
+
+def _progress(title: str, last: int) -> AbstractContextManager[Callable[[int], None]]:
+    """What the commands show of long work."""
+    from constructions.show.cli import progress
+
+    return progress(title, last, unit="inputs")
 
 
 def _shortened(words: Sequence[str]) -> str:

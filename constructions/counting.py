@@ -16,13 +16,14 @@ other, or a search that fails would try every choice of k + 1 places.
 ERRATUM Theorem 5.2, Counting
 paper says: (\\b v \\b){k + 1}.
 we use: the search above.
-why: the print asks for v next to v.
+why: the print asks for v next to v; what stands between two of them must match as well.
 
-ERRATUM Theorem 4.6, Counting
-paper says: COUNT over all tokens, the query's own among them; compare (k + 1)/(m + 1) with 1.
-we use: keys from the sequence alone; compare with 1 − h.
-why: the query counts itself, and the threshold if it is the same number; and where 1/(k + 1) is rounded down,
-(k + 1)·ROUND(1/(k + 1)) is less than 1, so m = k is taken for m > k.
+OPEN in Theorem 4.6, Counting
+paper says: count the query "in the input sequence"; multiply the threshold with 1/(m + 1) and compare the result with 1.
+we use: keys from the sequence alone; compare (k + 1)·ROUND(1/(m + 1)) with 1 − h.
+why: COUNT over every token counts the query itself, which a constant makes up for, and a threshold that is the same number, which
+no constant does. And where 1/(k + 1) is rounded down, (k + 1)·ROUND(1/(k + 1)) is less than exactly 1, so that m = k is taken for
+m > k; a threshold with a margin, as in Lemma C.5, is not so strict.
 """
 
 from __future__ import annotations
@@ -66,14 +67,14 @@ MARGIN = Finding(
     source="Theorem 4.6, Counting",
     printed="the feed-forward compares (k + 1)·1/(m + 1) with 1",
     used="(k + 1)·ROUND(1/(m + 1)) is compared with 1 − 2^−(bits(n + 1) + 1)",
-    why="ROUND(1/(k + 1)) may lie below 1/(k + 1), and then m = k occurrences are taken for more than k",
+    why="ROUND(1/(k + 1)) may lie below 1/(k + 1): then m = k are taken for more than k; where it compares, the print leaves open",
 )
 SELF_COUNT = Finding(
     id="count-query",
     source="Theorem 4.6, Counting, and Lemma C.14",
-    printed="COUNT over every token up to the query's end",
+    printed="COUNT over every token up to the query's end, and (k + 2)/(m + 2) < 1, as the query counts itself",
     used="COUNT over the tokens before `?`",
-    why="the query's own token is counted as well, and so is a threshold equal to it",
+    why="a threshold that is the same number as the query is counted as well; the print does not say which tokens are keys",
 )
 
 
@@ -144,12 +145,12 @@ def _count_and_compare(plan: Plan, before: Callable[[str, int], Affine]) -> Bloc
         printed=plan.says(COUNT),
     )
     # As printed, NO from 1 on: half a step below 1 is the same, and doubled it is an element of the format.
-    as_printed = plan.says(MARGIN)
+    as_printed, more = plan.says(MARGIN), 2 if plan.says(SELF_COUNT) else 1
     scale, half = (2, setting.format.quantum / 2) if as_printed else (1, margin(setting))
-    compare = Unit(reg("number") + 1, reg("occurrences"), {YES: -scale, NO: scale})
+    compare = Unit(reg("number") + more, reg("occurrences"), {YES: -scale, NO: scale})
     output = (
         clear_numbers(plan),
-        Gadget("(k + 1)·1/(m + 1) on NO, its negative on YES", (compare,)),
+        Gadget(f"(k + {more})·1/(m + {more}) on NO, its negative on YES", (compare,)),
         constant("1 − h on YES, its negative on NO", {YES: scale * (1 - half), NO: scale * (half - 1)}),
     )
     return BlockPlan((head,), output)
@@ -197,14 +198,14 @@ TRANSFORMER = Retriever(
 ADJACENT = Finding(
     id="regex-adjacent",
     source="Theorem 5.2, Counting",
-    printed=r"the search (\b v \b){k + 1}",
+    printed=r"the search (\b v \b){k + 1}, in the sequence, with any blanks behind v",
     used=r"the search ^(<s>)(?>[^?]*? v *?\b){k + 1}",
-    why="the printed one finds repetitions of v that stand next to each other, and the query itself",
+    why="it finds occurrences of v next to each other; something must match what stands between two of them",
 )
 
 
 def _script(asked: int, printed: frozenset[str]) -> Script:
-    opening, closing = (r"(\b", r"\b)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
+    opening, closing = (r"(?x)^[^?]*?(\b", r"\b\s*)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
     if SPACED_COUNT.id in printed:
         return (opening, Quote(0), closing + "{", Quote(1, 1), "}")
     return (opening, Quote(0), Quote(1, 1, closing + "{%d}"))

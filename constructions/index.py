@@ -9,7 +9,8 @@ Linear RNN: searches for ^<s> (?:\\S+ ){i − 1}(\\S+).
 ERRATUM Theorem 5.2, Index
 paper says: ^(?:\\S\\s*){i−1}(\\S).
 we use: the search above.
-why: the print counts characters, not tokens, and <s> stands before the first of them.
+why: \\S is one character; a token is \\S+, as the paper writes it in its next search. So the print is right up to 9, where each
+number has one digit. Where the prompt has an <s>, we skip it in the print as well.
 """
 
 from __future__ import annotations
@@ -98,19 +99,22 @@ TRANSFORMER = Retriever(
 CHARACTERS = Finding(
     id="regex-characters",
     source="Theorem 5.2, Index",
-    printed=r"the search ^(?:\S\s*){i−1}(\S)",
+    printed=r"the search ^(?:\S\s*){i−1}(\S), behind <s>",
     used=r"the search ^<s> (?:\S+ ){i−1}(\S+)",
-    why="the printed one counts characters instead of tokens, those of <s> among them",
+    why=r"\S is one character, and a number from 10 on has two or more; \S+ is a token, as in the paper's next search",
 )
 
 
 def _script(asked: int, printed: frozenset[str]) -> Script:
     spaced = SPACED_COUNT.id in printed
+    counted: Script
     if CHARACTERS.id in printed:
-        return (r"^(?:\S\s*){", Quote(0, -1), r"}(\S)") if spaced else (Quote(0, -1, r"^(?:\S\s*){%d}(\S)"),)
-    if spaced:
-        return ("^<s>", r"(?:\S+", "){", Quote(0, -1), r"}(\S+)")
-    return ("^<s>", r"(?:\S+", Quote(0, -1, r"){%d}(\S+)"))
+        counted = (r"(?:\S\s*){", Quote(0, -1), r"}(\S)") if spaced else (Quote(0, -1, r"(?:\S\s*){%d}(\S)"),)
+    elif spaced:
+        counted = (r"(?:\S+", "){", Quote(0, -1), r"}(\S+)")
+    else:
+        counted = (r"(?:\S+", Quote(0, -1, r"){%d}(\S+)"))
+    return ("^<s>", *counted)
 
 
 RAG = rag(

@@ -126,9 +126,9 @@ TRANSFORMER = Retriever(
 BOUNDARIES = Finding(
     id="regex-boundaries",
     source="Theorem 5.2, associative recall and c-gram retrieval",
-    printed=r"the search \b k1 … k(c−1) \b(\S+)\b",
+    printed=r"the search \b k1 … k(c−1) \b(\S+)\b, if the first blank stands in the pattern",
     used=r"the search ^[^?]*? k1 … k(c−1) (\d+)",
-    why=r"\b fails between <s> and a space, so the first tokens are never found; and the query itself is searched",
+    why=r"\b fails between the > of <s> and a blank, so the first tokens are not found; with no blank behind \b they are",
 )
 
 

@@ -1,4 +1,4 @@
-"""The shape of the project: what may import what, how long a file may be, and that the packages are ours."""
+"""The shape of the project: what may import what, and that the packages are ours."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ UPWARDS = {
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
 }
-
-LONGEST = 400  # lines of a file
 
 
 @cache
@@ -122,12 +120,6 @@ def test_a_forbidden_import_is_seen() -> None:
 def test_a_circle_is_seen() -> None:
     assert on_a_circle({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set(), "e": {"a"}}) == {"a", "b", "c"}
     assert on_a_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == set()
-
-
-def test_files_are_short() -> None:
-    files = [path for package in (*PACKAGES, "tests") for path in (ROOT / package).rglob("*.py")]
-    lines = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert not {name: number for name, number in lines.items() if number > LONGEST}, "split these files"
 
 
 def test_the_walks_of_contributing_lead_through_what_is_there() -> None:

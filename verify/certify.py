@@ -36,8 +36,10 @@ MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
-DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
-model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
+DESCRIPTION = """Proves, from the exact layers that the matrices are filled from, that rounding is sound for every input: each
+register is what the ideal model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the
+stated number of steps. The matrices are compared with these layers entry by entry; with --all-n at both ends of each interval
+and at one n within, where float64 holds such weights. Of a file, the matrices themselves are read."""
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again

@@ -1,7 +1,8 @@
 """The findings as a page for readers of the paper: `python -m verify.findings [LEDGER.json] [--into PAGE.md]`.
 
-In the order of the paper: what is printed, what is used instead, why, the smallest witness, the evidence, and how to replay
-them. Findings come from the constructions, the parts and the reductions; everything else from the ledger and the stored witnesses.
+First what no reading of the print saves, then slips, then what the print leaves open, then what fails at small sizes alone; each in
+the order of the paper: what is printed, what is used instead, why, which readings were tried, and the smallest witnesses.
+Findings come from the constructions, the parts and the reductions; everything else from the ledger and the stored witnesses.
 """
 
 from __future__ import annotations
@@ -11,51 +12,41 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.models.registry import find_constructions, find_parts
 from constructions.show import cli
 from constructions.wiring.finding import Finding
-from verify.framework.claim import Row, Verdict, Witness, compact
+from verify.framework.claim import Below, Claim, Kind, Reading, Row, Verdict, Witness, compact
 from verify.framework.ledger import (
-    covered,
     load_witnesses,
     natural,
     read,
     require_writable,
     shortened,
     sort_key,
-    write_whole,
 )
 from verify.framework.order import LEDGER, WITNESSES
 from verify.oracles.reductions import COLLISION, FIRST_BIT, THRESHOLD
+from verify.transcription import link, places_of
 
 PROG = "python -m verify.findings"
 LONGEST_WITNESS = 160
-# Places of the paper that a source names in another way. A finding stands where the first of these, or the first number, says.
-PLACES = (("C.6.2", "4.7"), ("Algorithm 2", "5.3"))
-TITLES: Mapping[str, str] = {
-    "3.2": "Section 3.2: the word embedding",
-    "4.6": "Theorem 4.6: Transformers solve the retrieval tasks, small RNNs do not",
-    "4.7": "Theorem 4.7 and C.6.2: the Transformer that decides IsTree",
-    "4.8": "Theorem 4.8: a Transformer that simulates an RNN",
-    "5.2": "Theorem 5.2: Linear RNNs with search solve the retrieval tasks",
-    "5.3": "Theorem 5.3, Algorithm 2: a Linear RNN with search decides IsTree",
-    "5.4": "Theorem 5.4: a Linear RNN with search runs Turing machines",
-    "5.6": "Theorem 5.6: hybrid RNNs solve the retrieval tasks",
-    "5.7": "Theorem 5.7: a hybrid RNN decides IsTree",
-    "5.8": "Theorem 5.8: a hybrid RNN runs Turing machines",
-    "A.5": "Appendix A.5: regular expressions",
-    "C.1": "Appendix C.1: feed-forward gadgets",
-    "C.7": "Appendix C.2: attention heads",
-    "C.20": "Appendix C.3: linear units",
-    "C.28": "Lemma C.28: the reduction to IsTree",
-    "C.31": "Lemma C.31: tape and head from the tokens written",
+TITLES: Mapping[Kind, tuple[str, str]] = {
+    Kind.FALSE: ("False", "No way that we know of to fill in what the print leaves open makes these true."),
+    Kind.SLIP: ("Slips", "One line or one sign. The right form stands beside it in print, or is the obvious one."),
+    Kind.OPEN: ("Left open", "The print does not say. One way to fill it in fails, and another works."),
 }
+FROM_SIZE = "Right from some n on"
 HEAD = """\
 # Findings
 
-Where the paper's print does not hold: what it says, what is wired here instead, and the smallest input found that shows the
-difference. Each is judged with everything else repaired, unless the row says `printed`: then all of it is as printed.
-Smallest means the smallest that the search met and shrank. A command replays each witness; exit status 1: it still refutes.
+Where a reader who wires the paper's print as it stands gets a wrong answer, and what to wire instead. The theorems themselves hold:
+each is built here, with the repairs below. We read the print as a referee who wants it to be right. So a finding has a kind, and it
+lists the readings of the print that were tried.
+
+A witness is the smallest input that the search met and shrank. It is judged with everything else repaired, unless its claim ends in
+`printed`: then all of it is as printed. Each command replays a witness; exit status 1 says that it still refutes. The formulas are
+[our transcription](transcription.md) of the paper's.
 
 Written by `python -m verify.findings`, never by hand.
 """
@@ -68,101 +59,106 @@ def known_findings() -> dict[str, Finding]:
     return {finding.printed: finding for finding in reversed([*found, COLLISION, THRESHOLD, FIRST_BIT])}
 
 
-def place_of(source: str) -> str:
-    """Where in the paper a source stands: 4.7, C.14. Raises ValueError for a source that names no place."""
-    for name, place in PLACES:
-        if name in source:
-            return place
-    number = re.search(r"\b[\dAC]\.\d+", source)
-    if number is None:
-        raise ValueError(f"{source!r} names no place of the paper")
-    return number[0]
+def finding_of(claim: Claim, findings: Mapping[str, Finding]) -> Finding | None:
+    """The finding that a claim speaks of, by its words or its name."""
+    by_words = [finding for printed, finding in findings.items() if printed in claim.statement]
+    named = {claim.slip, claim.finding, claim.id.rpartition("/")[2]} - {""}
+    return next(iter(by_words or [finding for finding in findings.values() if finding.id in named]), None)
 
 
-def chapter_of(place: str) -> str:
-    """The title under which a place stands: the last one that is not behind it in its part of the paper."""
-    before = [title for title in TITLES if title[0] == place[0] and natural(title) <= natural(place)]
-    return max(before, key=natural) if place[0] == "C" else place
-
-
-def owners(rows: Sequence[Row], findings: Mapping[str, Finding]) -> dict[str, list[Row]]:
-    """The rows that speak of each finding, by what it prints; under "" those of no single one."""
-    parts = {part.id: part.findings for part in find_parts()}
-    owned: dict[str, list[Row]] = {printed: [] for printed in ("", *findings)}
-    for row in rows:
-        of_part = parts.get(row.claim.id.removesuffix("/printed"), ())
-        named = {row.claim.finding, row.claim.id.rpartition("/")[2]} - {""}
-        about = [
-            printed
-            for printed, finding in findings.items()
-            if printed in row.claim.statement or (len(of_part) == 1 and finding.printed == of_part[0].printed)
-        ] or [printed for printed, finding in findings.items() if finding.id in named]
-        for printed in about[:1] or [""]:
-            owned[printed].append(row)
-    return owned
+def entries(rows: Sequence[Row], kind: Kind | None) -> list[list[Row]]:
+    """The refuted rows of a kind, those of one slip together, in the order of the paper."""
+    together: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=sort_key):
+        if row.verdict is Verdict.REFUTED and row.claim.kind is kind:
+            together.setdefault(row.claim.slip or row.claim.id, []).append(row)
+    return sorted(together.values(), key=lambda of: natural(places_of(of[0].claim.source)[0]))
 
 
 def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
     """The page."""
     findings = known_findings()
-    refuted = sorted((row for row in rows if row.verdict is Verdict.REFUTED), key=sort_key)
-    entries: list[tuple[str, str]] = []
-    owned = owners(refuted, findings)
-    for printed, finding in findings.items():
-        if owned[printed]:
-            text = _about(finding) + _table(owned[printed], stored)
-            entries.append((place_of(finding.source), text))
-    by_place: dict[str, list[Row]] = {}
-    for row in owned[""]:
-        by_place.setdefault(place_of(row.claim.source), []).append(row)
-    entries += [
-        (
-            place,
-            f"### As printed: {'; '.join(dict.fromkeys(r.claim.source for r in of))}\n\n"
-            + _table(of, stored, said=True),
-        )
-        for place, of in by_place.items()
-    ]
-    lines, chapter = [HEAD], ""
-    for place, text in sorted(entries, key=lambda entry: (natural(entry[0]), entry[1].startswith("### As printed"))):
-        if chapter_of(place) != chapter:
-            chapter = chapter_of(place)
-            lines.append(f"## {TITLES[chapter]}\n")
-        lines.append(text)
+    lines = [HEAD]
+    for kind, (title, words) in TITLES.items():
+        of_kind = entries(rows, kind)
+        lines.append(f"## {title}\n\n{words}\n")
+        lines += [_entry(of, findings, stored) for of in of_kind] or ["None.\n"]
+    if others := entries(rows, None):
+        lines.append("## Not judged by a referee yet\n")
+        lines += [_entry(of, findings, stored) for of in others]
+    small = [row for row in sorted(rows, key=sort_key) if row.verdict is Verdict.HOLDS and row.holds_from is not None]
+    if small:
+        lines.append(f"## {FROM_SIZE}\n\nThese fail at a small size alone, and hold from the next one on.\n")
+        lines.append(_small(small))
     return "\n".join(lines)
 
 
-def _about(finding: Finding) -> str:
-    return (
-        f"### {finding.id}: {finding.source}\n\n"
-        f"- **printed**: {_escaped(finding.printed)}\n- **used**: {_escaped(finding.used)}\n- **why**: {_escaped(finding.why)}\n\n"
-    )
+def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping[str, Witness]) -> str:
+    """One finding, with the claims that show it."""
+    first = rows[0].claim
+    finding = finding_of(first, findings)
+    name = finding.id if finding is not None else first.id
+    place = places_of(first.source)[0]
+    lines = [f"### {name}\n" if name.startswith(place) else f"### {place}, {name}\n"]
+    lines.append(f"- **transcribed**: [{_escaped(first.source)}]({link(first.source)})")
+    if finding is None:
+        lines.append(f"- **printed**: {_escaped(first.statement)}")
+    else:
+        parts = ("printed", finding.printed), ("used", finding.used), ("why", finding.why)
+        lines += [f"- **{part}**: {_escaped(text)}" for part, text in parts]
+    lines += [f"- **{_outcome(reading)}**: {_escaped(reading.text)}{_shown(reading)}" for reading in _readings(rows)]
+    return "\n".join(lines) + "\n\n" + _table(rows, stored)
 
 
-def _table(rows: Sequence[Row], stored: Mapping[str, Witness], *, said: bool = False) -> str:
-    """said: whether the claims' statements stand in it, where nothing above says what is printed."""
-    lines = ["| claim | smallest witness | what it shows | evidence | again |", "|---|---|---|---|---|"]
+def _readings(rows: Sequence[Row]) -> list[Reading]:
+    """Those of all rows, each sentence once."""
+    return list({reading.text: reading for row in rows for reading in row.claim.readings}.values())
+
+
+def _outcome(reading: Reading) -> str:
+    return "this reading works" if reading.holds else "this reading fails"
+
+
+def _shown(reading: Reading) -> str:
+    parts = [_escaped(reading.stands), f"`{reading.shown}`" if reading.shown else ""]
+    return f" ({', '.join(part for part in parts if part)})" if any(parts) else ""
+
+
+def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
+    lines = ["| claim | smallest witness | what it shows | again |", "|---|---|---|---|"]
     for row in rows:
         witness = stored.get(row.claim.id, row.witness)
         if witness is None:
-            raise TypeError("there is no witness")
+            raise ValueError(f"{row.claim.id}: a refuted claim without a witness")
         shows = ", ".join(
             f"{name}: {value if isinstance(value, str) else compact(value)}" for name, value in witness.shows.items()
         )
-        evidence = "<br>".join(f"{evidence.kind}: {covered(evidence)}" for evidence in row.evidence)
-        case = f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`"
-        claim = f"{row.claim.id} ({row.claim.variant_text})" + (f": {_escaped(row.claim.statement)}" if said else "")
-        cells = (claim, case, _escaped(shortened(shows, LONGEST_WITNESS)), _escaped(evidence, keep="<br>"))
-        again = f"`python -m verify.replay {row.claim.id}`"
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in (*cells, again)) + " |")
+        cells = (
+            f"{row.claim.id} ({row.claim.variant_text})",
+            f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`",
+            _escaped(shortened(shows, LONGEST_WITNESS)),
+            f"`python -m verify.replay {row.claim.id}`",
+        )
+        lines.append(_line(cells))
     return "\n".join(lines) + "\n"
 
 
-def _escaped(text: str, keep: str = "") -> str:
+def _small(rows: Sequence[Row]) -> str:
+    lines = ["| claim | what holds | fails below at |", "|---|---|---|"]
+    for row in rows:
+        (below,) = (part for part in row.evidence if isinstance(part, Below))
+        example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
+        lines.append(_line((row.claim.id, f"{_escaped(row.claim.statement)} **{row.verdict_text}**", example)))
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
     """Text in which nothing is markup."""
-    pieces = text.split(keep) if keep else [text]
-    plain = (re.sub(r"([\\`*_\[\]])", r"\\\1", piece).replace("&", "&amp;").replace("<", "&lt;") for piece in pieces)
-    return keep.join(plain)
+    return re.sub(r"([\\`*_\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,7 +180,7 @@ def _command(argv: Sequence[str]) -> int:
     if options.into is None:
         print(text, end="")
     else:
-        write_whole(options.into, text)
+        write_text(options.into, text)
     return cli.HOLDS
 
 

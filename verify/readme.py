@@ -1,20 +1,32 @@
-"""Copies a ledger into a Markdown file: `python -m verify.readme LEDGER.json [--into docs/ledger.md]`.
+"""Copies what a ledger says into Markdown files: `python -m verify.readme LEDGER.json [--into docs/ledger.md]`.
 
-The table stands between two marks, and only the text between them is replaced, so the copy is never edited by hand.
+A part stands between two marks, and only the text between them is replaced, so that no copy is edited by hand. Parts: `ledger` is
+the whole table; `false` is what no reading of the print saves; `certified` says for which n the models are certified.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.show import cli
-from verify.framework.claim import Row, compact
-from verify.framework.ledger import covered, read, require_writable, shortened, sort_key, summary
+from verify.findings import entries
+from verify.framework.claim import Kind, Row, compact
+from verify.framework.ledger import (
+    covered,
+    read,
+    reading_text,
+    require_writable,
+    shortened,
+    sort_key,
+    summary,
+)
 
 PROG = "python -m verify.readme"
-BEGIN, END = "<!-- ledger: begin -->", "<!-- ledger: end -->"
+MARK = re.compile(r"<!-- (\w+): begin -->\n(.*?)<!-- (\w+): end -->", re.DOTALL)
 LONGEST_WITNESS = 90
 
 
@@ -26,7 +38,7 @@ def markdown(rows: Sequence[Row]) -> str:
         witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
         cells = (
             row.claim.id,
-            row.claim.statement,
+            "<br>".join([row.claim.statement, *map(reading_text, row.claim.readings)]),
             row.claim.variant_text,
             f"**{row.verdict_text}**",
             evidence,
@@ -36,13 +48,35 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + f"\n\n{summary(rows)}\n"
 
 
-def replaced(text: str, table: str) -> str:
-    """`text` with everything between the marks replaced. Raises ValueError if the marks are missing."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"no lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n{table}{END}{after}"
+def false(rows: Sequence[Row]) -> str:
+    """How many findings there are of each kind, and those that are false, as a Markdown table."""
+    numbers = {kind: len(entries(rows, kind)) for kind in Kind}
+    words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
+    counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
+    lines = [f"The findings are {counts}. The false ones:\n", "| printed | smallest witness | again |", "|---|---|---|"]
+    for first, *_ in entries(rows, Kind.FALSE):
+        witness = "" if first.witness is None else f"`{shortened(compact(first.witness.case), LONGEST_WITNESS)}`"
+        printed = f"{first.claim.source}: {first.claim.statement}"
+        cells = (printed, witness, f"`python -m verify.replay {first.claim.id}`")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+PARTS: Mapping[str, Callable[[Sequence[Row]], str]] = {"ledger": markdown, "false": false}
+
+
+def replaced(text: str, rows: Sequence[Row]) -> str:
+    """`text` with everything between marks replaced. Raises ValueError if there are none, or if a mark names no part."""
+    if not MARK.search(text):
+        raise ValueError(f"no marks <!-- NAME: begin --> and <!-- NAME: end -->, NAME one of {', '.join(PARTS)}")
+
+    def part(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in PARTS or match[3] != name:
+            raise ValueError(f"the marks {name} … {match[3]} name no part; parts are {', '.join(PARTS)}")
+        return f"<!-- {name}: begin -->\n{PARTS[name](rows)}<!-- {name}: end -->"
+
+    return MARK.sub(part, text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,16 +85,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: Sequence[str]) -> int:
-    parser = cli.Parser(PROG, "Copies a ledger into a Markdown file, between two marks.", "")
+    parser = cli.Parser(PROG, "Copies what a ledger says into a Markdown file, between marks.", "")
     parser.add_argument("ledger", type=Path, help="what `python -m verify --ledger PATH` wrote")
     parser.add_argument("--into", type=Path, default=Path("docs/ledger.md"), help="default: docs/ledger.md")
     options = parser.parse_args(argv)
     with cli.usage_errors():
-        table = markdown(read(options.ledger))
+        rows = read(options.ledger)
         require_writable(options.into, "--into")
     with cli.usage_errors(f"{options.into}: "):
-        text = replaced(options.into.read_text(encoding="utf-8"), table)
-    options.into.write_text(text, encoding="utf-8")
+        text = replaced(options.into.read_text(encoding="utf-8"), rows)
+    write_text(options.into, text)
     return cli.HOLDS
 
 

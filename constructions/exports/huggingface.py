@@ -56,13 +56,12 @@ def write(export: Export, path: Path) -> None:
 
 
 def save_tokenizer(wired: Wired, path: Path) -> None:
-    """Makes the folder, and in it a tokenizer that splits at spaces. Raises ExportError for tokens that it cannot tell apart."""
+    """A tokenizer in the folder that splits at spaces. Raises ExportError for tokens that it cannot tell apart."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     if broken := [word for word in wired.vocabulary if word.split() != [word]]:
         raise ExportError(f"the token {broken[0]!r} holds a space, and a text is split at spaces")
-    path.mkdir(exist_ok=True)
     tokenizer = Tokenizer(models.WordLevel(wired.token))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = ["input_ids", "attention_mask"]

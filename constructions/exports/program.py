@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import torch
@@ -27,4 +28,6 @@ def write(export: Export, path: Path) -> None:
     batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1, max=export.longest)
     tokens = torch.zeros(2, min(7, export.longest), dtype=torch.int64)
     program = torch.export.export(network(export), (tokens,), dynamic_shapes={"tokens": {0: batch, 1: length}})
-    torch.export.save(program, path, extra_files={"sidecar.json": export.text})
+    file = io.BytesIO()  # torch's own writer ends the process where the disk is full
+    torch.export.save(program, file, extra_files={"sidecar.json": export.text})
+    path.write_bytes(file.getvalue())

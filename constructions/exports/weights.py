@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from constructions.exports.files import replacing, write_bytes, write_text
 from constructions.layers import Matrix, Transformer
 
 SUFFIXES = (".safetensors", ".npz")
@@ -59,15 +60,24 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
     """Writes the model and its sidecar; returns the files written. Raises ValueError for another suffix, OSError."""
     text = json.dumps(sidecar, ensure_ascii=False, indent=2) + "\n"
     if path.suffix == ".npz":
-        with path.open("wb") as file:
-            np.savez_compressed(file, **tensors(model))  # type: ignore[arg-type]  # no array is called "file"
-        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("sidecar.json", text)
+        with replacing(path) as fresh:
+            with fresh.open("wb") as file:
+                np.savez_compressed(file, **tensors(model))  # type: ignore[arg-type]  # no array is called "file"
+            with zipfile.ZipFile(fresh, "a", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("sidecar.json", text)
         return (path,)
     if path.suffix == ".safetensors":
         beside = path.with_suffix(".json")
+<<<<<<< HEAD
         path.write_bytes(file_bytes(model))
         beside.write_text(text, encoding="utf-8")
+=======
+        metadata = {"sidecar": beside.name}
+        if model.longest is not None:
+            metadata["longest_sequence"] = str(model.longest)
+        write_bytes(path, to_bytes(tensors(model), metadata=metadata))
+        write_text(beside, text)
+>>>>>>> main
         return (path, beside)
     raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from constructions.istree.door import DOOR
 from constructions.istree.graphs import LAYOUTS, PAPER, Graph, GraphError, parse_edge_list, parse_edges
 from constructions.istree.models import MODELS, VARIANTS, Answer, Model
+from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
-from constructions.show.options import LARGEST_N
 
 if TYPE_CHECKING:
     from constructions.show.page import Page

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import cast
 
 from constructions.istree.graphs import Graph, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
-from constructions.models.door import Door, Said
+from constructions.models.door import LARGEST_N, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -30,6 +32,12 @@ def _read(solver: Model, given: object, n: int | None) -> Graph:
         return given
     if isinstance(given, str):
         return parse_edges(given, n)
+    edges_of, size_of = getattr(given, "edges", None), getattr(given, "number_of_nodes", None)
+    if callable(edges_of) and callable(size_of):  # a graph of networkx
+        return Graph(n or max(size_of(), 1), tuple(map(_whole_ends, edges_of())))
+    rows_of = getattr(given, "itertuples", None)
+    if callable(rows_of):  # a table of pandas, an edge a row
+        given = rows_of(index=False)
     if not isinstance(given, Iterable):
         raise ValueError(f'a graph is a list of edges such as (1, 2), or text as "1-2,2-3", not {given!r}')
     edges = []
@@ -37,9 +45,15 @@ def _read(solver: Model, given: object, n: int | None) -> Graph:
         ends = tuple(pair) if isinstance(pair, Iterable) else (pair,)
         if len(ends) != 2:
             raise ValueError(f"an edge is a pair of vertices such as (1, 2), not {pair!r}")
-        edges.append((ends[0], ends[1]))
+        edges.append(_whole_ends(ends))
     largest = max((v for edge in edges for v in edge if isinstance(v, int)), default=1)
     return Graph(largest if n is None else n, tuple(edges))
+
+
+def _whole_ends(ends: tuple[object, ...]) -> tuple[int, int]:
+    """An edge in Python's own integers, whatever kind of integers they were; other things are left for `Graph` to name."""
+    u, v = (operator.index(end) if hasattr(end, "__index__") else end for end in ends)
+    return cast("tuple[int, int]", (u, v))
 
 
 def examples(model: Model, wired: Wired, given: Graph | None = None) -> Iterator[Request]:
@@ -77,7 +91,7 @@ DOOR = Door[Model, Graph, Answer](
     name="istree",
     models=tuple(dict.fromkeys(model for model, _ in MODELS)),
     solver=_solver,
-    options=("n", "tokens"),
+    options={"n": LARGEST_N, "tokens": None},
     read=_read,
     fitting=lambda model, graph: (model, graph.n),
     examples=examples,

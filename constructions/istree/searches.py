@@ -27,35 +27,36 @@ FATHER_SPACES = Finding(
     source="Algorithm 2, r2",
     printed=r"the search \b(\S+)\b −\bv\b for the father of v",
     used=r"(?x)(\d+)\s-\s v \b",
-    why="tokens are joined by spaces, so no word begins right behind the sign, and the father is taken for a cycle",
+    why="tokens are joined by spaces, so a blank belongs behind the sign as well as before it",
 )
 RECORD_SPACES = Finding(
     id="record-spaces",
     source="Algorithm 2, r4",
     printed=r"the search \b(\S+)\b −\bv''\b for a record of v''",
     used=r"(?x)(\d+)\s-\s v'' \b",
-    why="nothing is ever found, as with r2, so a cycle is walked round and round",
+    why="a blank belongs behind the sign, as with r2",
 )
 EDGE_SPACES = Finding(
     id="edge-spaces",
     source="Algorithm 2, r1 and r3",
     printed=r"∼\bv\b and \bv\b ∼\b for the two ends of an edge, the walked edge among them",
     used=r"\s~\s under (?x)",
-    why="tokens are joined by spaces, so no word begins right behind the sign, and no edge is ever found",
+    why="a blank belongs behind the sign as well as before it, as with r2",
 )
 TWO_GROUPS = Finding(
     id="two-groups",
     source="Algorithm 2, r1 and r3, with A.5",
     printed="(neighbour) ∼ v | v ∼ (neighbour): a group in each alternative, and nothing around the two",
     used="what stands before or behind the neighbour in two alternatives, and the neighbour in one group",
-    why="group(1) takes no part where the second alternative matches; a prefix belongs to the first alternative only",
+    why="group(1) takes no part where the second alternative matches, and a prefix belongs to the first alternative only; brackets"
+    " around the two set both right, if a search returns the group that took part",
 )
 EDGE_GROUP = Finding(
     id="edge-group",
     source="Algorithm 2, r1 and r3, with A.5",
     printed="the walked edge stands in a group, before the neighbour's",
     used="(?: … ), which is not counted",
-    why="group(1) is the walked edge, not the neighbour",
+    why="group(1) is then the walked edge; the neighbour is meant, so the edge's brackets are not to be counted",
 )
 FINDINGS: tuple[Finding, ...] = (FATHER_SPACES, RECORD_SPACES, EDGE_SPACES, TWO_GROUPS, EDGE_GROUP)
 

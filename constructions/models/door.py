@@ -20,6 +20,9 @@ Input = TypeVar("Input")
 Answer = TypeVar("Answer")
 
 
+LARGEST_N = 1 << 20  # of a model that is wired: it has a row of weights for each number
+
+
 class NoConstruction(ValueError):
     """No construction has this name, or no model; the message is one line that lists those that there are."""
 
@@ -38,7 +41,8 @@ class Door(Generic[Model, Input, Answer]):
     """One construction. What it calls raises ValueError, with one line, for what it cannot take.
 
     models: the names of its models, the usual one first. solver(model, discipline, **options): the solver, and the n that it is to
-    be wired for, None if that is left to the input. options: the keywords that `solver` takes.
+    be wired for, None if that is left to the input. options: the keywords that `solver` takes, each with the largest number that
+    fits into memory, None where it takes a text.
     read(solver, given, n): the input that a caller means, a text as the command takes it for one; None means the usual one.
     fitting(solver, input): the solver for inputs like this one, and the least n for it.
     examples(solver, wired, input): inputs to show beside the weights; input: one that was asked about, or None.
@@ -49,7 +53,7 @@ class Door(Generic[Model, Input, Answer]):
     name: str
     models: tuple[str, ...]
     solver: Callable[..., tuple[Model, int | None]]
-    options: tuple[str, ...]
+    options: Mapping[str, int | None]
     read: Callable[[Model, object, int | None], Input]
     fitting: Callable[[Model, Input], tuple[Model, int]]
     examples: Callable[[Model, Wired, Input | None], Iterable[Request]]
@@ -66,6 +70,10 @@ class Door(Generic[Model, Input, Answer]):
             raise NoConstruction(f"{self.name} has no model {chosen!r}; it has {', '.join(self.models)}")
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
+        for name, value in options.items():
+            most = self.options[name]
+            if isinstance(value, int) and most is not None and value > most:
+                raise ValueError(f"{name} = {value:,} is above {most:,}, the largest that is wired here")
         return self.solver(chosen, discipline, **options)
 
 

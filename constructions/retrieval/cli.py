@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.retrieval.door import door_of
 from constructions.retrieval.retriever import Retriever
@@ -16,7 +17,6 @@ from constructions.retrieval.task import Question
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
 from constructions.show.command import Command, Job, show_answer
-from constructions.show.options import LARGEST_N
 
 if TYPE_CHECKING:
     from constructions.show.page import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from constructions.models.door import Door, Said
+from constructions.models.door import LARGEST_N, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import ASK, Question
@@ -33,7 +33,7 @@ def door_of(retrievers: Sequence[Retriever]) -> Door[Retriever, Question, str]:
         name=retrievers[0].task.name,
         models=tuple(by_model),
         solver=solver,
-        options=("n", "query_length"),
+        options={"n": LARGEST_N, "query_length": LARGEST_N},
         read=_read,
         fitting=lambda retriever, question: (replace(retriever, query_length=len(question.query)), question.least_n),
         examples=examples,

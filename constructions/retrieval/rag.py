@@ -25,9 +25,9 @@ PLAIN, REPEAT = "number token", "repetition token"
 SPACED_COUNT = Finding(
     id="regex-count",
     source="Theorem 5.2 and A.5",
-    printed="a repetition {k} with the number k as a token of its own",
-    used="one token for each k that spells the whole repetition, such as `){3}`",
-    why="tokens are joined by spaces, and { 3 } is no repetition but the text itself",
+    printed="a repetition {k}, if the number k is a token of its own",
+    used="one token for each k that spells the whole repetition, such as `){3}`: about n words more",
+    why="the print does not say how a pattern is cut into tokens; joined by spaces, { 3 } is no repetition but the text itself",
 )
 
 

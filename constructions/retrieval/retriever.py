@@ -18,12 +18,12 @@ from constructions.models.construction import Construction, Derived, numbers_of
 from constructions.models.search import Search
 from constructions.models.solver import Request, Run
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
-from constructions.parts.heads.match import match_scale
+from constructions.parts.heads.match import match_scale, printed_room
 from constructions.retrieval.task import FAILED, NO, SPECIALS, YES, Question, Task
 from constructions.wiring.affine import Number
 from constructions.wiring.finding import Finding
 from constructions.wiring.numbered import Numbered, Powers
-from constructions.wiring.part import Setting, printed_precision
+from constructions.wiring.part import Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Embedding
 from constructions.wiring.wired import Wired
@@ -37,7 +37,8 @@ TIED_HEAD = Finding(
     source="section 3 (embedding) and Theorem 4.6",
     printed="number i embeds as i·w1, and the output head is the embedding; C.6.2 outputs n[−v, 1, −1, …, −1] for v",
     used="number i embeds as (i, i²); the output (2v, −1) gives number i the logit v² − (v − i)²",
-    why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between",
+    why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between, whatever the output vector;"
+    " the embedding of the paper's experiments is another one",
 )
 
 
@@ -158,17 +159,22 @@ class Retriever:
     ) -> Wired:
         """The wired model for sequences of up to n tokens from 1 … n.
 
-        printed: ids of findings to put back to print; all of them give the variant `printed`.
-        forced: take fewer bits than the least, and round what does not fit.
-        listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
-        Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
+                printed: ids of findings to put back to print; all of them give the variant `printed`.
+                forced: take fewer bits than the least, and round what does not fit.
+        <<<<<<< HEAD
+                listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
+        =======
+                Printed score factors have as many bits as they need, unless other ones are asked for.
+        >>>>>>> main
+                Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
         chosen = chosen_of(self.findings, printed)
         if n < 1:
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
         asked = query_length or self.query_length
         as_printed = SCORE_RANGE.id in chosen
-        least = printed_precision(n) if as_printed else self.least_bits(n, asked, discipline)
+        least = self.least_bits(n, asked, discipline)
+        least = max(least, printed_room(n)) if as_printed else least
         bits = least if precision_bits is None else precision_bits
         fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
         plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)

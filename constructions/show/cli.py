@@ -1,6 +1,6 @@
 """What every command line of this package shares: one-line errors, exit codes, checked numbers, progress on stderr.
 
-Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 130 interrupted, as shells have it.
+Exit codes: 0 holds, 1 refuted, 2 usage, 3 unknown, 4 an error of our own; 130 interrupted and 141 nobody reads, as shells have it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from constructions.engines import EngineFailed
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
-HOLDS, REFUTED, USAGE, UNKNOWN = range(4)
-INTERRUPTED = 130
+HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
+INTERRUPTED, NOBODY_READS = 130, 141
+TRACEBACK = "CONSTRUCTIONS_TRACEBACK"  # set in the environment, it lets an error of our own come out with its traceback
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
@@ -87,7 +88,7 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         return USAGE
     except BrokenPipeError:  # whoever reads has enough
         _drop_stdout()
-        return USAGE
+        return NOBODY_READS
     except OSError as error:
         _drop_stdout()
         say(f"{prog}: error: {error.filename or 'output'}: {error.strerror or error}")
@@ -106,16 +107,29 @@ def run_command(prog: str, command: Callable[[Sequence[str]], int], argv: Sequen
         return INTERRUPTED
     except SystemExit as end:  # --help
         return int(end.code or 0)
+    except Exception as error:  # nobody foresaw it: it is no verdict, and no fault of the caller
+        if TRACEBACK in os.environ:
+            raise
+        what = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
+        say(
+            f"{prog}: internal error: {what}. Please report it with this command; {TRACEBACK}=1 shows where it happened"
+        )
+        return OWN_ERROR
     return code
 
 
 @contextlib.contextmanager
 def usage_errors(where: str = "") -> Iterator[None]:
-    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it."""
+    """A ValueError inside is the caller's doing, and its message is for them. where: what comes before it.
+
+    So is JSON that is nested so deep that Python gives up.
+    """
     try:
         yield
     except ValueError as error:
         raise CommandError(f"{where}{error}") from error
+    except RecursionError as error:
+        raise CommandError(f"{where}nested too deep") from error
 
 
 def say(message: str) -> None:
@@ -279,17 +293,17 @@ def _pieces(document: Mapping[str, object]) -> Iterator[str]:
 
 
 def progress(
-    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length
+    title: str, last: int | None = None, work_at: Callable[[int], int] = lambda length: length, unit: str = "tokens"
 ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
     """Says on stderr that something takes long: a bar with the time left on a terminal, elsewhere a line now and then.
 
-    last: how many tokens there are, None if nobody counts. work_at(k): the work done once k of them are through.
+    last: how many units there are, None if nobody counts. work_at(k): the work done once k of them are through. unit: of what.
     """
-    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at)
+    return (_bar if sys.stderr is not None and sys.stderr.isatty() else _lines)(title, last, work_at, unit)
 
 
 @contextlib.contextmanager
-def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
     """Shown once PATIENCE_SECONDS are over, by a thread: between two ticks there may be minutes."""
     done, over, shown = 0, threading.Event(), contextlib.ExitStack()
     move: Callable[[int], None] | None = None
@@ -307,7 +321,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
         from constructions.show.terminal import bar
 
         if not over.is_set():
-            move = shown.enter_context(bar(title, last, work_at, done))
+            move = shown.enter_context(bar(title, last, work_at, unit, done))
 
     shower = threading.Thread(target=show, daemon=True)
     shower.start()
@@ -320,7 +334,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterato
 
 
 @contextlib.contextmanager
-def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Iterator[Callable[[int], None]]:
+def _lines(title: str, last: int | None, work_at: Callable[[int], int], unit: str) -> Iterator[Callable[[int], None]]:
     """A line after FIRST_LINE_SECONDS, and others at `line_times`."""
     done, over, started = 0, threading.Event(), time.monotonic()
 
@@ -332,7 +346,7 @@ def _lines(title: str, last: int | None, work_at: Callable[[int], int]) -> Itera
         for due in line_times(FIRST_LINE_SECONDS):
             if over.wait(max(started + due - time.monotonic(), 0)):
                 return
-            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due)}")
+            say(f"{title}: {due:,.0f} s gone{_left(done, last, work_at, due, unit)}")
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -350,8 +364,8 @@ def line_times(first: float) -> Iterator[float]:
         first *= 2
 
 
-def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float) -> str:
+def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float, unit: str) -> str:
     if not done or last is None:
         return ""
     left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)
-    return f", {done:,} of {last:,} tokens, about {left:,.0f} s left"
+    return f", {done:,} of {last:,} {unit}, about {left:,.0f} s left"

@@ -14,8 +14,6 @@ from constructions.show.cli import CommandError, Parser
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
-LARGEST_N = 1 << 20
-
 
 def add_model(parser: Parser, models: Sequence[str], variants: Sequence[str], default: str, *, fits: str = "n") -> None:
     """The options of the weights: model, precision, what of it is as printed. fits: what the least precision depends on."""

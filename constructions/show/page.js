@@ -114,7 +114,7 @@ function makeMaps() {
   if (!data.heads.length) return;
   byId("maps-card").hidden = false;
   const first = data.prompt.length ? 1 : data.promptLength, rows = data.tokens.length - first + 1, length = data.tokens.length;
-  const width = Math.min(length, 116), height = Math.min(rows, 116); // as wide as it is shown: a point of its own stays one
+  const width = Math.min(length, 190), height = Math.min(rows, 190); // as wide as it is shown: a point of its own stays one
   data.heads.forEach((head, h) => {
     const figure = make(byId("maps"), "figure"), box = make(figure, "div", undefined, "map"), canvas = make(box, "canvas");
     [canvas.width, canvas.height] = [width, height];
@@ -197,7 +197,8 @@ function show(wanted) {
   step = Math.max(0, Math.min(data.steps.length - 1, wanted));
   const now = data.steps[step];
   byId("slider").value = step;
-  byId("count").textContent = "step " + (step + 1) + " of " + data.steps.length;
+  byId("count").textContent = "token " + (step + 1) + " of " + data.steps.length;
+  history.replaceState(null, "", "#" + (step + 1)); // the address leads to this token
   byId("says").textContent = now.says;
   byId("found").hidden = !now.search;
   byId("found").textContent = now.search ? "The search: " + now.search.pattern : "";
@@ -226,8 +227,13 @@ document.addEventListener("keydown", (event) => {
   if (event.target === byId("slider") && event.key.startsWith("Arrow")) return;
   if (event.key === "ArrowLeft") { pause(); show(step - 1); }
   else if (event.key === "ArrowRight") { pause(); show(step + 1); }
+  else if (event.key === "Home") { pause(); show(0); }
+  else if (event.key === "End") { pause(); show(data.steps.length - 1); }
   else if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); play(); }
 });
 window.addEventListener("resize", () => { if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); } });
+const asked = () => /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0;
+window.addEventListener("hashchange", () => { pause(); show(asked()); });
+byId("controls").hidden = data.steps.length === 1; // there is nothing to play
 makeMaps();
-show(/^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0);
+show(asked());

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.models.construction import Construction
 from constructions.models.search import END_SEARCH, START_SEARCH
 from constructions.show.cli import CommandError
@@ -52,7 +53,7 @@ def check_steps(path: Path, steps: int) -> None:
 
 def write_page(path: Path, trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> None:
     """Writes the page. Raises OSError."""
-    path.write_text(html_page(trace, page, construction, blocks), encoding="utf-8")
+    write_text(path, html_page(trace, page, construction, blocks))
 
 
 def html_page(trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> str:

@@ -62,8 +62,10 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
 
 
 @contextlib.contextmanager
-def bar(title: str, last: int | None, work_at: Callable[[int], int], done: int = 0) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left; what it yields is told how many tokens are through, `done` at the start. See `cli.progress`."""
+def bar(
+    title: str, last: int | None, work_at: Callable[[int], int], unit: str, done: int = 0
+) -> Iterator[Callable[[int], None]]:
+    """A bar with the time left; what it yields is told how many units are through, `done` at the start. See `cli.progress`."""
     console, percent = Console(stderr=True), TaskProgressColumn()
     room = console.width - len(f"{title} {last}/{last}") - BESIDE_THE_BAR
     columns: list[ProgressColumn] = [TextColumn("{task.description}")]
@@ -72,11 +74,11 @@ def bar(title: str, last: int | None, work_at: Callable[[int], int], done: int =
     elif room < LEAST_BAR:
         columns += [percent, TimeRemainingColumn(), TextColumn("left")]
     else:
-        counted = TextColumn("{task.fields[at]}/{task.fields[last]} tokens,")
+        counted = TextColumn("{task.fields[at]}/{task.fields[last]} {task.fields[unit]},")
         gone_and_left = [TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left")]
         columns += [BarColumn(min(room, LONGEST_BAR)), percent, counted, *gone_and_left]
     progress = Progress(*columns, console=console, transient=True)
     total = None if last is None else work_at(last)
-    task = progress.add_task(title, total=total, completed=work_at(done), at=done, last=last)
+    task = progress.add_task(title, total=total, completed=work_at(done), at=done, last=last, unit=unit)
     with progress:
         yield lambda length: progress.update(task, completed=work_at(length), at=length)

@@ -14,7 +14,7 @@ from constructions.turing.library import LIBRARY, find
 from constructions.turing.machine import LONGEST_QUOTE, Machine
 from constructions.turing.models import MODELS, TuringModel
 from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
-from constructions.turing.simulator import Configuration
+from constructions.turing.simulator import MOST_HISTORY, Configuration
 from constructions.turing.tape_models import HALT
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -143,7 +143,7 @@ DOOR = Door[TuringModel, int, Configuration](
     name="turing",
     models=("hybrid", "rag", "cot"),
     solver=_solver,
-    options=("machine", "tape", "steps", "cells"),
+    options={"machine": None, "tape": None, "steps": MOST_HISTORY, "cells": MOST_HISTORY},
     read=_read,
     fitting=lambda model, steps: (model, steps),
     examples=examples,

@@ -95,16 +95,17 @@ Tokens = NDArray[np.signedinteger]
 OWN_RECORD = Finding(
     id="own-record",
     source="Theorem 5.8 with Lemma C.31",
-    printed="the cell is read from the last `P x P`",
+    printed="the cell is read from the last `P x P`, from the second P on",
     used="from the last `P x P state direction`: a step counts from its direction on",
-    why="State[t+1] stands behind the second P[t], where the last `P x P` is the symbol just written, not the one read",
+    why="the print does not say from which token on a record counts; from its second P on, State[t+1] is written where the last"
+    " `P x P` is the symbol just written, not the one read",
 )
 CELL_ZERO = Finding(
     id="cell-zero",
     source="Theorem 5.8 with Lemma C.16",
-    printed="MatchClose on the pointer, a number of Z",
+    printed="MatchClose on the pointer alone, a number of Z",
     used="on the pointer plus a number that makes every cell positive",
-    why="tokens that are no record have the key 0, so at cell 0 the last token is found, which holds no symbol",
+    why="the print does not say what the key is where there is no record; if it is 0, at cell 0 the last token is found",
 )
 FINDINGS: tuple[Finding, ...] = (OWN_RECORD, CELL_ZERO)
 

@@ -81,32 +81,25 @@ COPY, STEP = 7, 13  # tokens
 FIRST_WRITE = Finding(
     id="first-write",
     source="Theorem 5.4, the tape's search",
-    printed="a search that may begin anywhere in the text",
+    printed="P (.) P.*?$, a search that may begin anywhere in the text",
     used="`^.*` in front of it",
-    why="re.search returns the leftmost match, the first write of a cell; Lemma C.31 wants the last",
+    why="Lemma C.31 wants the last write of a cell, and re.search returns the leftmost match, the first one",
 )
 WHOLE_GROUP = Finding(
     id="whole-group",
-    source="Theorem 5.4, the tape's search, with A.5",
+    source="Theorem 5.4, the tape's search in the proof, with A.5",
     printed="(P (.) P .*?$), a group around the whole",
-    used="the symbol in the only group",
-    why="group(1) is all the text from the write to the end, not the symbol",
-)
-BARE_CELLS = Finding(
-    id="bare-cells",
-    source="Theorem 5.4, the tape's search",
-    printed="cells and symbols are the same words, numbers",
-    used="@c for the cell c",
-    why="a result, the cell and its new symbol read like the write of another cell: 1 3 1 in 1 3 1 3",
+    used="no group but the symbol's, as in the main text",
+    why="main text and proof differ; with the outer group, group(1) is all the text from the write to the end",
 )
 CHARACTERS = Finding(
     id="prompt-characters",
     source="Theorem 5.4, the prompt's search",
     printed=r"^(?:\S\s*).{i}(\S)",
-    used=r"^<s>(?:\s\d){i}\s(\d)",
-    why="the print counts characters, not tokens, and <s> has three of them; behind the prompt it goes on finding",
+    used=r"^<s>(?:\s\d){i − 1}\s(\d)",
+    why="{i} repeats one character, not a token; the main text says that it is the search of Index, where {…} is behind the group",
 )
-FINDINGS: tuple[Finding, ...] = (FIRST_WRITE, WHOLE_GROUP, BARE_CELLS, CHARACTERS)
+FINDINGS: tuple[Finding, ...] = (FIRST_WRITE, WHOLE_GROUP, CHARACTERS)
 
 
 @dataclass(frozen=True)
@@ -130,9 +123,15 @@ def families(
     task: TaskOfAnySize, cells: tuple[int, int] | None = None, *, printed: frozenset[str] = frozenset()
 ) -> tuple[Family, ...]:
     """The numbers: those of a tape, and a search for each place of the prompt. cells: the first and the last, by default all."""
-    spelled = r"^(?:\S\s*).{%d}(\S)" if CHARACTERS.id in printed else r"^<s>(?:\s\d){%d}\s(\d)"
-    places = Family(PLACE, 0, len(task.tape), lambda i: spelled % i)  # one behind the last
-    return (*number_families(task, cells), places)
+    last = len(task.tape)
+
+    def spelled(i: int) -> str:
+        """The search for the place i from 0. The print counts places from 1, and makes no search behind the last one."""
+        if CHARACTERS.id in printed and i < last:
+            return rf"^(?:\S\s*).{{{i + 1}}}(\S)"
+        return rf"^<s>(?:\s\d){{{i}}}\s(\d)"
+
+    return (*number_families(task, cells), Family(PLACE, 0, last, spelled))
 
 
 def _words(task: TaskOfAnySize, printed: frozenset[str], cells: tuple[int, int] | None = None) -> Words:
@@ -249,9 +248,8 @@ def build(
 
 
 def surroundings(wired: Wired) -> Respond:
-    """What carries out the searches. Where cells are bare as in print, its text has no @."""
-    bare = BARE_CELLS.id in wired.printed
-    return Search([word.removeprefix("@") if bare else word for word in wired.vocabulary])
+    """What carries out the searches."""
+    return Search(wired.vocabulary)
 
 
 def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:

@@ -145,8 +145,13 @@ def least_odd_precision(requirement: Callable[[int], int], start: int = 2) -> in
 
 def printed_precision(n: int) -> int:
     """The least odd p > 10·log2 n, the precision that Lemma C.18 is printed with (A = 1)."""
-    bits = 10 * (n - 1).bit_length() + 1
-    return max(5, bits | 1)
+    return max(5, (n**10).bit_length() | 1)
+
+
+def roomy_precision(n: int, power: int) -> int:
+    """The least p at which 4·n^(power + 2) is in range: a score factor n^power times the square of a number up to 2n."""
+    largest: int = 4 * n ** (power + 2)
+    return 2 * (largest.bit_length() + 1) + 1
 
 
 def log2(power: int) -> int:

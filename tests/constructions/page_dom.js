@@ -33,13 +33,14 @@ const document = {
   documentElement: new Node("html"), addEventListener: () => {},
 };
 const shown = [];
-const context = {document, window: new Node("window"), location: {hash: ""}, clearInterval: () => {}, setInterval: () => 1, shown,
+const location = {hash: ""};
+const context = {document, window: new Node("window"), location, history: {replaceState: (_, __, hash) => { location.hash = hash; }}, clearInterval: () => {}, setInterval: () => 1, shown,
   getComputedStyle: () => ({getPropertyValue: () => " #000"})};
 const numbers = (node, ...names) => names.map((name) => Number(node.getAttribute(name)));
 context.look = () => {
   const svg = ids.stage.all("svg")[0];
   shown.push({
-    says: ids.says.textContent, count: ids.count.textContent, found: ids.found.hidden ? null : ids.found.textContent,
+    says: ids.says.textContent, count: ids.count.textContent, address: location.hash, found: ids.found.hidden ? null : ids.found.textContent,
     rows: ids.parts.all("tr").map((tr) => tr.children.map((td) => td.textContent)),
     marked: ids.context.all("span").filter((s) => s.className.includes("group")).map((s) => s.textContent),
     texts: svg ? svg.all("text").map((t) => t.textContent) : [],

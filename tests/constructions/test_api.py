@@ -179,6 +179,21 @@ def test_unknown_names_of_a_result_are_said() -> None:
         _ = constructions.unload  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "size"),
+    [
+        ("istree", "n", 10**30),
+        ("recall", "n", 1 << 21),
+        ("recall", "query_length", 10**9),
+        ("turing", "steps", 10**12),
+        ("simulate", "n", 10**9),
+    ],
+)
+def test_a_size_beyond_memory_is_refused_before_anything_is_wired(name: str, option: str, size: int) -> None:
+    with pytest.raises(ValueError, match=rf"^{option} = [\d,]+ is above [\d,]+, the largest that is wired here$"):
+        constructions.load(name, **{option: size})
+
+
 def test_a_notebook_shows_tables() -> None:
     model = constructions.load("turing", machine="bb2", steps=9)
     assert "<th>machine</th><td>1RB1LB_1LA1RZ</td>" in model._repr_html_()

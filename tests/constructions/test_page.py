@@ -126,8 +126,9 @@ def test_the_scripts_show_every_step(pages: dict[str, Path], title: str) -> None
     data, seen = data_of(pages[title]), shown(pages[title])
     assert seen["maps"] == len(data["heads"])
     assert [at["count"] for at in seen["steps"]] == [
-        f"step {i + 1} of {len(data['steps'])}" for i in range(len(data["steps"]))
+        f"token {i + 1} of {len(data['steps'])}" for i in range(len(data["steps"]))
     ]
+    assert [at["address"] for at in seen["steps"]] == [f"#{k}" for k in range(1, len(seen["steps"]) + 1)]
     for at, step in zip(seen["steps"], data["steps"], strict=True):
         assert at["says"] == step["says"]
         assert at["rows"][-1][-1] == step["produced"]

@@ -19,12 +19,12 @@ from constructions import counting, index, ngram, recall
 from constructions.engines import dense, find_engine, indexed
 from constructions.engines.indexed.column import Column
 from constructions.engines.reference import ReferenceEngine, Step
+from constructions.models.door import LARGEST_N
 from constructions.models.search import SearchError
 from constructions.retrieval.cli import main
 from constructions.retrieval.retriever import Retriever
 from constructions.retrieval.task import FAILED, NO, YES, Question
 from constructions.show.dump import SEARCH, dump_lines
-from constructions.show.options import LARGEST_N
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.constructions.cutting import cuts
@@ -264,7 +264,6 @@ def test_a_short_question_to_a_large_model(capsys: pytest.CaptureFixture[str]) -
     ("task", "finding", "text"),
     [
         ("index", "tied-head", "1 2 ? 2"),
-        ("recall", "score-range", "1 2 3 4 5 6 7 8 ? 8"),
         ("ngram", "C.3", "1 1 1 ? 1 1"),
         ("counting", "count-margin", "1 1 1 1 1 ? 1 5"),
         ("counting", "count-query", "1 ? 1 1"),

@@ -165,8 +165,9 @@ def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: tuple
 )
 def test_what_is_printed_is_refuted(capsys: pytest.CaptureFixture[str], finding: tuple[str, str]) -> None:
     model, name = finding
-    machine = {"first-write": "0LB---_1RA0LB", "bare-cells": "1RB0LZ_1LB1RA", "own-record": "1LZ---_------"}
-    argv = ("--machine", machine.get(name, "1LB---_0RB0LZ"), "--model", model, "--steps", "10")
+    machine = {"first-write": "0LB---_1RA0LB", "own-record": "1LZ---_------"}
+    tape = ("--tape", "1") if name == "prompt-characters" else ()
+    argv = ("--machine", machine.get(name, "1LB---_0RB0LZ"), "--model", model, "--steps", "10", *tape)
     assert run(capsys, *argv)[0] == 0
     code, _, err = run(capsys, *argv, "--printed", name)
     assert code == 1
@@ -175,7 +176,7 @@ def test_what_is_printed_is_refuted(capsys: pytest.CaptureFixture[str], finding:
 
 @ours
 def test_the_printed_variant_is_refuted(capsys: pytest.CaptureFixture[str], model: str) -> None:
-    argv = ("--machine", "0LB---_1LZ---", "--model", model, "--steps", "10", "--variant", "printed")
+    argv = ("--machine", "0LB---_1RA0LB", "--model", model, "--steps", "10", "--variant", "printed")
     code, _, err = run(capsys, *argv)
     assert code == 1
     assert "refuted" in err

@@ -279,8 +279,7 @@ WITNESSES = {
     "cell-zero": ("1LB---_0RB0LZ", "", 3),
     "first-write": ("0LB---_1RA0LB", "", 10),
     "whole-group": ("0LB---_0LA---", "0", 2),
-    "bare-cells": ("1RB0LZ_1LB1RA", "", 4),
-    "prompt-characters": ("0LZ---_------", "", 1),
+    "prompt-characters": ("0LZ---_------", "0", 1),
 }
 
 

@@ -105,7 +105,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([str(old), str(new)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "C.0/repaired",
-        "  − holds on samples",
+        "  − holds: samples",
         "C.7/repaired",
         "  verdict: holds → unknown",
         "0 came, 1 went, 1 changed of 40 that are in both",

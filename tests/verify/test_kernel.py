@@ -31,7 +31,7 @@ THEOREMS = {
     **{f"cubic {i}": shown for i, shown in enumerate(fraction_theorems.cubic_error())},
     **{f"third differences {i}": shown for i, shown in enumerate(fraction_theorems.third_differences())},
     **{f"leads {i}": shown for i, shown in enumerate(fraction_theorems.leads_fall())},
-    "leakage": fraction_theorems.leakage_vanishes(64)[0],
+    "leakage": fraction_theorems.leakage_vanishes(64, 8, 7)[0],
 }
 MOST_MUTANTS = 70  # of one proof
 SLOW = ("leads 0", "leads 2", "leads 3")  # of the same kind as `leads 1`, with ten times its summands

@@ -12,10 +12,32 @@ import pytest
 
 from tests.verify.conftest import PAPER, Paper
 from verify.framework import ledger
-from verify.framework.claim import Argued, Claim, Exhaustive, Proved, Row, Sampled, Verdict, Witness
+from verify.framework.claim import (
+    Argued,
+    Below,
+    Certified,
+    Claim,
+    Exhaustive,
+    Kind,
+    Proved,
+    Reading,
+    Row,
+    Sampled,
+    Verdict,
+    Witness,
+    merged,
+    sizes_text,
+)
 from verify.framework.options import Options, where
 
-CLAIM = Claim("C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED)
+READINGS = (
+    Reading("as printed", False),
+    Reading("the sign of the second line; the first line", True, "C.9/repaired", "beside"),
+)
+CLAIM = Claim(
+    "C.9/printed", "Lemma C.9", "It holds.", "printed", expected=Verdict.REFUTED, kind=Kind.SLIP, readings=READINGS
+)
+CERTIFIED = "holds: certified at n = 4 … 10^12, 2^63 and above"
 WITNESS = Witness({"edge": [1, 2]}, {"found": 3}, "all edges", 64, None, "reference", 0)
 REFUTED = Row(CLAIM, Verdict.REFUTED, (Exhaustive("all edges", "p = 9", 3, 2, True),), WITNESS, "reference", 0.5)
 SAMPLED = Sampled("trees", "p = 33", 1200, 64, False)
@@ -64,7 +86,7 @@ def test_the_document(paper: Paper) -> None:
         "seed": 4,
     }
     [evidence] = row.pop("evidence")
-    assert set(evidence) == {"kind", "range", "precision", "cases", "n_max", "stopped"}
+    assert set(evidence) == {"kind", "range", "precision", "cases", "n_max", "stopped", "sizes"}
     assert evidence["stopped"] is True
     assert row == {
         "id": "T.1/printed",
@@ -79,20 +101,65 @@ def test_the_document(paper: Paper) -> None:
         "theorem": "T.1",
         "task": "",
         "aspect": "printed",
+        "kind": None,
+        "readings": [],
+        "slip": "",
     }
 
 
-def test_what_holds_on_samples_alone_says_so() -> None:
+def test_what_holds_says_how_far_it_was_checked() -> None:
     argued = Argued("All n: the same.", "")
+    sampled = replace(SAMPLED, sizes=((4, 4), (8, 64)))
+    small = Exhaustive("all edges", "", 3, 2, False, sizes=((1, 4),))
     for evidence, text in (
-        ((SAMPLED,), "holds on samples"),
-        ((SAMPLED, argued), "holds on samples"),
-        ((SAMPLED, Exhaustive("all edges", "", 3, 2, False)), "holds"),
+        ((SAMPLED,), "holds: samples"),
+        ((sampled, argued), "holds: samples to n = 64"),
+        ((sampled, small), "holds: exhaustive to n = 4, samples to n = 64"),
+        ((replace(small, sizes=((10, 10),)),), "holds: exhaustive for n = 10"),
+        ((Certified("all", "", 1, None, False, sizes=((4, 10**12), (2**63, None))),), CERTIFIED),
+        ((Proved("all x", "", "signs"), small), "holds: proved, exhaustive to n = 4"),
+        ((Proved("x < 3", "", "signs", limit="x below 3"),), "holds: proved for x below 3"),
+        ((Below("n < 3", "", 5, 2, False, 3, "{}"), sampled), "holds from n = 3 on: samples to n = 64"),
     ):
         assert replace(HELD, evidence=evidence).verdict_text == text
-    assert REFUTED.verdict_text == "refuted"
+    assert REFUTED.verdict_text == "refuted (slip)"
     with pytest.raises(ValueError, match="nothing holds without evidence that was checked"):
         replace(HELD, evidence=(argued,))
+    with pytest.raises(ValueError, match="holds from n = 3 on, but evidence is about smaller n"):
+        replace(HELD, evidence=(Below("n < 3", "", 5, 2, False, 3, "{}"), small))
+
+
+def test_sizes_are_told_shortly() -> None:
+    assert merged([(8, 9), (4, 4), (5, 6), (2**63, None), (2**64, 2**64)]) == ((4, 6), (8, 9), (2**63, None))
+    assert sizes_text(((4, 2**63 - 1),)) == "n = 4 … 2^63 − 1"
+    assert sizes_text(((4, 4), (10**4, 10**4), (10**12, 10**12))) == "n = 4, 10,000, 10^12"
+    assert sizes_text(tuple((n, n) for n in range(1, 20, 2))) == "10 ranges of n from 1 to 19"
+
+
+def test_readings_are_held_to_the_verdicts_that_they_name() -> None:
+    held = replace(HELD, claim=Claim("C.9/repaired", "Lemma C.9", "It holds."))
+    assert ledger.contradictions([REFUTED, held]) == []
+    assert ledger.contradictions([REFUTED]) == []
+    told = "C.9/printed: the sign of the second line; the first line: C.9/repaired is to be holds, and is unknown"
+    assert ledger.contradictions([REFUTED, Row(held.claim, Verdict.UNKNOWN, (), None, "", 0.0)]) == [told]
+
+
+def test_a_run_that_contradicts_a_reading_fails(paper: Paper) -> None:
+    reading = 'readings=(Reading("as printed", False), Reading("the other", True, "V/other", "beside"))'
+    claims = f"""
+from verify.framework.claim import Kind, Reading
+@claim("V/printed", source="V", statement="V", variant="printed", expected=Verdict.REFUTED, kind=Kind.SLIP, {reading})
+def test_printed(check):
+    check.exhaustive([100], below_100, count=1, range="numbers")
+
+@claim("V/other", source="V", statement="V", expected=Verdict.UNKNOWN)
+def test_other(check):
+    check.unknown("nobody knows")
+"""
+    paper.write(claims)
+    result = paper.run()
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["ERROR: V/printed: the other: V/other is to be holds, and is unknown"])
 
 
 def test_an_interrupted_run_prints_what_it_has(paper: Paper) -> None:

@@ -12,7 +12,6 @@ from constructions.wiring.part import Columns, Part
 from precision.format import Discipline
 from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of
 from verify.oracles.lemma_families import ALONE, FAMILIES
-from verify.oracles.printed_heads import printed_at_one
 from verify.oracles.tape_text import last_record, moments
 from verify.runs.probe import Trial, compare
 
@@ -97,20 +96,14 @@ def test_one_column_holds_every_input_of_a_table() -> None:
     assert len(set(zip(*trial.columns.values(), strict=True))) == trial.length == 9
 
 
-def test_the_queries_share_decides_the_printed_head() -> None:
-    columns = {"key": column(0, 2), "query": column(9, 9), "payload": column(-1, -2)}
-    for shared in (True, False):
-        found = compare(printed_at_one("C.16", shared), Trial(1025, 2, 111, columns), "reference", printed=True)
-        assert (found is None) == shared
-
-
 def test_each_lemma_is_there_once() -> None:
     assert not set(ALONE) & set(FAMILIES)
 
 
 def test_a_record_is_the_last_one_of_its_cell() -> None:
-    assert last_record(["1", "7", "1", "2", "8", "2", "1", "9", "1"], "1") == "9"
-    assert last_record(["1", "7", "2"], "1") == "FAILED"
-    texts = [(words[-6:], *seen) for words, *seen in moments("1RB1LB_1LA1RZ", "", 3, own_words=True)]
-    assert [seen for _, *seen in texts] == [["#1", "FAILED"], ["#2", "FAILED"], ["#1", "2"]]
-    assert texts[1][0] == ["FAILED", "#1", "2", "#1", "2", "1"]
+    assert last_record(["1", "a", "1", "2", "b", "2", "1", "c", "1", "2", "1"], "1") == "c"
+    assert last_record(["1", "a", "2"], "1") == "FAILED"
+    for numbers, behind in ((True, ["2", "1"]), (False, ["state-B", "right"])):
+        texts = [(words[-6:], *seen) for words, *seen in moments("1RB1LB_1LA1RZ", "", 3, numbers)]
+        assert [seen for _, *seen in texts] == [["1", "FAILED"], ["2", "FAILED"], ["1", "b"]]
+        assert texts[1][0] == ["FAILED", "1", "b", "1", *behind]

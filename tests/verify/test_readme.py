@@ -1,15 +1,19 @@
-"""The Markdown copy of the ledger."""
+"""What Markdown files copy from a ledger."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from verify import readme
+from verify import findings, readme
 from verify.framework import ledger
-from verify.framework.claim import Claim, Exhaustive, Row, Sampled, Verdict, Witness
+from verify.framework.claim import Claim, Exhaustive, Kind, Reading, Row, Sampled, Verdict, Witness
 from verify.framework.options import Options
+from verify.framework.order import LEDGER, WITNESSES
+
+ROOT = Path(__file__).parents[2]
 
 HOLDS = Row(
     Claim("C.10", "Lemma C.10", "a | b"),
@@ -32,7 +36,7 @@ REFUTED = Row(
 def test_a_ledger_replaces_the_text_between_the_marks(tmp_path: Path) -> None:
     source, target = tmp_path / "ledger.json", tmp_path / "page.md"
     ledger.write(source, [HOLDS, REFUTED], Options())
-    target.write_text(f"above\n{readme.BEGIN}\nstale\n{readme.END}\nbelow\n", encoding="utf-8")
+    target.write_text("above\n<!-- ledger: begin -->\nstale\n<!-- ledger: end -->\nbelow\n", encoding="utf-8")
     assert readme.main([str(source), "--into", str(target)]) == 0
     text = target.read_text(encoding="utf-8")
     assert text.startswith("above\n")
@@ -48,7 +52,11 @@ def test_a_ledger_replaces_the_text_between_the_marks(tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("content", ["no marks", None])
+OTHER = "<!-- other: begin -->\n<!-- other: end -->"
+CROSSED = "<!-- false: begin -->\n<!-- ledger: end -->"
+
+
+@pytest.mark.parametrize("content", ["no marks", OTHER, CROSSED, None])
 def test_a_page_without_marks_is_refused(
     tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,3 +75,22 @@ def test_what_cannot_be_written_is_named(place: str, tmp_path: Path, capsys: pyt
     assert readme.main([str(source), "--into", place]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"python -m verify.readme: error: --into {place}: ")
+
+
+def test_what_is_false_is_told_with_its_witness() -> None:
+    about = replace(REFUTED.claim, kind=Kind.FALSE, readings=(Reading("as printed", False),))
+    text = readme.false([HOLDS, replace(REFUTED, claim=about)])
+    assert "The findings are 1 false, 0 slips, 0 left open." in text
+    assert "| Lemma C.2: so | `[1,2]` | `python -m verify.replay C.2` |" in text
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/ledger.md"])
+def test_the_committed_pages_say_what_the_ledger_says(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert readme.replaced(text, ledger.read(LEDGER)) == text
+
+
+def test_the_committed_findings_are_those_of_the_ledger() -> None:
+    assert (ROOT / "docs" / "findings.md").read_text(encoding="utf-8") == findings.markdown(
+        ledger.read(LEDGER), ledger.load_witnesses(WITNESSES)
+    )

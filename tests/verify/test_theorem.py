@@ -115,7 +115,7 @@ def test_documents(command: str, names: list[str], capsys: pytest.CaptureFixture
         (
             "counting --printed count-query --n 8",
             1,
-            "  program: refused; the answer at threshold: on '<s> ? 1 0' it says",
+            "  program: refused; the answer at threshold: on '<s> 1 ? 1 1' it says",
         ),
         ("counting --printed count-margin --n 8", 1, "  rounding: refused; the output head, YES against number v"),
     ],

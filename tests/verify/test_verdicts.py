@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.conftest import Paper
+from verify.framework.claim import Claim, Kind, Reading, Verdict
 
 CLAIM = '@claim("V", source="Lemma V", statement="It holds.")\ndef test_it(check):\n    '
 EXPECTED_FALSE = CLAIM.replace('"It holds."', '"It holds.", variant="printed", expected=Verdict.REFUTED')
@@ -86,7 +87,7 @@ def test_an_expected_refutation_is_no_pass_even_without_xfail(paper: Paper) -> N
         ('check.certified([5], below_100, range="all x")', "TypeError: *"),
         ('check.certified([5], range="all x")', "ValueError: 5 does not fit *Subject*"),
         ('check.explained([5], lambda n: {"verdict": "certified"}, range="all x")', "TypeError: *"),
-        ('check._certified(lambda n: {"verdict": "certified"}, [5], "all x", "", False)', "KeyError: *"),
+        ('check._certified(lambda n: {"verdict": "certified"}, [5], "all x", "")', "KeyError: *"),
         ('check.argued("so it is")', "the test recorded arguments alone, and nothing that was checked"),
         ('check.assumed("it is so")', "the test recorded arguments alone, and nothing that was checked"),
         ("check.evidence.append(1)", "AttributeError: *"),
@@ -174,3 +175,74 @@ def test_picked_cases_are_called_a_sample(paper: Paper) -> None:
     paper.write(CLAIM + 'check.chosen([5, 700], below_100, range="two numbers")')
     row = paper.rows()["V"]
     assert (row["verdict"], row["witness"]["case"]) == ("refuted", 700)
+
+
+AFTER = '    check.exhaustive(range({low}, 9), below_100, count={count}, range="the rest", size=lambda number: number)'
+
+
+@pytest.mark.parametrize(
+    ("cases", "failing", "low", "verdict", "note"),
+    [
+        ("range(6)", "(2, 3)", 4, "holds", ""),
+        ("range(6)", "(2,)", 4, "unknown", "nothing fails at n = 3: small"),
+        ("range(6)", "(3, 5)", 4, "refuted", ""),
+        ("range(6)", "(3,)", 3, "unknown", "holds from n = 4 on at most, and evidence is about n = 3"),
+    ],
+)
+def test_what_fails_at_small_sizes_alone(
+    paper: Paper, cases: str, failing: str, low: int, verdict: str, note: str
+) -> None:
+    predicate = (
+        f"\ndef judge(n: int) -> Counterexample | None:\n    return Counterexample(n=n) if n in {failing} else None\n"
+    )
+    search = f'check.fails_below(4, {cases}, judge, range="small", size=lambda n: n)\n'
+    paper.write(predicate + CLAIM + search + AFTER.format(low=low, count=9 - low))
+    row = paper.rows()["V"]
+    assert (row["verdict"], row["note"]) == (verdict, note)
+    if verdict == "holds":
+        below, rest = row["evidence"]
+        assert (below["kind"], below["n_from"], below["sizes"]) == ("below", 4, [["0", "5"]])
+        assert '"case":3' in below["example"]
+        assert rest["sizes"] == [["4", "8"]]
+
+
+def test_a_claim_that_only_fails_below_does_not_hold(paper: Paper) -> None:
+    paper.write(
+        "\ndef judge(n: int) -> Counterexample | None:\n    return Counterexample(n=n) if n < 4 else None\n"
+        + CLAIM
+        + 'check.fails_below(4, range(9), judge, range="small", size=lambda n: n)'
+    )
+    assert paper.rows()["V"]["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("kind", "readings", "error"),
+    [
+        ("slip", [], "name the reading that fails"),
+        ("slip", [("as printed", False, "", "")], "false means that no reading holds"),
+        ("false", [("as printed", False, "", ""), ("other", True, "V/2", "")], "false means that no reading holds"),
+        ("open", [("other", True, "V/2", "")], "name the reading that fails"),
+        ("slip", [("as printed", False, "", ""), ("other", True, "V/2", "")], "say where the right form"),
+        ("worse", [("as printed", False, "", "")], "'worse' is not a valid Kind"),
+        ("false", [("", False, "", "")], "a reading needs a sentence"),
+        ("open", [("as printed", False, "", ""), ("other", True, "", "")], "names the claim that shows so"),
+    ],
+)
+def test_a_kind_needs_its_readings(kind: str, readings: list[tuple[str, bool, str, str]], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        Claim(
+            "V/printed",
+            "Lemma V",
+            "It holds.",
+            "printed",
+            expected=Verdict.REFUTED,
+            kind=kind,  # type: ignore[arg-type]
+            readings=tuple(Reading(*reading) for reading in readings),
+        )
+
+
+def test_what_is_expected_to_hold_has_no_kind() -> None:
+    with pytest.raises(ValueError, match="is not expected to be refuted"):
+        Claim("V", "Lemma V", "It holds.", kind=Kind.FALSE, readings=(Reading("as printed", False),))
+    with pytest.raises(ValueError, match="readings belong to a claim that is refuted"):
+        Claim("V", "Lemma V", "It holds.", readings=(Reading("as printed", False),))

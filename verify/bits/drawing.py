@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from constructions.exports.files import replacing
 from verify.bits.search import Row, State
 
 COLOURS = {State.FAILS: "#d9594c", State.NO_FAILURE: "#f2c14e", State.CERTIFIED: "#4a9c6d"}
@@ -32,7 +33,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
                 _phases(axes, [row for row in some if row.subject.variant == variant])
                 axes.set_title(f"{variant}, p by p")
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=6)
-        figure.savefig(path, format="svg", metadata={"Date": None})
+        with replacing(path) as fresh:
+            figure.savefig(fresh, format="svg", metadata={"Date": None})
 
 
 def _curves(axes: Any, rows: Sequence[Row]) -> None:

@@ -11,6 +11,7 @@ from constructions.istree.graphs import is_tree
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.models.solver import Request
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import printed_room
 from constructions.retrieval.task import Question
 from constructions.wiring.part import printed_precision
 from constructions.wiring.wired import Wired
@@ -71,10 +72,12 @@ class Subject:
 
     def wired_for(self, n: int) -> int:
         """The p that the model is wired for: that of its own formula, or of the print's."""
-        if SCORE_RANGE.id in self.printed:
-            return printed_precision(n)
+        as_printed = SCORE_RANGE.id in self.printed
         if self.construction != "istree":
-            return int(self._solver.least_precision(n, self.discipline, query_length=self._query_length(n)))
+            least = int(self._solver.least_precision(n, self.discipline, query_length=self._query_length(n)))
+            return max(least, printed_room(n)) if as_printed else least
+        if as_printed:
+            return printed_precision(n)
         return int(self.build(n).arithmetic.format.significand_bits + 1)
 
     def build(self, n: int, precision_bits: int | None = None) -> Wired:

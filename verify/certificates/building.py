@@ -14,6 +14,7 @@ from constructions.istree.graphs import Layout
 from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.models.program import Family
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
+from constructions.parts.heads.match import printed_room
 from constructions.retrieval.rag import Searcher, families
 from constructions.retrieval.retriever import Plan, Retriever
 from constructions.turing import configurations as space
@@ -173,7 +174,8 @@ def precision_of(subject: Subject) -> int:
     """The p that is asked for, or the one that the model is built with."""
     if subject.precision_bits is not None:
         return subject.precision_bits
-    if SCORE_RANGE.id in subject.printed:
+    as_printed = SCORE_RANGE.id in subject.printed
+    if as_printed and subject.construction == "istree":
         return printed_precision(subject.n)
     if subject.lean:
         return lean.least_precision(subject.n, subject.discipline, layout=subject.layout)
@@ -184,7 +186,8 @@ def precision_of(subject: Subject) -> int:
         least = {"hybrid": hybrid_search.least_precision, "rag": rag_search.least_precision}
         return least.get(subject.model, transformer.least_precision)(subject.n, subject.discipline)
     retriever = subject.retriever
-    return retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
+    found = retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
+    return max(found, printed_room(subject.n)) if as_printed else found
 
 
 def build(subject: Subject) -> tuple[Model, Language]:

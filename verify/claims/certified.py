@@ -63,7 +63,7 @@ def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
         check.unknown("p grows with n")
     disciplines = " and ".join(subject.discipline.value for subject in subjects)
     text = f"{text}; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
-    check.certified(subjects, range=text, precision=PRECISION, endless=True)
+    check.certified(subjects, range=text, precision=PRECISION)
     answered(check, subjects, rounding, "a certificate")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ from constructions.models.search import FAILED, search
 from precision.format import fixed_point
 from precision.rounding import round_ratio
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.strategies import every_labelled_graph
 from verify.oracles.counts import labelled_graphs, sequences
 
@@ -69,21 +70,49 @@ def test_integers(check: Check) -> None:
 
 
 SPECIALS = ("<s>", "~", "YES", "NO", "<StartSearch>", "<EndSearch>")
-USED = {"~": 2, "YES": 5, "NO": 6}  # the example of section 3's embedding, and the output head of appendix C.6.2
+ANSWERS = {"YES": 5, "NO": 6}  # the output head of appendix C.6.2
+USED = {"~": 2, **ANSWERS}  # and the example beside the formula
 
 
-@claim(
-    "3.2/special-words",
-    source="section 3.2, the word embedding",
-    statement="The k-th special word embeds as w_(2 + k), also where the text uses one: ~ is w_2, YES is w_5, NO is w_6.",
-    variant="printed",
-    expected=Verdict.REFUTED,
+@claims(
+    "used",
+    [
+        (
+            Claim(
+                "3.2/special-words",
+                "section 3.2, the word embedding",
+                "The k-th special word embeds as w_(2 + k), also where the text uses one: ~ is w_2, YES is w_5, NO is w_6.",
+                "printed",
+                expected=Verdict.REFUTED,
+                kind=Kind.SLIP,
+                readings=(
+                    Reading("the example, ~ is w_2, beside the formula", False),
+                    Reading(
+                        "the formula alone, ~ is w_4",
+                        True,
+                        "3.2/special-words-formula",
+                        "the formula before the example, and YES and NO in appendix C.6.2",
+                    ),
+                ),
+            ),
+            USED,
+        ),
+        (
+            Claim(
+                "3.2/special-words-formula",
+                "section 3.2, the word embedding, and appendix C.6.2",
+                "The k-th special word embeds as w_(2 + k): so YES is w_5 and NO is w_6, as the output head has it.",
+                "printed",
+            ),
+            ANSWERS,
+        ),
+    ],
 )
-def test_numbers_of_special_words(check: Check) -> None:
+def test_numbers_of_special_words(check: Check, used: Mapping[str, int]) -> None:
     def as_used(word: str) -> Counterexample | None:
         number = 2 + SPECIALS.index(word) + 1
         return (
-            None if USED.get(word, number) == number else Counterexample(by_the_formula=number, in_the_text=USED[word])
+            None if used.get(word, number) == number else Counterexample(by_the_formula=number, in_the_text=used[word])
         )
 
     check.exhaustive(SPECIALS, as_used, count=6, range="the special words in the order of section 3")
@@ -130,17 +159,40 @@ class Searched:
     text: str
 
 
-@claim(
-    "A.5/group",
-    source="appendix A.5",
-    statement="RETRIEVE returns the text of group 1 if the pattern matches, and FAILED if it does not: re.search(…).group(1).",
-    variant="printed",
-    expected=Verdict.REFUTED,
+@claims(
+    "without_group",
+    [
+        (
+            Claim(
+                "A.5/group",
+                "appendix A.5",
+                "RETRIEVE returns the text of group 1 if the pattern matches, and FAILED if it does not: re.search(…).group(1).",
+                "printed",
+                expected=Verdict.REFUTED,
+                kind=Kind.OPEN,
+                readings=(
+                    Reading("every match has a text in group 1", False),
+                    Reading("a match in which group 1 took no part gives FAILED", True, "A.5/group-or-failed"),
+                ),
+            ),
+            None,
+        ),
+        (
+            Claim(
+                "A.5/group-or-failed",
+                "appendix A.5",
+                "RETRIEVE returns the text of group 1, and FAILED where nothing matches or the group took no part in the match.",
+                "printed",
+            ),
+            FAILED,
+        ),
+    ],
 )
-def test_what_a_search_returns(check: Check) -> None:
+def test_what_a_search_returns(check: Check, without_group: str | None) -> None:
     def text_or_failed(case: Searched) -> Counterexample | None:
         match = re.search(case.pattern, case.text)
         found = FAILED if match is None else match.group(1)
+        found = without_group if found is None else found
         shipped = search(case.pattern, case.text)
         if found is None:
             return Counterexample(group=str(found), shipped=str(shipped or FAILED))

@@ -79,6 +79,7 @@ def test_found(check: Check, task: str) -> None:
         range=f"sequences of up to {LONGEST} of the numbers 1, 11 and 12, every query"
         + f", thresholds up to {THRESHOLDS}" * (task == "counting")
         + "; against the oracle",
+        size=lambda question: len(question.sequence),
     )
     check.exhaustive(
         comparisons,

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.parts.gadgets import indicator, interval, linear_map, lookup, next_fraction, product, threshold
-from constructions.wiring.part import Part
+from constructions.wiring.part import Contract, Integer, Part, Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import all_columns
-from verify.oracles.gadget_identities import IDENTITIES, identities, indicator_written_out
+from verify.oracles.gadget_identities import IDENTITIES, MARGINS, SPANS, identities, indicator_written_out
 from verify.oracles.operator_bounds import never_rounds
+from verify.oracles.printed_gadgets import (
+    DYADIC,
+    INTERVAL,
+    THRESHOLD,
+    indicator_dyadic,
+    interval_identities,
+    threshold_identities,
+)
+from verify.oracles.proofs import by_cases, theorem
 from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
 from verify.runs.probe import Trial, compare, rounded
 
@@ -40,7 +49,9 @@ BOUNDED_TOP = 256
 )
 def test_gadget(check: Check, engine: str, part: Part) -> None:
     identity = IDENTITIES[part.id]
-    check.proved(identities(part.id), by="the signs of the gates, case by case", range=identity.range)
+    check.proved(
+        identities(part.id), by="the signs of the gates, case by case", range=identity.range, limit=identity.limit
+    )
     if identity.argued:
         check.argued(identity.argued)
 
@@ -75,22 +86,127 @@ def test_gadget(check: Check, engine: str, part: Part) -> None:
     run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
-@claims(
-    "part",
-    [
-        (Claim(f"{part.id}/printed", part.source, part.statement, "printed", expected=Verdict.REFUTED), part)
-        for part in INTEGER_PARTS
-        if part.findings
-    ],
+# As printed
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A gadget that fails as printed, for one sign."""
+
+    part: Part
+    slip: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        return Claim(
+            f"{self.part.id}/printed",
+            self.part.source,
+            self.part.statement,
+            "printed",
+            expected=Verdict.REFUTED,
+            kind=Kind.SLIP,
+            readings=self.readings,
+            slip=self.slip,
+        )
+
+
+SLIPS = (
+    Slip(
+        product.PART,
+        "C.1",
+        (
+            Reading("W3 h = h1 + h2, as printed: |x1|·x2", False),
+            Reading("W3 h = h1 − h2", True, "C.1/repaired", "the obvious form"),
+            Reading("as printed, for x1 ≥ 0, as in every square", True, "C.1/printed-nonnegative"),
+        ),
+    ),
+    Slip(
+        indicator.PART,
+        "C.3",
+        (
+            Reading("the matrices, W3 = 10[1, −1, −1, 1]", False),
+            Reading("the written-out form", True, "C.3/written-out", "the written-out form of the same lemma"),
+        ),
+    ),
+    Slip(
+        lookup.PART,
+        "C.3",
+        (
+            Reading("each indicator by the matrices of Lemma C.3", False),
+            Reading("each indicator with the right signs", True, "C.4/repaired", "the written-out form of Lemma C.3"),
+        ),
+    ),
 )
-def test_printed_gadget(check: Check, engine: str, part: Part) -> None:
+
+
+@claims("slip", [(slip.claim, slip) for slip in SLIPS])
+def test_printed_gadget(check: Check, engine: str, slip: Slip) -> None:
+    part = slip.part
+
     def right(trial: Trial) -> Counterexample | None:
         return compare(part, trial, engine, printed=True)
 
+    run_columns_of_one(check, part, right)
+
+
+def run_columns_of_one(check: Check, part: Part, right: Callable[[Trial], Counterexample | None]) -> None:
+    """Every column of one position, n up to 64, or 8 where there are two free registers."""
     top = min(check.n_max, EXHAUSTIVE_TOP.get(part.id, EXHAUSTIVE_TOP_SINGLE))
-    small = range(1, top + 1)
+    small = claimed_sizes(check, part, range(1, top + 1))
     count = all_columns(part, [(n, 1) for n in small], check.p_bits)
     run_every(check, columns_of_one(part, small, check), right, "every column of the contract, run", count)
+
+
+@claim(
+    "C.1/printed-nonnegative",
+    source=product.PART.source,
+    statement="As printed, with W3 h = h1 + h2, the feed-forward multiplies two registers where the first is not negative.",
+    variant="printed",
+)
+def test_printed_product_of_what_is_not_negative(check: Check, engine: str) -> None:
+    def contract(setting: Setting) -> Contract:
+        every = product.PART.contract(setting)
+        return replace(every, requires={**every.requires, "x": Integer(0, setting.n)})
+
+    part = replace(product.PART, contract=contract)
+
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(part, trial, engine, printed=True)
+
+    check.proved(
+        [by_cases(theorem("relu(x)*y + relu(-x)*y == x*y", "x >= 0", x="real", y="real"))],
+        by="the sign of x",
+        range="all real x ≥ 0 and y, before rounding",
+    )
+    run_columns_of_one(check, part, right)
+
+
+@claims(
+    "part",
+    [
+        (Claim(f"{part.id}/printed", part.source, f"{part.statement} {how}", "printed"), part)
+        for part, how in (
+            (THRESHOLD, "By the matrices that it prints, with the first two entries of W3."),
+            (INTERVAL, "By two thresholds with the matrices of Lemma C.5."),
+        )
+    ],
+)
+def test_printed_matrices(check: Check, engine: str, part: Part) -> None:
+    threshold = part is THRESHOLD
+    check.proved(
+        threshold_identities() if threshold else interval_identities(),
+        by="the signs of the gates, case by case",
+        range="all real x and u, times any real f" if threshold else "all integers x and u ≤ v, times any real f",
+        limit=f"ε = 1, 1/2 … 2^−{MARGINS - 1}" if threshold else f"v < u + {SPANS}, ε = 1",
+    )
+
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(part, trial, engine)
+
+    run_columns_of_one(check, part, right)
+    run_random(check, part, right, "columns of the contract, run", longest=1)
 
 
 # The forms that C.3 and C.5 write out
@@ -104,14 +220,18 @@ class Point:
     precision_bits: int
 
 
-def written_out_indicator(x: Fraction, high: Fraction, low: Fraction) -> Fraction:
-    """10(ReLU(x−0.5) − ReLU(x+0.5)) + 10(ReLU(−x−0.6) − ReLU(−x+0.4)) + 10 for B = 0, with 0.6 and 0.4 as given."""
+def written_out_indicator(x: Fraction, factor: Fraction, high: Fraction, low: Fraction) -> Fraction:
+    """f(ReLU(x−0.5) − ReLU(x+0.5)) + f(ReLU(−x−high) − ReLU(−x+low)) + f for B = 0; the print has f = 10, 0.6 and 0.4."""
 
     def relu(value: Fraction) -> Fraction:
         return max(value, Fraction(0))
 
     half = Fraction(1, 2)
-    return 10 * (relu(x - half) - relu(x + half)) + 10 * (relu(-x - high) - relu(-x + low)) + 10
+    return factor * (relu(x - half) - relu(x + half)) + factor * (relu(-x - high) - relu(-x + low)) + factor
+
+
+PRINTED_CONSTANTS = (Fraction(10), Fraction(3, 5), Fraction(2, 5))
+PRECISIONS = range(13, 106, 2)
 
 
 @claim(
@@ -128,23 +248,55 @@ def test_written_out_indicator(check: Check) -> None:
     )
 
 
-@claim(
-    "C.3/written-out-rounded",
-    source="Lemma C.3, the written-out form",
-    statement="The written-out form is exactly 1[x = B] with its constants rounded to R_p.",
-    variant="printed",
-    expected=Verdict.REFUTED,
-)
-def test_written_out_indicator_rounded(check: Check) -> None:
+def search_written_out(check: Check, constants: tuple[Fraction, Fraction, Fraction]) -> None:
+    """The written-out form with these constants, each rounded to R_p."""
+
     def right(point: Point) -> Counterexample | None:
         fmt = fixed_point(point.precision_bits)
-        high, low = rounded(Fraction(3, 5), fmt), rounded(Fraction(2, 5), fmt)
-        got = written_out_indicator(Fraction(point.x), high, low)
+        factor, high, low = (rounded(constant, fmt) for constant in constants)
+        got = written_out_indicator(Fraction(point.x), factor, high, low)
         wanted = Fraction(int(point.x == 0))
         return None if got == wanted else Counterexample(expected=wanted, got=got)
 
-    points = (Point(x, bits) for bits in range(13, 106, 2) for x in (0, 1, -1, 2, -2))
-    check.exhaustive(points, right, count=47 * 5, range="x − B in −2 … 2, p from 13 to 105", precision="p = 13 … 105")
+    points = (Point(x, bits) for bits in PRECISIONS for x in (0, 1, -1, 2, -2))
+    text = "x − B in −2 … 2, p from 13 to 105"
+    check.exhaustive(points, right, count=47 * 5, range=text, precision="p = 13 … 105")
+
+
+@claim(
+    "C.3/written-out-rounded",
+    source="Lemma C.3, the written-out form, and appendix A.2",
+    statement="The written-out form is exactly 1[x = B] with its constants rounded to R_p.",
+    variant="printed",
+    expected=Verdict.REFUTED,
+    kind=Kind.OPEN,
+    readings=(
+        Reading(
+            "0.6 and 0.4 are rounded to R_p before anything is computed: at x = B up to 5 steps away from 1", False
+        ),
+        Reading(
+            "0.6 and 0.4 are real numbers, and the value alone is rounded, once, at the end", True, "C.3/written-out"
+        ),
+        Reading("8, 5/8 and 3/8 instead of 10, 0.6 and 0.4, from p = 13 on", True, "C.3/written-out-dyadic"),
+    ),
+)
+def test_written_out_indicator_rounded(check: Check) -> None:
+    search_written_out(check, PRINTED_CONSTANTS)
+
+
+@claim(
+    "C.3/written-out-dyadic",
+    source="Lemma C.3, the written-out form",
+    statement="With 8, 5/8 and 3/8 for 10, 0.6 and 0.4 the written-out form is exactly 1[x = B], in R_p too.",
+    variant="printed",
+)
+def test_written_out_indicator_dyadic(check: Check) -> None:
+    check.proved(
+        [indicator_dyadic()],
+        by="the signs of the ReLUs for x < B, x = B and x > B",
+        range="all integers x and B",
+    )
+    search_written_out(check, DYADIC)
 
 
 @claim(
@@ -153,6 +305,17 @@ def test_written_out_indicator_rounded(check: Check) -> None:
     statement="(2/ε)(ReLU(x−u−ε) − ReLU(x−u+0.5)) is 1[x ≥ u] on x ≤ u − ε or x ≥ u, for ε = 1, in exact arithmetic.",
     variant="printed",
     expected=Verdict.REFUTED,
+    kind=Kind.SLIP,
+    readings=(
+        Reading("as written out", False),
+        Reading(
+            "(2/ε)(ReLU(x−u+ε) − ReLU(x−u+0.5ε)), by the matrices",
+            True,
+            "C.5/printed",
+            "the matrices of the same lemma, with the first two entries of W3",
+        ),
+    ),
+    slip="C.5",
 )
 def test_written_out_threshold(check: Check) -> None:
     def right(x: int) -> Counterexample | None:

@@ -17,6 +17,7 @@ from constructions.models.search import Search, SearchError
 from constructions.wiring.finding import Finding
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.claims.readings_of_searches import told
 from verify.framework.batches import Batches, computed_ahead
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
@@ -192,11 +193,27 @@ def print_claim(findings: tuple[Finding, ...]) -> Claim:
     """What is claimed with these put back to print."""
     if len(findings) > 1:
         return Claim.about(
-            "5.3", "istree", "printed", rag.SOURCE, rag.STATEMENT, variant="printed", expected=Verdict.REFUTED
+            "5.3",
+            "istree",
+            "printed",
+            rag.SOURCE,
+            rag.STATEMENT,
+            variant="printed",
+            expected=Verdict.REFUTED,
+            **told(findings),
         )
     (finding,) = findings
     text = f"{rag.STATEMENT} As printed: {finding.printed}."
-    return Claim.about("5.3", "istree", finding.id, finding.source, text, finding=finding.id, expected=Verdict.REFUTED)
+    return Claim.about(
+        "5.3",
+        "istree",
+        finding.id,
+        finding.source,
+        text,
+        finding=finding.id,
+        expected=Verdict.REFUTED,
+        **told(findings),
+    )
 
 
 @claims("findings", [(print_claim(findings), findings) for findings in PRINTS])

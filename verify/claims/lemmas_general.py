@@ -1,4 +1,4 @@
-"""Lemmas with a parameter, C.2 to C.23, at every value of it, and all lemmas under `sequential`."""
+"""Lemmas with a parameter, C.2 to C.23, at many values of it, and all lemmas under `sequential`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from constructions.wiring.part import Part, printed_precision
+from constructions.wiring.part import Part
 from precision.format import Discipline
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import Pins, completed, every_trial, trials
 from verify.oracles.counts import columns
 from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits
-from verify.oracles.printed_heads import printed_at_one
 from verify.runs.probe import Trial, compare
 
 LONGEST, LONGEST_SEQUENTIAL = 16, 10  # positions of random columns
@@ -230,8 +229,6 @@ def test_every_parameter(check: Check, engine: str, lemma: str) -> None:
 
 
 LARGE_COUNTS = (2, 3, 5, 6)
-FEW = 4  # positions are enough for a witness
-LARGE = 64  # from here on e^−n is negligible at the printed precision
 
 
 def one_key(n: int) -> Case:
@@ -260,52 +257,3 @@ def one_key(n: int) -> Case:
 def test_sequential(check: Check, engine: str, lemma: str) -> None:
     own_precision(check)
     look(check, engine, lemma, Discipline.SEQUENTIAL)
-
-
-# As printed, with the exponent that the print leaves open
-
-
-@dataclass(frozen=True)
-class AtOne:
-    """A lemma as printed, for c = 1. shared: whether keys and queries share the score's factor, or queries take all of it."""
-
-    lemma: str
-    shared: bool
-
-    @property
-    def claim(self) -> Claim:
-        """What is claimed."""
-        part = printed_at_one(self.lemma, self.shared)
-        how = "keys multiplied by n², queries by n³" if self.shared else "queries multiplied by n^5"
-        text = f"{part.statement} With the printed factors for c = 1 (positions up to n), {how}; p > 10·log2 n, n ≥ {LARGE}."
-        expected = Verdict.HOLDS if self.shared else Verdict.REFUTED
-        mark = "-shared" if self.shared else ""
-        return Claim(f"{self.lemma}/printed-c1{mark}", part.source, text, "printed", expected=expected)
-
-
-PRINTS = [AtOne(lemma, shared) for lemma in ("C.15", "C.16") for shared in (True, False)]
-
-
-@claims("at_one", [(at_one.claim, at_one) for at_one in PRINTS])
-def test_printed_for_positions_up_to_n(check: Check, engine: str, at_one: AtOne) -> None:
-    part = printed_at_one(at_one.lemma, at_one.shared)
-
-    def right(trial: Trial) -> Counterexample | None:
-        return compare(part, trial, engine, printed=True)
-
-    sizes, longest = check.sizes(LARGE), LONGEST if at_one.shared else FEW
-    with_slack = [n + 1 for n in sizes[:-1]] or [LARGE]  # there 2^q is the furthest above n^5
-    check.sampled(
-        trials(
-            part,
-            [*sizes, *with_slack] if at_one.shared else with_slack,
-            longest,
-            precision=lambda n, length: check.p_bits or printed_precision(n),
-            n_covers_length=True,
-        ),
-        right,
-        range=f"columns of up to {longest} positions, n ≥ {LARGE}",
-        size=lambda trial: trial.n,
-        precision=check.precision_text("p = the least odd number above 10·log2 n"),
-        max_examples=60 if at_one.shared else 150,
-    )

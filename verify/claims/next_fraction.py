@@ -11,8 +11,9 @@ from constructions.parts.heads.match_next import least_lead, match_next_precisio
 from constructions.wiring.part import Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
-from verify.framework.claim import Counterexample, Verdict, claim
+from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
+from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
 from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
 from verify.runs.probe import Trial, compare, run_part
 
@@ -109,6 +110,12 @@ class Width:
     statement="One feed-forward block of some width computes x − x² + x³ on (0, 11/40].",
     variant="printed",
     expected=Verdict.REFUTED,
+    kind=Kind.OPEN,
+    readings=(
+        Reading("one ReGLU feed-forward of section 3.1, of any width", False),
+        Reading('two of them, as the main text has one "of constant depth"', True, "C.18/printed-nxt-two"),
+        Reading("one of them for x − x², to which 1/(m + 1) is the nearest unit fraction too", True, "C.19/repaired"),
+    ),
 )
 def test_one_block_is_no_cubic(check: Check) -> None:
     check.proved(
@@ -138,6 +145,19 @@ def test_one_block_is_no_cubic(check: Check) -> None:
         )
 
     check.chosen([Width(1)], some_block_might, range="widths, the argument in numbers", size=lambda w: w.units)
+
+
+@claim("C.18/printed-nxt-two", source=CUBIC.source, statement=CUBIC.statement, variant="printed")
+def test_two_feed_forwards_are_the_cubic(check: Check, engine: str) -> None:
+    check.proved([cubic_identity()], by="expansion", range="all real x, before rounding")
+
+    def right(trial: Trial) -> Counterexample | None:
+        return compare(CUBIC, trial, engine)
+
+    if check.n_max >= SMALLEST_CUBIC:
+        sizes = claimed_sizes(check, CUBIC, range(SMALLEST_CUBIC, min(EXHAUSTIVE_TOP, check.n_max) + 1))
+        count = sum(n - SMALLEST_CUBIC + 1 for n in sizes)
+        run_every(check, columns_of_one(CUBIC, sizes, check), right, "every 1/m, 4 ≤ m ≤ n, run", count)
 
 
 @claim(

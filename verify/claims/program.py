@@ -113,7 +113,7 @@ def test_program_above(check: Check, key: tuple[str, str]) -> None:
 def above(check: Check, subject: Subject, text: str) -> None:
     """Every n from 2^63 on, in cases; the inequalities that decide them are stored. text: which inputs they are about."""
     check.sizes(10**4)
-    check.explained([subject], range=f"{text}; every n from 2^63 on, in cases of n and its bit length", endless=True)
+    check.explained([subject], range=f"{text}; every n from 2^63 on, in cases of n and its bit length")
     answered(check, [subject], as_defined, "an explanation")
 
 

@@ -183,6 +183,7 @@ def test_found(check: Check) -> None:
         count=ordered_graphs(3) * 9,
         inputs=lambda _: 9,
         range="every simple graph on 1, 11 and 12, every order and orientation of its edges; every vertex, every other one",
+        size=3,
     )
     heads = list(itertools.product(NAMES, (RECORD, RETURN), NAMES))
     check.exhaustive(
@@ -191,6 +192,7 @@ def test_found(check: Check) -> None:
         count=(1 + 18 + 18**2) * 3,
         inputs=lambda _: 3,
         range="up to two heads of turns, any three words in each; every vertex",
+        size=3,
     )
     check.exhaustive(
         OF_TURNS,

@@ -1,11 +1,11 @@
-"""Sentences of the paper beside its theorems: what models cost, what a text records, and what is open."""
+"""Sentences of the paper beside its theorems: what models cost, and what is open."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,9 +16,8 @@ from constructions.retrieval.task import START
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.hard_graphs import FAMILIES, LEAST, HardGraph
-from verify.inputs.turing_machines import Size, every_run
+from verify.inputs.turing_machines import Size
 from verify.oracles.recall_oracle import FirstFollowers
-from verify.oracles.tape_text import last_record, moments
 from verify.runs.turing_runs import HYBRID
 
 # What models cost
@@ -96,59 +95,49 @@ def test_two_step_counts(check: Check) -> None:
     )
 
 
-# Turing machines by searches
+# Circuit families
 
 
 @dataclass(frozen=True)
-class Run:
-    """A machine from a word on the tape."""
+class Index:
+    """Index over bits: 2^address of them."""
 
-    machine: str
-    tape: str
+    address: int
 
 
-def records(own_words: bool, limit: int = 50) -> Callable[[Run], Counterexample | None]:
-    """Whether before each step the last record of the head's cell is what the cell holds."""
+def multiplexer(bits: list[int], address: Sequence[int]) -> tuple[int, int]:
+    """The bit at an address, the highest digit first, by a tree of gates; and how many gates it has."""
+    if not address:
+        return bits[0], 0
+    half = len(bits) // 2
+    (low, fewer), (high, more) = (multiplexer(some, address[1:]) for some in (bits[:half], bits[half:]))
+    return low ^ (address[0] & (low ^ high)), fewer + more + 3
 
-    def right(run: Run) -> Counterexample | None:
-        for step, (words, place, held) in enumerate(moments(run.machine, run.tape, limit, own_words), 1):
-            found = last_record(words, place)
-            if found != held:
-                return Counterexample(step=step, cell=place, holds=held, last_record=found)
+
+@claim(
+    "4.1/circuit-families",
+    source="section 4.1, the remark behind Theorem 4.1",
+    statement="A chain of thought does not let RNNs of o(n) bits simulate every circuit family of polynomial size: Index over"
+    " n = 2^a bits has a circuit of 3(n − 1) gates, and by 4.6/lower-index needs a state of n bits.",
+    variant="printed",
+)
+def test_index_is_a_small_circuit(check: Check) -> None:
+    def small(case: Index) -> Counterexample | None:
+        n = 2**case.address
+        for bits in itertools.product((0, 1), repeat=n):
+            for k, digits in enumerate(itertools.product((0, 1), repeat=case.address)):
+                found, gates = multiplexer(list(bits), digits)
+                if (found, gates) != (bits[k], 3 * (n - 1)):
+                    return Counterexample(bits=bits, k=k, found=found, gates=gates)
         return None
 
-    return right
-
-
-LEMMA_31 = "The last i, x, i in the text gives the cell i of the tape, and there is none if the cell was never written."
-
-
-@claims(
-    "own_words",
-    [
-        (Claim("C.31", "Lemma C.31", f"{LEMMA_31} Cells have words of their own."), True),
-        (
-            Claim(
-                "C.31/printed",
-                "Lemma C.31",
-                f"{LEMMA_31} Cells, digits and states are numbers.",
-                "printed",
-                expected=Verdict.REFUTED,
-            ),
-            False,
-        ),
-    ],
-)
-def test_the_last_record(check: Check, own_words: bool) -> None:
-    right = records(own_words)
-
-    tapes = ("", "10", "0110")
     check.exhaustive(
-        (Run(machine, tape) for tape in tapes for machine in every_run(50)),
-        right,
-        count=408 * len(tapes),
-        range="a machine for each run of 2 states and 2 symbols, from a blank tape, from 10 and from 0110; 50 steps",
-        size=50,
+        map(Index, range(4)),
+        small,
+        count=sum(2**n * n for n in (1, 2, 4, 8)),
+        inputs=lambda case: 2**2**case.address * 2**case.address,
+        range="all inputs of 1, 2, 4 and 8 bits, every address; that n bits are needed: 4.6/lower-index",
+        size=lambda case: 2**case.address,
     )
 
 
@@ -224,25 +213,20 @@ OPEN: Sequence[Open] = (
         "4.1/three-tokens",
         "Theorem 4.1",
         "A step of the machine takes three tokens: the new state, the direction and the cell's value.",
-        "the cell under the head would have to be changed in the state by one linear step whose matrix is fixed; what is wired"
-        " here turns the tape through the state, m + 1 tokens a step, and neither weights of three tokens nor a proof against them"
-        " are known to us",
+        "what is wired here turns the tape through the state, m + 1 tokens a step. Three tokens that would do are the state,"
+        " 2^(m − P) and a number times 2^P: 4.1/token-arithmetic has them in exact arithmetic. Weights for them are not wired:"
+        " those that load the word into the sums, decode a token by a product and a table, and write the next one",
     ),
     Open(
         "4.1/separation",
         "Theorem 4.1",
-        "If PSPACE is not in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
-        "the argument here is no proof object, and its assumption is open",
+        "If PSPACE is not contained in P/poly, a chain of thought strictly helps Linear RNNs of constant size.",
+        "the hypothesis is open. Of the rest, 4.1/run and 4.1/cells-rounding judge the run in linear space with a chain of thought,"
+        " and 3.3/circuit-size the circuits of a step; that the two make the theorem is argued, and no proof object",
         argued="without a chain of thought the state behind the zeros is advice, and the m = log2 n steps behind it are circuits"
         " of poly(m) gates (3.3/circuit-size): P/poly; with one, any machine runs in space m (4.1), one for a PSPACE-complete"
         " problem too",
         assumed="PSPACE is not contained in P/poly",
-    ),
-    Open(
-        "4.6/recall-special",
-        "Theorems 4.6 and 5.1",
-        "Associative recall answers keys that are no numbers: <s>, or the separator in front of the query.",
-        "the task is defined for keys of [n] alone, and the models that are wired take no others; the oracle of 5.1 takes all",
     ),
 )
 

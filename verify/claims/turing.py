@@ -9,9 +9,11 @@ from typing import Any
 
 from constructions.turing.library import Named, find
 from constructions.turing.machine import parse_standard
+from constructions.turing.rag import CHARACTERS as PROMPT_SEARCH
 from constructions.turing.simulator import simulate
 from constructions.wiring.finding import Finding
 from precision.format import Discipline
+from verify.claims.readings_of_searches import told
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
 from verify.inputs.turing_machines import RULES, every_run
@@ -230,10 +232,12 @@ class Printed:
         """What is claimed."""
         about = self.about
         if len(self.findings) != 1:
-            return about.claim("printed", about.statement, variant="printed", expected=Verdict.REFUTED)
+            return about.claim(
+                "printed", about.statement, variant="printed", expected=Verdict.REFUTED, **told(self.findings)
+            )
         (finding,) = self.findings
         text = f"{about.statement} As printed: {finding.printed}."
-        claim = about.claim(finding.id, text, finding=finding.id, expected=Verdict.REFUTED)
+        claim = about.claim(finding.id, text, finding=finding.id, expected=Verdict.REFUTED, **told(self.findings))
         return replace(claim, source=finding.source)
 
 
@@ -246,18 +250,21 @@ PRINTS = [
 
 @claims("printed", [(printed.claim, printed) for printed in PRINTS])
 def test_as_printed(check: Check, engine: str, printed: Printed) -> None:
+    ids = tuple(finding.id for finding in printed.findings)
+    words = ids == (PROMPT_SEARCH.id,)  # with which the prompt is searched
+    where = "words" if words else "a blank tape, then on words"
+
     def small() -> Iterator[Case]:
         """The runs that end soon first, then words of one and two symbols."""
         codes = list(every_run(10))
-        for tape in ("", "0", "1", "01", "10", "11"):
+        for tape in ("", "0", "1", "01", "10", "11")[words:]:
             ends = [(simulate(parse_standard(code), tape, 10).steps, code) for code in codes]
             yield from (Case(code, tape, count) for count, code in sorted(ends))
 
-    ids = tuple(finding.id for finding in printed.findings)
     check.chosen(
         small(),
         judge(printed.about, engine, printed=ids, p_bits=check.p_bits),
-        range="machines of 2 states and 2 symbols on a blank tape, then on words of 1 and 2 symbols; the shortest runs first",
+        range=f"machines of 2 states and 2 symbols on {where} of 1 and 2 symbols; the shortest runs first",
         size=lambda case: case.steps,
         precision=check.precision_text(printed.about.precision),
     )

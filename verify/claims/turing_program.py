@@ -30,6 +30,7 @@ from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of
 
 MODELS = {"5.4": ("rag", rag), "5.8": ("hybrid", hybrid)}
 STEPS = 10
+FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])
 SAID = "In exact arithmetic, with attention that averages ties, what is said behind any text in the form of a run is the next word"
 WORD = {
@@ -115,7 +116,7 @@ def test_program(check: Check, theorem: str) -> None:
                 "turing",
                 "program-above",
                 module.SOURCE,
-                f"Turing machines, {model}: For every n ≥ 2^63: {WORD[theorem]}",
+                f"Turing machines, {model}: For every n ≥ 2^63, of bb2 on a blank tape: {WORD[theorem]}",
             ),
             theorem,
         )
@@ -178,6 +179,7 @@ def test_found(check: Check) -> None:
         count=sum(len(each) ** m for m in range(4)) * len(CELLS),
         inputs=lambda _: len(CELLS),
         range="up to three records of two symbols in the cells −1, 1 and 11; every cell",
+        size=len,
     )
     check.exhaustive(
         ("".join(word) for m in range(5) for word in itertools.product("01", repeat=m)),
@@ -185,6 +187,7 @@ def test_found(check: Check) -> None:
         count=sum(2**m * (m + 1) for m in range(5)),
         inputs=lambda word: len(word) + 1,
         range="every word of up to 4 symbols, every place and the one behind them",
+        size=len,
     )
     check.exhaustive(
         itertools.product((False, True), (False, True)),
@@ -203,20 +206,29 @@ def test_found(check: Check) -> None:
 
 RUN = (
     "The defined words, each behind the ones before{found}, are the machine's run: behind each step the head is where the "
-    "directions have led, the state is the last one said, in each cell is what was last left there; for every word and any number "
-    "of steps."
+    "directions have led, the state is the last one said, in each cell is what was last left there; for the machines {machines}, "
+    "for every word and any number of steps."
 )
 
 
 @claims(
     "theorem",
     [
-        (Claim.about(id, "turing", "run", module.SOURCE, f"Turing machines, {model}: {RUN.format(found=found)}"), id)
+        (
+            Claim.about(
+                id,
+                "turing",
+                "run",
+                module.SOURCE,
+                f"Turing machines, {model}: {RUN.format(found=found, machines=', '.join(FOLLOWED))}",
+            ),
+            id,
+        )
         for (id, (model, module)), found in zip(MODELS.items(), (", if searches find what is defined", ""), strict=True)
     ],
 )
 def test_run(check: Check, theorem: str) -> None:
-    for name in ("bb2", "bb5", "palindrome"):
+    for name in FOLLOWED:
         text = f"{name}: what the text tells of its configuration, at the start and behind each step, and what is said next"
         check.follows(theory(find(name).machine, MODELS[theorem][0]), range=text)
     check.argued("Induction over the steps.")

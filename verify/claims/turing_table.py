@@ -81,13 +81,19 @@ def test_every_small_table(check: Check, chosen: tuple[Callable[[Machine], Count
 
     small = f"all 20,736 machines of 2 states and 2 symbols, every {what}"
     rules = 2 * 2 * 3  # symbols to write, ways to move, two states and the halt
-    check.exhaustive(every_table(), of_code, count=rules**4, range=small, size=2)
+    check.exhaustive(every_table(), of_code, count=rules**4, range=small, size=states_of)
     check.sampled(
         machines(25, 10),
         of_code,
         range=f"random machines of up to 25 states and 10 symbols, every {what}",
+        size=states_of,
         max_examples=30,
     )
+
+
+def states_of(code: str) -> int:
+    """How many states a machine has."""
+    return len(parse_standard(code).states)
 
 
 # A cell and its neighbours

@@ -26,6 +26,7 @@ from verify.programs.tasks import definition
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of
 
 STEPS, SPACE, MOST_STEPS, MANY = 10, 7, 1000, 100
+FOLLOWED = ("bb2", "bb5", "palindrome")
 FAMILIES = frozenset(["blank", "cell", "head", "halted", "turn", "outside"])
 PROGRAM = (
     "Turing machines, cot: In exact arithmetic, what is said behind a prompt of m cells and any configurations of one head each is "
@@ -35,7 +36,7 @@ PROGRAM = (
 RUN = (
     "Turing machines, cot: The defined words, each behind the ones before, are the machine's run: each configuration has the "
     "machine's head, state and symbols; HALT is said behind one just if its state has no row, and OUT just where the head would "
-    "leave the space; for every word, any number of cells and any number of steps."
+    f"leave the space; for the machines {', '.join(FOLLOWED)}, for every word, any number of cells and any number of steps."
 )
 due = cache(definition)
 
@@ -103,20 +104,20 @@ def test_program(check: Check) -> None:
     task="turing",
     aspect="cells-program",
     source=cot.SOURCE,
-    statement=f"For every number of cells m, behind up to b^m configurations: {PROGRAM}",
+    statement=f"For every number of cells m, behind up to b^m configurations, of the machine bb2: {PROGRAM}",
 )
 def test_every_number_of_cells(check: Check) -> None:
     check.sizes(10**4)
     subject = every_cells(Subject("turing", 1, model="cot", machine=str(find("bb2").machine)))
     text = f"bb2, every number of cells, those from {ALONE + 1} on in cases; {ROWS}"
-    check.explained([subject], range=text, endless=True)
+    check.explained([subject], range=text)
     answered(check, [subject], as_defined, "an explanation")
     check.argued(CASES)
 
 
 @claim("4.1/run", task="turing", source=cot.SOURCE, statement=RUN)
 def test_run(check: Check) -> None:
-    for name in ("bb2", "bb5", "palindrome"):
+    for name in FOLLOWED:
         text = f"{name}: each cell of the next configuration, what is said where the head leaves the space, and behind the last one"
         check.follows(theory(find(name).machine), range=text)
     check.argued("Induction over the configurations.")

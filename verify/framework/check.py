@@ -14,6 +14,7 @@ from verify.framework.cases import case_type, from_json, store
 from verify.framework.claim import (
     Argued,
     Assumed,
+    Below,
     Certified,
     Claim,
     Counterexample,
@@ -27,11 +28,12 @@ from verify.framework.claim import (
     Solved,
     Verdict,
     Witness,
+    compact,
 )
 from verify.framework.options import Options
 from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, stated
-from verify.framework.seen import Predicate, Refuted, Seen, Size, Undecided, has_hash, judged, readable
+from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judged, readable
 from verify.kernel import Rejected
 
 if TYPE_CHECKING:
@@ -151,19 +153,19 @@ class Check:
         """
         self._walk(Exhaustive, cases, predicate, range, size, precision, count, inputs)
 
-    def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "", endless: bool = False) -> None:
+    def certified(self, subjects: Iterable[Subject], *, range: str, precision: str = "") -> None:
         """The static checker proves of each model, from its weights, that rounding is sound for all inputs.
 
-        A model that it refuses is the witness; where it cannot tell, the claim stays undecided. endless: there is no largest size.
+        A model that it refuses is the witness; where it cannot tell, the claim stays undecided.
         """
-        self._certified("rounding", subjects, range, precision, endless)
+        self._certified("rounding", subjects, range, precision)
 
-    def explained(self, subjects: Iterable[Subject], *, range: str, endless: bool = False) -> None:
+    def explained(self, subjects: Iterable[Subject], *, range: str) -> None:
         """The program that each model's weights are is the task's definition, for all inputs; evidence as of `certified`."""
-        self._certified("program", subjects, range, "", endless)
+        self._certified("program", subjects, range, "")
 
-    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str, endless: bool) -> None:
-        from verify.framework.weights import Weights
+    def _certified(self, about: About, subjects: Iterable[Subject], range: str, precision: str) -> None:
+        from verify.framework.weights import Weights, sizes_of
 
         weights = Weights(about)
         self._walk(
@@ -171,9 +173,10 @@ class Check:
             subjects,
             weights.judge,
             range,
-            None if endless else lambda subject: subject.last or subject.n,
+            None,
             precision,
             earned=weights.digest,
+            span=sizes_of,
         )
 
     def equivalent(
@@ -240,15 +243,59 @@ class Check:
             found = None
         if found is None and not seen.cases:
             return
+        evidence = Sampled(range, precision, seen.cases, seen.n_max, stopped=found is not None, sizes=seen.sizes)
         if found is None:
-            self._evidence.append(Sampled(range, precision, seen.cases, seen.n_max, stopped=False))
+            self._evidence.append(evidence)
         else:
-            self._refute(Sampled(range, precision, seen.cases, seen.n_max, stopped=True), *found, predicate)
+            self._refute(evidence, *found, predicate)
 
-    def proved(self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "") -> None:
+    def fails_below(
+        self,
+        n_from: int,
+        cases: Iterable[T],
+        predicate: Predicate[T],
+        *,
+        range: str,
+        size: Callable[[T], int],
+        precision: str = "",
+    ) -> None:
+        """The claim fails at n_from − 1, as one of the cases shows, so that it can only hold from n_from on.
+
+        A case of size n_from or more that fails refutes the claim. Without a case of size n_from − 1 that fails the claim stays
+        undecided. All other evidence of the claim must be about n_from or more.
+        """
+        if not self._begin(range):
+            self._replay(Sampled, predicate, range, size, precision)
+            return
+        if self.until is not None:
+            return
+        seen = Seen(predicate, size, self.tick, self.until)
+        below: tuple[T, Counterexample] | None = None
+        for case in cases:
+            counterexample = seen.judge(case)
+            seen.refuted = False
+            if counterexample is None:
+                continue
+            if size(case) >= n_from:
+                evidence = Sampled(range, precision, seen.cases, seen.n_max, stopped=True, sizes=seen.sizes)
+                self._refute(evidence, case, counterexample, predicate)
+            if below is None and size(case) == n_from - 1:
+                below = case, counterexample
+        if below is None:
+            raise Undecided(f"nothing fails at n = {n_from - 1}: {range}")
+        failing, counterexample = below
+        shown = {"case": store(failing, predicate), "shows": _readable(counterexample)}
+        self._evidence.append(
+            Below(range, precision, seen.cases, seen.n_max, False, n_from, compact(shown), sizes=seen.sizes)
+        )
+
+    def proved(
+        self, proofs: Iterable[tuple[Json, Json]], *, by: str, range: str, precision: str = "", limit: str = ""
+    ) -> None:
         """Theorems with their proofs, for `verify.framework.proofs.check`. One that is rejected leaves the claim undecided.
 
-        by: which argument, for people. range: what the theorems say, all together.
+        by: which argument, for people. range: what the theorems say, all together. limit: which instances of the claim they are
+        about, if not all.
         """
         if not self._begin(range) or self.until is not None:
             return
@@ -263,7 +310,7 @@ class Check:
             raise Undecided(f"no theorem at all: {range}")
         self.proofs[range] = objects
         first = stated(objects[0]["theorem"])
-        self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects)))
+        self._evidence.append(Proved(range, precision, by, first, len(objects), digest(objects), limit))
 
     def argued(self, argument: str) -> None:
         """What a person concludes, in a sentence. It is shown beside the evidence, and nothing holds by it alone."""
@@ -290,6 +337,13 @@ class Check:
             note = note or f"the test {missing}"
         else:
             verdict = Verdict.HOLDS
+        below = next((part.n_from for part in self.evidence if isinstance(part, Below)), 0)
+        smaller = [low for part in self.evidence if part.checked for low, _ in part.sizes if low < below]
+        if verdict is Verdict.HOLDS and smaller:
+            verdict, note = (
+                Verdict.UNKNOWN,
+                f"holds from n = {below} on at most, and evidence is about n = {min(smaller)}",
+            )
         text = "; ".join(part for part in (note, *self.notes) if part)
         return Row(self.claim, verdict, self.evidence, self.witness, self.engine, round(seconds, 3), text)
 
@@ -304,13 +358,14 @@ class Check:
         count: int | None = None,
         inputs: Callable[[T], int] | None = None,
         earned: Callable[[], str] | None = None,
+        span: Callable[[T], Span] | None = None,
     ) -> None:
         if not self._begin(range):
             self._replay(kind, predicate, range, size, precision)
             return
         if self.until is not None:
             return
-        seen = Seen(predicate, size, self.tick, self.until)
+        seen = Seen(predicate, size, self.tick, self.until, span)
         different: set[object] = set()
         covered = 0
         for case in cases:
@@ -318,7 +373,7 @@ class Check:
                 different.add(case if has_hash(case) else repr(case))
             counterexample = seen.judge(case)
             if counterexample is not None:
-                evidence = kind(range, precision, seen.cases, seen.n_max, stopped=True)
+                evidence = kind(range, precision, seen.cases, seen.n_max, stopped=True, sizes=seen.sizes)
                 self._refute(evidence, case, counterexample, predicate)
             covered += 1 if inputs is None else inputs(case)
         if not seen.cases:
@@ -328,7 +383,7 @@ class Check:
             what += "" if inputs is None else f" with {covered:,} inputs,"
             raise Undecided(f"{what} are not all {count:,}: {range}")
         extra = () if earned is None else (earned(),)
-        self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra))
+        self._evidence.append(kind(range, precision, covered, seen.n_max, False, *extra, sizes=seen.sizes))
 
     def _begin(self, range: str) -> bool:
         """Registers a part of the test; True unless a replay goes straight to its case."""
@@ -355,7 +410,7 @@ class Check:
             self._evidence.append(evidence)
 
     def _refute(self, evidence: Evidence, case: T, counterexample: Counterexample, predicate: Predicate[T]) -> NoReturn:
-        shows = {name: readable(value) for name, value in counterexample.shows.items()}
+        shows = _readable(counterexample)
         options = self.options
         stored = store(case, predicate)
         self._evidence.append(evidence)
@@ -367,3 +422,8 @@ class Check:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+
+def _readable(counterexample: Counterexample) -> dict[str, Json]:
+    """What a counterexample shows, as JSON."""
+    return {name: readable(value) for name, value in counterexample.shows.items()}

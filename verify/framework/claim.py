@@ -10,8 +10,8 @@ from __future__ import annotations
 import enum
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
 Json = Any  # what the json module reads and writes
@@ -27,6 +27,39 @@ class Verdict(enum.StrEnum):
     HOLDS = "holds"
     REFUTED = "refuted"
     UNKNOWN = "unknown"
+
+
+class Kind(enum.StrEnum):
+    """Why a claim is refuted.
+
+    FALSE: no way of filling in what the print leaves open makes it true. SLIP: one line or one sign is wrong, and the right form
+    stands beside it in print or is the obvious one. OPEN: the print does not say; one filling fails, and another one works.
+    """
+
+    FALSE = "false"
+    SLIP = "slip"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to fill in what the print leaves open, or to set a slip right.
+
+    text: the filling, in a sentence. holds: whether the claim holds under it.
+    shown: the claim whose verdict shows so; "" is the witness of the claim that this reading belongs to.
+    stands: of the right form of a slip, where in print it stands, or "the obvious form".
+    """
+
+    text: str
+    holds: bool
+    shown: str = ""
+    stands: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            raise ValueError("a reading needs a sentence that says how it fills in the print")
+        if self.holds and not self.shown:
+            raise ValueError(f"{self.text}: a reading that holds names the claim that shows so")
 
 
 def id_of(theorem: str, task: str, aspect: str, as_printed: bool) -> str:
@@ -48,6 +81,7 @@ class Claim:
     id: "C.15/printed", made of theorem, task and aspect where they are given (`Claim.about`); else it says theorem and aspect.
     variant: which weights. finding: with `repaired`, the one finding put back to print.
     expected: the verdict that we know of; any other one fails the run.
+    kind: why it is refuted, if it is expected to be. readings: those that were tried. slip: rows of one slip are told as one.
     """
 
     id: str
@@ -59,6 +93,9 @@ class Claim:
     theorem: str = ""
     task: str = ""
     aspect: str = ""
+    kind: Kind | None = None
+    readings: tuple[Reading, ...] = ()
+    slip: str = ""
 
     def __post_init__(self) -> None:
         if self.variant not in ("printed", "repaired", "lean"):
@@ -76,6 +113,26 @@ class Claim:
         object.__setattr__(self, "id", made)
         if not self.id or any(character.isspace() for character in self.id):
             raise ValueError(f"claim id {self.id!r}: want a non-empty word without spaces")
+        object.__setattr__(self, "kind", None if self.kind is None else Kind(self.kind))
+        object.__setattr__(self, "readings", tuple(as_reading(reading) for reading in self.readings))
+        object.__setattr__(self, "slip", self.slip or self.finding)
+        self._require_readings()
+
+    def _require_readings(self) -> None:
+        """Raises ValueError where kind and readings do not fit."""
+        if self.kind is None:
+            if self.readings:
+                raise ValueError(f"claim {self.id}: readings belong to a claim that is refuted, with a kind")
+            return
+        if self.expected is not Verdict.REFUTED:
+            raise ValueError(f"claim {self.id}: is not expected to be refuted, so it has no kind")
+        works = [reading for reading in self.readings if reading.holds]
+        if len(works) == len(self.readings):
+            raise ValueError(f"claim {self.id}: name the reading that fails")
+        if (self.kind is Kind.FALSE) == bool(works):
+            raise ValueError(f"claim {self.id}: false means that no reading holds, slip and open that one does")
+        if self.kind is Kind.SLIP and not any(reading.stands for reading in works):
+            raise ValueError(f"claim {self.id}: say where the right form of the slip stands")
 
     @classmethod
     def about(cls, theorem: str, task: str, aspect: str, source: str, statement: str, **more: Any) -> Claim:
@@ -93,11 +150,45 @@ class Claim:
         return f"{self.variant}, {self.finding} as printed" if self.finding else self.variant
 
 
+def as_reading(reading: Reading | Mapping[str, Json]) -> Reading:
+    """A reading, or what the ledger keeps of it."""
+    return reading if isinstance(reading, Reading) else Reading(**reading)
+
+
+Sizes = tuple[tuple[int, int | None], ...]
+"""Intervals of n, both ends included, in order and apart; None: without end."""
+
+
+def sizes_text(sizes: Sizes) -> str:
+    """For people: "n = 4, 10 … 2^63, 2^64 and above"."""
+    parts = []
+    for low, high in sizes:
+        ends = f"{size_text(low)} and above" if high is None else f"{size_text(low)} … {size_text(high)}"
+        parts.append(size_text(low) if low == high else ends)
+    several = (
+        f"{len(parts)} ranges of n from {size_text(sizes[0][0])} to {parts[-1].rpartition(' … ')[2]}" if parts else ""
+    )
+    return several if len(parts) > LONGEST_LIST else f"n = {', '.join(parts)}"
+
+
+LONGEST_LIST = 6
+
+
+def size_text(size: int) -> str:
+    """Powers of two and of ten are told as such: 10,000, 10^12, 2^63, 2^63 − 1."""
+    for less, text in ((0, ""), (1, " − 1")):
+        if (size + less).bit_length() > 30 and (size + less).bit_count() == 1:
+            return f"2^{(size + less).bit_length() - 1}{text}"
+    digits = str(size) if size.bit_length() < 10_000 else ""
+    return f"10^{len(digits) - 1}" if len(digits) > 9 and digits == "1" + "0" * (len(digits) - 1) else f"{size:,}"
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was covered.
 
     range: in plain words, without the numbers that the run measures itself. precision: for example "p = 33".
+    sizes: which n were covered, as the run measured them; none if nobody said what the size of a case is.
     checked: whether a program found it so. What a person argues or assumes is written down, and nothing holds by it alone.
     """
 
@@ -105,6 +196,7 @@ class Evidence:
     checked: ClassVar[bool] = True
     range: str
     precision: str
+    sizes: Sizes = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -112,6 +204,7 @@ class Proved(Evidence):
     """Theorems whose proofs `verify.kernel` has checked, alone or below another checker, or `verify.growth`; theorem: the first.
 
     by: which argument. theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
+    limit: which instances of the claim the theorems are about, if not all.
     """
 
     kind: ClassVar[str] = "proved"
@@ -119,6 +212,7 @@ class Proved(Evidence):
     theorem: str = ""
     theorems: int = 0
     sha256: str = ""
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,6 +258,16 @@ class Sampled(Searched):
 
 
 @dataclass(frozen=True)
+class Below(Searched):
+    """The claim fails at n_from − 1, so that it holds from n_from on at most. example: that input, and what it shows, as JSON."""
+
+    kind: ClassVar[str] = "below"
+    checked: ClassVar[bool] = False
+    n_from: int
+    example: str
+
+
+@dataclass(frozen=True)
 class Argued(Evidence):
     """A person's argument, which no program has checked."""
 
@@ -179,7 +283,7 @@ class Assumed(Evidence):
     checked: ClassVar[bool] = False
 
 
-KINDS = (Proved, Certified, Solved, Exhaustive, Sampled, Argued, Assumed)
+KINDS = (Proved, Certified, Solved, Exhaustive, Sampled, Below, Argued, Assumed)
 EVIDENCE: Mapping[str, type[Evidence]] = {kind.kind: kind for kind in KINDS}
 
 
@@ -206,7 +310,7 @@ class Witness:
     @classmethod
     def from_json(cls, data: Json) -> Witness:
         """Inverse of `asdict`; ValueError names what is missing or unknown."""
-        names = {field.name for field in fields(cls)}
+        names = {item.name for item in fields(cls)}
         if not isinstance(data, dict) or set(data) != names:
             raise ValueError(f"a witness is an object with exactly the fields {', '.join(sorted(names))}")
         return cls(**data)
@@ -229,6 +333,9 @@ class Row:
             raise ValueError(f"{self.claim.id}: a claim is refuted by a witness, and by nothing else")
         if self.verdict is Verdict.HOLDS and not any(evidence.checked for evidence in self.evidence):
             raise ValueError(f"{self.claim.id}: nothing holds without evidence that was checked")
+        below = self.holds_from if self.verdict is Verdict.HOLDS else None
+        if below is not None and any(low < below for part in self.evidence if part.checked for low, _ in part.sizes):
+            raise ValueError(f"{self.claim.id}: holds from n = {below} on, but evidence is about smaller n")
 
     @property
     def as_expected(self) -> bool:
@@ -236,11 +343,32 @@ class Row:
         return self.verdict is self.claim.expected
 
     @property
+    def holds_from(self) -> int | None:
+        """The n from which on the claim holds, if it fails below."""
+        return next((part.n_from for part in self.evidence if isinstance(part, Below)), None)
+
+    @property
+    def verdict_short(self) -> str:
+        """For people: "holds", "holds from n = 3 on", "refuted (slip)", "unknown"."""
+        if self.verdict is Verdict.REFUTED and self.claim.kind is not None:
+            return f"{self.verdict} ({self.claim.kind})"
+        below = self.holds_from if self.verdict is Verdict.HOLDS else None
+        return str(self.verdict) if below is None else f"{self.verdict} from n = {size_text(below)} on"
+
+    @property
     def verdict_text(self) -> str:
-        """For people: what holds on samples alone says so."""
-        checked = [evidence for evidence in self.evidence if evidence.checked]
-        on_samples = self.verdict is Verdict.HOLDS and all(isinstance(evidence, Sampled) for evidence in checked)
-        return f"{self.verdict} on samples" if on_samples else str(self.verdict)
+        """The same, and how far what holds was checked: "holds: exhaustive to n = 4, samples to n = 64"."""
+        return f"{self.verdict_short}: {self.reach}" if self.verdict is Verdict.HOLDS else self.verdict_short
+
+    @property
+    def reach(self) -> str:
+        """How far the checked evidence goes, each kind of it once."""
+        parts = []
+        for kind in KINDS:
+            of_kind = [part for part in self.evidence if type(part) is kind and part.checked]
+            if of_kind:
+                parts.append(_reach(kind, of_kind))
+        return ", ".join(parts)
 
     def to_json(self) -> dict[str, Json]:
         """Plain JSON; `replay` is the command that meets the witness again."""
@@ -250,7 +378,7 @@ class Row:
         return {
             **asdict(self.claim),
             "verdict": self.verdict,
-            "evidence": [{"kind": evidence.kind, **asdict(evidence)} for evidence in self.evidence],
+            "evidence": [_evidence_json(evidence) for evidence in self.evidence],
             "witness": witness,
             "engine": self.engine,
             "seconds": self.seconds,
@@ -266,9 +394,10 @@ class Row:
         evidence = []
         for entry in data["evidence"]:
             rest = {name: value for name, value in entry.items() if name != "kind"}
-            evidence.append(EVIDENCE[entry["kind"]](**rest))
+            sizes = tuple((int(low), None if high is None else int(high)) for low, high in rest.pop("sizes", ()))
+            evidence.append(EVIDENCE[entry["kind"]](**rest, sizes=sizes))
         return cls(
-            claim=Claim(**{field.name: data[field.name] for field in fields(Claim) if field.name in data}),
+            claim=Claim(**{item.name: data[item.name] for item in fields(Claim) if item.name in data}),
             verdict=Verdict(data["verdict"]),
             evidence=tuple(evidence),
             witness=witness,
@@ -276,6 +405,45 @@ class Row:
             seconds=data["seconds"],
             note=data["note"],
         )
+
+
+def _evidence_json(evidence: Evidence) -> dict[str, Json]:
+    """Sizes are strings: many are above what readers of JSON keep."""
+    sizes = [[str(low), None if high is None else str(high)] for low, high in evidence.sizes]
+    return {"kind": evidence.kind, **asdict(evidence), "sizes": sizes}
+
+
+def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
+    """How far the evidence of one kind goes."""
+    sizes = merged(size for part in parts for size in part.sizes)
+    if kind is Proved:
+        limits = dict.fromkeys(part.limit for part in parts if isinstance(part, Proved))
+        where = " and ".join(limit for limit in limits if limit)
+        return f"proved for {where}" if where and "" not in limits else "proved"
+    word = "by a solver" if kind is Solved else "samples" if kind is Sampled else kind.kind
+    if not sizes:
+        return word
+    low, high = sizes[0][0], sizes[-1][1]
+    if kind is Sampled and high is not None:
+        return f"{word} to n = {size_text(high)}"
+    if kind is Exhaustive and len(sizes) == 1 and high is not None and low <= SMALLEST:
+        return f"{word} to n = {size_text(high)}"
+    return f"{word} {'at' if len(sizes) > 1 else 'for'} {sizes_text(sizes)}"
+
+
+SMALLEST = 4  # exhaustion that starts there or below is called exhaustive to its last n
+
+
+def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
+    """The same n as intervals in order that do not touch."""
+    kept: list[tuple[int, int | None]] = []
+    for low, high in sorted(sizes, key=lambda size: size[0]):
+        if kept and (kept[-1][1] is None or low <= kept[-1][1] + 1):
+            before = kept[-1][1]
+            kept[-1] = (kept[-1][0], None if before is None or high is None else max(before, high))
+        else:
+            kept.append((low, high))
+    return tuple(kept)
 
 
 class Counterexample(Exception):
@@ -302,11 +470,15 @@ def claim(
     theorem: str = "",
     task: str = "",
     aspect: str = "",
+    kind: Kind | None = None,
+    readings: Sequence[Reading] = (),
+    slip: str = "",
 ) -> Callable[[F], F]:
     """The function judges this claim, named by its id or by what it is about. It takes `check`, and `engine` if it runs weights."""
     import pytest
 
-    judged = Claim(id, source, statement, variant, finding, expected, theorem, task, aspect)
+    about = (theorem, task, aspect, kind, tuple(readings), slip)
+    judged = Claim(id, source, statement, variant, finding, expected, *about)
 
     def mark(function: F) -> F:
         if not function.__name__.startswith("test_"):

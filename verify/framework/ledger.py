@@ -8,15 +8,15 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from constructions.exports.files import replacing, write_text
 from verify.framework import parquet
-from verify.framework.claim import Evidence, Json, Proved, Row, Searched, Verdict, Witness, compact
+from verify.framework.claim import Below, Evidence, Json, Proved, Reading, Row, Searched, Verdict, Witness, compact
 from verify.framework.options import STORED, Options, where
 
 if TYPE_CHECKING:
@@ -81,25 +81,7 @@ def write(path: Path, rows: Sequence[Row], options: Options, not_judged: Sequenc
         with replacing(path) as fresh:
             parquet.write(fresh, document)
     else:
-        write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead, which then takes the place of `path`: whole, or not at all, whenever the process is killed."""
-    path = path.resolve()  # a link stays, and what it leads to is replaced
-    fresh = path.with_name(path.name + ".new")
-    try:
-        yield fresh
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """The same for a text."""
-    with replacing(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+        write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def require_writable(path: Path, option: str) -> None:
@@ -121,7 +103,7 @@ class Journal:
         self.path = part_of(path)
         header = {"journal": True, "schema": SCHEMA, "options": asdict(options)}
         # The rows that are known go in with the header: the journal that they were taken over from may be this file.
-        write_whole(self.path, json.dumps(header) + "\n" + "".join(map(_line, rows)))
+        write_text(self.path, json.dumps(header) + "\n" + "".join(map(_line, rows)))
 
     def add(self, rows: Sequence[Row]) -> None:
         """Writes them at once."""
@@ -180,9 +162,34 @@ def read(path: Path) -> list[Row]:
     return read_run(path)[0]
 
 
+def contradictions(rows: Sequence[Row]) -> list[str]:
+    """Readings whose claim has another verdict in these rows than the reading says. A claim that was not judged says nothing."""
+    verdicts: dict[str, set[Verdict]] = {}
+    for row in rows:
+        verdicts.setdefault(row.claim.id, set()).add(row.verdict)
+    lines = []
+    for row in rows:
+        for reading in row.claim.readings:
+            want = Verdict.HOLDS if reading.holds else Verdict.REFUTED
+            judged = verdicts.get(reading.shown, {want})
+            if judged != {want}:
+                have = ", ".join(sorted(judged))
+                lines.append(f"{row.claim.id}: {reading.text}: {reading.shown} is to be {want}, and is {have}")
+    return lines
+
+
+def reading_text(reading: Reading) -> str:
+    """A reading in one line: what it is, whether the claim holds under it, and what shows so."""
+    stands = f" ({reading.stands})" if reading.stands else ""
+    by = f": {reading.shown}" if reading.shown else ""
+    return f"reading: {reading.text}{stands}; {'holds' if reading.holds else 'fails'}{by}"
+
+
 def covered(evidence: Evidence) -> str:
     """The range in words, with the numbers that the run measured."""
     parts = [evidence.range]
+    if isinstance(evidence, Below):
+        parts.append(f"fails at n = {evidence.n_from - 1:,}: {shortened(evidence.example)}")
     if isinstance(evidence, Searched):
         if evidence.stopped:
             parts.append(f"stopped by a witness at case {evidence.cases:,}")
@@ -195,6 +202,8 @@ def covered(evidence: Evidence) -> str:
         if evidence.theorems:
             several = f", the first of {evidence.theorems}" if evidence.theorems > 1 else ""
             parts.append(f"accepted by its checker: {shortened(evidence.theorem)}{several}")
+        if evidence.limit:
+            parts.append(f"for {evidence.limit}")
     if evidence.precision:
         parts.append(evidence.precision)
     return ", ".join(parts)
@@ -222,13 +231,17 @@ def table(rows: Sequence[Row]) -> Table:
     ledger.add_column("statement, range, witness", ratio=1)
     for row in sorted(rows, key=sort_key):
         names = [row.claim.id, row.claim.variant, *([row.engine] if len(engines) > 1 and row.engine else [])]
-        verdict = Text(row.verdict_text.replace(" ", "\n", 1), style=STYLES[row.verdict])
+        verdict = Text(row.verdict_short.replace(" ", "\n", 1), style=STYLES[row.verdict])
         if not row.as_expected:
             verdict.append(f"\n({row.claim.expected}\nexpected)", style="bold")
         kinds = dict.fromkeys(evidence.kind for evidence in row.evidence)
         body = Text(row.claim.statement)
         if row.claim.finding:
             body.append(f"\n{row.claim.finding} as printed, all else repaired")
+        if row.verdict is Verdict.HOLDS:
+            body.append(f"\n{row.verdict_text}", style=STYLES[row.verdict])
+        for reading in row.claim.readings:
+            body.append(f"\n{reading_text(reading)}")
         for evidence in row.evidence:
             body.append(f"\n{evidence.kind}: {covered(evidence)}", style="dim")
         if row.note:
@@ -308,4 +321,4 @@ def update_witnesses(path: Path, rows: Sequence[Row]) -> None:
         if row.witness is not None:
             stored[row.claim.id] = row.witness
     document = {"schema": SCHEMA, "witnesses": {claim: asdict(stored[claim]) for claim in sorted(stored, key=natural)}}
-    write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")

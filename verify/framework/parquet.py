@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from verify.framework.claim import EVIDENCE, KINDS, Claim, Json, Verdict, Witness, compact
+from verify.framework.claim import EVIDENCE, KINDS, Claim, Json, Reading, Verdict, Witness, compact
 
 MAGIC = b"PAR1"  # the first characters of such a file
 SUFFIX = ".parquet"
@@ -41,7 +41,12 @@ def schema() -> Any:
     def columns(hints: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for name, hint in hints.items():
             plain = next((kind for kind in typing.get_args(hint) if kind in types), hint)  # int | None
-            yield name, pa.decimal128(38, 0) if name in WIDE else types.get(plain, pa.string())
+            if name == "sizes":
+                yield name, pa.list_(pa.list_(pa.string()))
+            elif name == "readings":
+                yield name, pa.list_(pa.struct(list(columns(_hints(Reading)))))
+            else:
+                yield name, pa.decimal128(38, 0) if name in WIDE else types.get(plain, pa.string())
 
     evidence: dict[str, Any] = {"kind": str}
     for kind in KINDS:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from constructions.exports.files import write_text
 from verify import growth, halting, kernel, pigeonhole
 from verify.framework.claim import Json, compact
-from verify.framework.ledger import natural, write_whole
+from verify.framework.ledger import natural
 
 if TYPE_CHECKING:
     import pytest
@@ -90,7 +91,7 @@ def update(path: Path, judged: Sequence[str], found: Proofs) -> None:
         stored.pop(claim, None)
     stored |= found
     if stored or path.exists():
-        write_whole(path, _text(stored))
+        write_text(path, _text(stored))
 
 
 def _text(proofs: Proofs) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from verify.framework.cases import store, to_json
-from verify.framework.claim import Counterexample
+from verify.framework.claim import Counterexample, Sizes, merged
 
 T = TypeVar("T")
 Predicate = Callable[[T], Counterexample | None]
 Size = Callable[[T], int] | int | None
+Span = tuple[int, int | None]
 
 
 class Refuted(Exception):
@@ -23,18 +24,34 @@ class Undecided(Exception):
 
 
 class Seen(Generic[T]):
-    """Counts cases and measures the largest; makes sure that the first one could be stored as a witness.
+    """Counts cases and measures their sizes; makes sure that the first one could be stored as a witness.
 
-    tick: told how many there are. until: as of `Check`.
+    tick: told how many there are. until: as of `Check`. span: of a case that is about many n, the first and the last.
     """
 
     def __init__(
-        self, predicate: Predicate[T], size: Size[T], tick: Callable[[int], None], until: float | None
+        self,
+        predicate: Predicate[T],
+        size: Size[T],
+        tick: Callable[[int], None],
+        until: float | None,
+        span: Callable[[T], Span] | None = None,
     ) -> None:
-        self.predicate, self.size, self.tick, self.until = predicate, size, tick, until
+        self.predicate, self.size, self.tick, self.until, self.span = predicate, size, tick, until, span
         self.cases = 0
-        self.n_max: int | None = size if isinstance(size, int) else None
+        self.spans: set[Span] = {(size, size)} if isinstance(size, int) else set()
         self.refuted = False
+
+    @property
+    def n_max(self) -> int | None:
+        """The largest size met; None if there is none, or if it has no end."""
+        ends = [high for _, high in self.spans]
+        return max((high for high in ends if high is not None), default=None) if None not in ends else None
+
+    @property
+    def sizes(self) -> Sizes:
+        """All that were met."""
+        return merged(self.spans)
 
     def judge(self, case: T) -> Counterexample | None:
         """What the predicate says of the next case."""
@@ -43,8 +60,11 @@ class Seen(Generic[T]):
         if not self.refuted:  # what a shrinking search tries after its first witness covers nothing new
             self.cases += 1
             self.tick(self.cases)
-            if callable(self.size):
-                self.n_max = max(self.n_max or 0, self.size(case))
+            if self.span is not None:
+                self.spans.add(self.span(case))
+            elif callable(self.size):
+                size = self.size(case)
+                self.spans.add((size, size))
         counterexample = judged(self.predicate, case)
         self.refuted = self.refuted or counterexample is not None
         return counterexample

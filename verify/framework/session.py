@@ -121,6 +121,7 @@ class Session:
             session.exitstatus = pytest.ExitCode.OK
         if not self.config.option.collectonly:
             self._write_files()
+        self.trouble += ledger.contradictions(self.rows)
         if self.trouble and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 

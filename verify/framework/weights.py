@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
-from verify.certificates.building import Subject
+from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
 from verify.framework.claim import Counterexample
-from verify.framework.seen import Undecided
+from verify.framework.seen import Span, Undecided
 from verify.programs.intervals import explanations
 
 About = Literal["rounding", "program"]
@@ -38,3 +38,8 @@ class Weights:
     def digest(self) -> str:
         """The digest of all weights that were certified, in the order of their subjects."""
         return hashlib.sha256("\n".join(self.hashes.values()).encode()).hexdigest()
+
+
+def sizes_of(subject: Subject) -> Span:
+    """The first and the last n that a certificate of this subject is about."""
+    return subject.n, None if subject.last == ENDLESS else subject.last or subject.n

@@ -104,6 +104,23 @@ def leads_fall() -> Sequence[Shown]:
 
 
 @cache
-def leakage_vanishes(start: int) -> Sequence[Shown]:
-    """n²·e^−n < 2^−(q + 2) wherever 2^q ≤ 64·n⁵."""
-    return [by_growth(theorem("exp(n) > 256*n**7", f"n >= {start}", n="integer"), "27/10")]
+def lead_is_n() -> Sequence[Shown]:
+    """At the cubic nxt(1/m) the winner leads by 1/i⁴ in squared distance, i ≤ n, over both neighbours, and as the last one."""
+
+    def distance(i: str) -> str:
+        return f"(1/({i}) - (m**2 - m + 1)/m**3)**2"
+
+    stated = [
+        f"{distance('m')} - {distance('m + 1')} >= 1/(m + 1)**4",
+        f"{distance('m + 2')} - {distance('m + 1')} >= 1/(m + 2)**4",
+        f"{distance('m - 1')} - {distance('m')} >= 1/m**4",
+        "(m**2 - m + 1)/m**3 < 1/m",
+        "(m**2 - m + 1)/m**3 > 1/(m + 1)",
+    ]
+    return [by_shift(theorem(text, "m >= 4", m="integer")) for text in stated]
+
+
+@cache
+def leakage_vanishes(start: int, factor: int, power: int) -> Sequence[Shown]:
+    """factor·n^power < e^n from the start on."""
+    return [by_growth(theorem(f"exp(n) > {factor}*n**{power}", f"n >= {start}", n="integer"), "27/10")]

@@ -18,22 +18,24 @@ SPANS = 16
 
 @dataclass(frozen=True)
 class Identity:
-    """range: what the theorems cover. argued: what a person concludes from them, "" if they are all that is said."""
+    """range: what the theorems cover. limit: which instances, if not all. argued: what a person concludes, "" if nothing."""
 
     range: str
+    limit: str = ""
     argued: str = ""
 
 
 IDENTITIES: Mapping[str, Identity] = {
     "C.1": Identity("all real x and y, before rounding"),
-    "C.2": Identity("2x − 3y for all real x and y, before rounding"),
+    "C.2": Identity("all real x and y, before rounding", "the map 2x − 3y"),
     "C.3": Identity("all integers x and B, times any real f, before rounding"),
     "C.4": Identity(
-        "each table with a single 1 over two digits below 3, before rounding",
+        "each table with a single 1, before rounding",
+        "two digits below 3",
         "Any table is a sum of multiples of these, and the units' weights are linear in the table.",
     ),
-    "C.5": Identity(f"all real x and u, margins 1, 1/2 … 2^−{MARGINS - 1}, times any real f, before rounding"),
-    "C.6": Identity(f"all integers x and u ≤ v < u + {SPANS}, times any real f, before rounding"),
+    "C.5": Identity("all real x and u, times any real f, before rounding", f"ε = 1, 1/2 … 2^−{MARGINS - 1}"),
+    "C.6": Identity("all integers x and u ≤ v, times any real f, before rounding", f"v < u + {SPANS}"),
 }
 
 

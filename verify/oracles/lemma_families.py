@@ -360,24 +360,26 @@ class Family:
 
 
 FAMILIES: Mapping[str, Family] = {
-    "C.2": Family("A feed-forward of width d computes any linear map W of d numbers.", linear_map_part),
-    "C.4": Family("A feed-forward computes any table of k integers below B.", lookup_part, TABLES),
-    "C.13": Family("One head copies a register from s positions before, for every s.", copy_part, COPIES),
-    "C.15": Family("The first position whose r keys equal r queries, for every r.", match_part, SCORES),
-    "C.16": Family("The last position whose r keys equal r queries, for every r.", match_close_part, SCORES),
+    "C.2": Family(
+        "A feed-forward of width d computes a linear map W of d numbers, d = 1, 2, 3, entries up to 9.", linear_map_part
+    ),
+    "C.4": Family("A feed-forward computes a table of k integers below B, up to 27 entries.", lookup_part, TABLES),
+    "C.13": Family("One head copies a register from s positions before, s = 0 … 40.", copy_part, COPIES),
+    "C.15": Family("The first position whose r keys equal r queries, r = 1 … 4.", match_part, SCORES),
+    "C.16": Family("The last position whose r keys equal r queries, r = 1 … 4.", match_close_part, SCORES),
     "C.17": Family(
-        "The position nearest to a wanted one whose r keys equal r queries, for every r.",
+        "The position nearest to a wanted one whose r keys equal r queries, r = 1 … 4.",
         match_nearest_part,
         SCORES,
     ),
     "C.18": Family(
-        "The next count among the positions whose r keys equal r queries, counts to n^A, for every r and A.",
+        "The next count among the positions whose r keys equal r queries, counts to n^A, r and A = 1, 2, 3.",
         match_next_part,
         SCORES,
     ),
-    "C.20": Family("A recurrence keeps two registers of the last k inputs, for every k.", recent_part),
-    "C.22": Family("A recurrence keeps a register of the positions 1 to k, for every k.", first_positions_part),
-    "C.23": Family("A feed-forward recites any numbers at the positions 1 to k, for every k.", recite_part),
+    "C.20": Family("A recurrence keeps two registers of the last k inputs, k = 1 … 20.", recent_part),
+    "C.22": Family("A recurrence keeps a register of the positions 1 to k, k = 1 … 12.", first_positions_part),
+    "C.23": Family("A feed-forward recites k numbers from −9 to 9 at the positions 1 to k, k = 0 … 12.", recite_part),
 }
 
 

@@ -1,27 +1,111 @@
-"""Lemmas C.15 and C.16 as printed for c = 1: what the print leaves open, taken either way."""
+"""Heads of appendix C.2 as printed: columns on which the runner-up is as close as can be, and forms beside the shipped ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from constructions.parts.heads import match, match_close
+from constructions.parts.gadgets.indicator import indicator
+from constructions.parts.gadgets.next_fraction import next_fraction
+from constructions.parts.gadgets.product import product, square
+from constructions.parts.heads import count, match_next
+from constructions.parts.heads.match import Pair
 from constructions.wiring.affine import reg
 from constructions.wiring.part import Part, Setting
-from constructions.wiring.wire import BlockPlan, Head
+from constructions.wiring.register import squared
+from constructions.wiring.wire import BlockPlan, Component, Head, constant
+from verify.inputs.strategies import completed
+from verify.oracles.lemma_families import match_next_part
+from verify.runs.probe import Trial
 
-READS = {"out": reg("payload")}
+# The closest runner-up
 
 
-def _as_printed(part: Part, head: Callable[[Setting], Head]) -> Part:
-    return replace(
-        part, plan=lambda setting, printed: [BlockPlan((), match.prepare()), BlockPlan((head(setting),), ())]
+def hardest(part: Part, n: int, length: int, precision_bits: int, back: int = 0) -> Trial:
+    """Columns in which every position is as close to the winner as the lemma allows; what is read differs next to it.
+
+    back: for C.18, how many counts lie behind the one that is looked for.
+    """
+    alternating = [Fraction((-1) ** k * n) for k in range(length)]
+    given: Mapping[str, Sequence[Fraction]] = {
+        "C.13": {"x": [Fraction(0), *alternating[1:]]},
+        "C.14": {"x": [Fraction(0), *[Fraction(1 + (k > length // 2)) for k in range(1, length)]]},
+    }.get(
+        part.id,
+        {
+            "key": [Fraction(0), *[Fraction(1)] * (length - 1)],
+            "query": [Fraction(1)] * length,
+            "payload": alternating,
+            "wanted": [Fraction(length // 2 + 1)] * length,
+            "wish": [Fraction(max(0, k - 1 - back)) for k in range(length)],
+            "count": [Fraction(0)] * length,
+            "query_count": [Fraction(1)] * length,
+        },
     )
+    trial = Trial(n, length, precision_bits, {})
+    contract = part.contract(trial.setting)
+    columns = {name: tuple(column) for name, column in given.items() if name in contract.requires}
+    return replace(trial, columns=completed(part, contract, columns, n))
 
 
-def printed_at_one(lemma: str, shared: bool) -> Part:
-    """C.15 and C.16 as printed for c = 1, that is for positions up to n. shared: see `match.Print`."""
-    pairs, how = (match.TEST_PAIR,), match.Print(1, shared)
-    if lemma == "C.15":
-        return _as_printed(match.PART, lambda s: match.match("match", pairs, READS, s, printed=how))
-    return _as_printed(match_close.PART, lambda s: match_close.match_close("close", pairs, READS, s, printed=how))
+# Lemma C.14's score
+
+
+def _by_score(setting: Setting, printed: bool) -> list[BlockPlan]:
+    """Keys and queries whose product is the printed score −n(X' − X)² + n·1[k' = 1]X²."""
+    n, x, x_squared, one, first = setting.n, reg("x"), reg(squared("x")), reg("one"), reg("first")
+    head = Head(
+        "count",
+        (
+            Component(n * x_squared, -one, "−n·x'²"),
+            Component(n * x, 2 * x, "+2n·x'·x"),
+            Component(n * (one - first), -x_squared, "−n·x² unless k' = 1"),
+        ),
+        {"out": first},
+        "Lemma C.14, the score",
+    )
+    gadgets = (constant("1", {"one": 1}), indicator(reg("position"), 1, {"first": 1}), square(x, squared("x")))
+    return [BlockPlan((), gadgets), BlockPlan((head,), ())]
+
+
+COUNT_BY_SCORE = replace(count.PART, plan=_by_score)
+
+# Lemma C.18 for other A
+
+
+def next_printed(power: int) -> Part:
+    """Lemma C.18 with the printed factors for A = power: counts down to 1/(n^A + 1), at the least odd p > 10A·log2 n."""
+    part = match_next_part((1, power))
+
+    def plan(setting: Setting, printed: bool) -> list[BlockPlan]:
+        counts, own, target = reg("count"), reg("own"), reg("target")
+        sides = [square(reg(side), f"{side} squared") for side in ("key 1", "query 1")]
+        gadgets = (
+            constant("1", {"one": 1}),
+            indicator(reg("position"), 1, {"first": 1}, name="1[position = 1]"),
+            *sides,
+            *(square(form, f"{name}_squared") for name, form in (("count", counts), ("own", own))),
+            next_fraction(own, "target"),
+        )
+        squares = product(target, target, {"target_squared": 1})
+        head = match_next.match_next(
+            "match next",
+            (Pair(reg("key 1"), reg("query 1"), reg("key 1 squared"), reg("query 1 squared")),),
+            counts,
+            reg("count_squared"),
+            target,
+            {"out": reg("payload")},
+            setting,
+            printed=power,
+            printed_squares=(reg("target_squared"), reg("own_squared")),
+        )
+        return [BlockPlan((), gadgets), BlockPlan((), (squares,)), BlockPlan((head,), ())]
+
+    return replace(part, plan=plan, least_precision=lambda n, length: precision_above(10 * power, n))
+
+
+def precision_above(factor: int, n: int) -> int:
+    """The least odd p > factor·log2 n."""
+    above: int = n**factor
+    return above.bit_length() | 1

@@ -1,43 +1,51 @@
 """The text that Theorem 5.4 prints for a Turing machine, written by a plain simulation, and the records that one reads in it.
 
-Source: section 5.4 and Lemma C.31. Words: the input's cells, each as i, x, i; then for each step the search and what it found, and
-P, the digit written at P, P, the new state, the direction. Cells, digits and states are numbers from 1 on, as printed; the search's
-pattern counts as one word.
+Source: section 5.4 and Lemma C.31. Words: the input's symbols; a record i, x, i of each of them; then for each step the search and
+its result, and P, the symbol written at P, P, the new state, the direction. Cells are numbers, from 1 on for the input's. A symbol
+is a word of its own of one character, as the paper says: "all the symbols on the tape are represented by one special symbol in the
+vocabulary". It does not say how states and directions are spelled: as numbers, or as words of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 from constructions.turing.machine import LETTERS, parse_standard
 from constructions.turing.simulator import steps
 
-SEARCH = ("<StartSearch>", "pattern", "<EndSearch>")
+START, END = "<StartSearch>", "<EndSearch>"
 EMPTY = "FAILED"
 
 
-def cell_word(cell: int, own_words: bool) -> str:
-    """The word for a cell. own_words: cells have words that nothing else has, instead of the numbers as they are."""
-    return f"#{cell}" if own_words else str(cell)
+def symbol(digit: int) -> str:
+    """The word for a symbol of the tape."""
+    return ascii_lowercase[digit]
 
 
-def moments(machine: str, tape: str, limit: int, own_words: bool) -> Iterator[tuple[list[str], str, str]]:
-    """Before each step: the text so far, a list that grows; the word of the head's cell; what it holds, EMPTY if nothing."""
-    cells = {i: str(int(digit) + 1) for i, digit in enumerate(tape, 1)}
+def moments(machine: str, tape: str, limit: int, numbers: bool) -> Iterator[tuple[list[str], str, str]]:
+    """Before each step: the text so far, a list that grows; the word of the head's cell; what it holds, EMPTY if nothing.
+
+    numbers: states are 1, 2, … and directions −1, 1; else they have words of their own.
+    """
+    cells = {i: symbol(int(digit)) for i, digit in enumerate(tape, 1)}
     words = ["<s>", *cells.values()]
-    for i, digit in cells.items():
-        words += [*SEARCH, digit, cell_word(i, own_words), digit, cell_word(i, own_words)]
+    for i, held in cells.items():
+        words += [START, rf"^(?:\S\s*).{{{i}}}(\S)", END, held, str(i), held, str(i)]
     for step in steps(parse_standard(machine), tape, limit):
-        cell, place = step.head + 1, cell_word(step.head + 1, own_words)
-        found = cells.get(cell, EMPTY)
+        cell = step.head + 1
+        place, found = str(cell), cells.get(cell, EMPTY)
         yield words, place, found
-        cells[cell] = str(step.written + 1)
-        words += [*SEARCH, found, place, cells[cell], place, str(LETTERS.index(step.next_state) + 1), str(step.move)]
+        cells[cell] = symbol(step.written)
+        state = str(LETTERS.index(step.next_state) + 1) if numbers else f"state-{step.next_state}"
+        direction = str(step.move) if numbers else "right" if step.move > 0 else "left"
+        search = (START, place, "(.)", place, ".*?$", END)
+        words += [*search, found, place, cells[cell], place, state, direction]
 
 
 def last_record(words: list[str], place: str) -> str:
-    """The x of the last three words place, x, place; EMPTY if there are none."""
+    """The x of the last three words place, x, place of which x is a symbol; EMPTY if there are none."""
     for i in range(len(words) - 3, -1, -1):
-        if words[i] == words[i + 2] == place:
+        if words[i] == words[i + 2] == place and words[i + 1] in ascii_lowercase:
             return words[i + 1]
     return EMPTY

@@ -5,11 +5,12 @@ Derivation: on integers, 1[x = B] = ReLU(x − B + 1) − 2·ReLU(x − B) + ReL
 every gate is an integer, so every product with an element of the format is exact. Multiplying the up form by f gives 1[x = B]·f
 in the same three units.
 
-ERRATUM C.3
-paper says: W3 = 10[1, −1, −1, 1], corners B ± 0.5 and B − 0.6, B + 0.4, width 4.
+ERRATUM C.3, a slip of one sign
+paper says: W3 = 10[1, −1, −1, 1] as a matrix, and 10(ReLU(x−B−0.5) − ReLU(x−B+0.5)) + 10(ReLU(B−x−0.6) − ReLU(B−x+0.4)) + 10
+written out.
 we use: the hat function, width 3.
-why: with the printed signs the value grows with |x − B|; the written-out form has the right signs, but 0.6 and 0.4 are not
-dyadic, so under rounding its value is not exactly 1.
+why: the written-out form is right in exact arithmetic, the matrix has two of its signs swapped. 0.6 and 0.4 are not dyadic: rounded
+to R_p they leave the written-out form up to five steps away from 1. With 8, 5/8 and 3/8 it would be exact; so is the hat.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FINDING = Finding(
     source="Lemma C.3",
     printed="W3 = 10[1, −1, −1, 1] over corners B+0.5, B−0.5, B−0.6, B+0.4",
     used="ReLU(x−B+1) − 2 ReLU(x−B) + ReLU(x−B−1)",
-    why="the printed signs do not cancel away from B, and 0.6 and 0.4 are not dyadic",
+    why="two signs of the matrix are swapped; the form written out beside it is right, but 0.6 and 0.4 are not dyadic",
 )
 TEST_VALUE = 2
 

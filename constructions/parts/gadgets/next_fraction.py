@@ -6,10 +6,11 @@ a·b − ReLU(a − x)·(b − x) with a + b = 1, a = 5/16, it is exact below 5/
 1/4 at x = 1/3, to 85/256 (nearest to 1/3) at 1/2, and to 1/2 at 1. All constants are dyadic and the same for every p; 0 ↦ 0.
 Error: half a quantum, from the one product that has digits behind the point.
 
-ERRATUM C.18 (nxt)
-paper says: x − x² + x³ on x ≤ 11/40, in one feed-forward block.
-we use: x − x².
-why: a ReGLU unit is a product of two affine pieces, so one block is piecewise quadratic and has no cubic term.
+ERRATUM C.18 (nxt), open
+paper says: x − x² + x³ on x ≤ 11/40, by "the feedforward block"; its main text speaks of one "of constant depth".
+we use: x − x², in one.
+why: a ReGLU unit is a product of two affine pieces, so one feed-forward is piecewise quadratic and has no cubic term. Two compute
+the cubic; the quadratic needs one, and does.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Source: Lemma C.1.
 Derivation: x·y = ReLU(x)·y + ReLU(−x)·(−y); one ReGLU unit for each sign of x.
 
-ERRATUM C.1
+ERRATUM C.1, a slip of one sign
 paper says: W3 h = h1 + h2 over ReLU(x)·y and ReLU(−x)·y.
 we use: h1 − h2, written as the up form −y of the second unit.
-why: the printed sum is |x|·y.
+why: the printed sum is |x|·y, which is the product for x ≥ 0 only. All squares are such.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FINDING = Finding(
     source="Lemma C.1",
     printed="W3 h = h1 + h2",
     used="W3 h = h1 − h2",
-    why="ReLU(x)·y + ReLU(−x)·y is |x|·y",
+    why="ReLU(x)·y + ReLU(−x)·y is |x|·y, the product for x ≥ 0 only",
 )
 
 

@@ -5,10 +5,11 @@ Derivation: (1/ε)(ReLU(x − u + ε) − ReLU(x − u)) is 0 up to u − ε, 1 
 is exactly 0 or 1. A form as `times` multiplies it in the same two units; the slope 1/ε is applied to the gate, so that the unit's
 product is an integer times the form and thus exact.
 
-ERRATUM C.5
-paper says: (2/ε)(ReLU(x − u − ε) − ReLU(x − u + 0.5)), with four entries in W3 for two units.
-we use: (1/ε)(ReLU(x − u + ε) − ReLU(x − u)).
-why: the printed form is neither 0 below u − ε nor 1 above u, and grows without bound in between.
+ERRATUM C.5, a slip in one of two forms
+paper says: (2/ε)(ReLU(x − u − ε) − ReLU(x − u + 0.5)) written out. Its matrices say (2/ε)(ReLU(x − u + ε) − ReLU(x − u + 0.5ε)),
+with W3 cut to its first two entries, as there are two units.
+we use: (1/ε)(ReLU(x − u + ε) − ReLU(x − u)), which has the corners where the promise ends.
+why: the matrices are right. The written-out form is neither 0 below u − ε nor 1 from u on; `printed` builds that one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FINDING = Finding(
     source="Lemma C.5",
     printed="(2/ε)(ReLU(x − u − ε) − ReLU(x − u + 0.5))",
     used="(1/ε)(ReLU(x − u + ε) − ReLU(x − u))",
-    why="the printed corners give neither 0 below the threshold nor 1 above it",
+    why="the corners written out give neither 0 below the threshold nor 1 from it on; the matrices printed beside it do",
 )
 TEST_THRESHOLD = 1
 

@@ -6,10 +6,10 @@ Derivation: score −G(x' − x)² for k' > 1 and 0 at position 1, where x' = 0 
 1 − first'. So the m equal keys and position 1 tie at exactly 0, all others lie at −G or below, and the value read,
 first', has weight ROUND(1/(m + 1)).
 
-ERRATUM C.14
-paper says: K = n[1 + 1[k' = 1], X, X²], Q = [X², −X, 1].
-we use: K = √G[X², X, 1 − 1[k' = 1]], Q = √G[−1, 2X, −X²].
-why: the printed product is n(X'² − X'X + (1 + 1[k' = 1])X²), not the score −n(X' − X)² that the proof uses: it grows with X'.
+ERRATUM C.14, a slip in one of two forms
+paper says: K = n[1 + 1[k' = 1], X, X²], Q = [X², −X, 1] for the score −n(X' − X)² + n·1[k' = 1]X² that stands beside it.
+we use: K = √G[X², X, 1 − 1[k' = 1]], Q = √G[−1, 2X, −X²], which gives that score.
+why: the score is right; the printed product is n(X'² − X'X + (1 + 1[k' = 1])X²), which grows with X'.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FINDING = Finding(
     source="Lemma C.14",
     printed="K = n[1 + 1[k'=1], X, X²], Q = [X², −X, 1]",
     used="K = √G[X², X, 1 − 1[k'=1]], Q = √G[−1, 2X, −X²]",
-    why="the printed product has the wrong sign and lacks a factor 2: it is not −n(X' − X)²",
+    why="the printed product has the wrong sign and lacks a factor 2; the score −n(X' − X)² printed beside it is right",
 )
 
 

@@ -6,11 +6,12 @@ Derivation: score −S·Σ(x' − x)² − G·k'², and at position 1, where all
 [−G·L², −G] and the first one leads by at least 3G; position 1 lies at −D − G = −2GL² − G; unequal keys at most at −S =
 −4GL². A score too negative for the format saturates, which leaves it below position 1 as long as 2^q ≥ 4GL².
 
-ERRATUM C.15
-paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = C·log n bits.
-we use: the least powers of two with the same order of winners, S = 4GL², D = 2GL².
-why: below about (8c + 2)·log2 n bits the printed scores of position 1 and of unequal keys saturate to the same number and tie.
-The lemma also needs non-zero queries: a query 0 equals position 1's key, which the print then penalises as the default.
+OPEN in Lemma C.15
+paper says: factors n^(4c+1), n and n^(2c+2) − n, at p = O(log n) bits. "p > 10A log n" is printed for Lemma C.18 alone.
+we use: the least powers of two with the same order of winners, S = 4GL², D = 2GL², which take fewer bits.
+why: the printed factors are right where they fit, which takes about (8c + 6)·log2 n bits, and from some n on, as e^−n must vanish.
+The lemma also needs non-zero queries: a query 0 equals position 1's key, which the print then penalises as the default. Whether it
+asks for them, as Lemma C.8 does, we cannot see.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from constructions.wiring.part import (
     least_gap,
     least_odd_precision,
     log2,
+    roomy_precision,
     smallest_gap,
     split_scale,
 )
@@ -43,9 +45,9 @@ from constructions.wiring.wire import BlockPlan, Component, Gadget, Head, consta
 FINDING = Finding(
     id="score-range",
     source="Lemmas C.15 to C.18",
-    printed="score factors n^(4c+1) and n^(2c+2), n^(4A+3), n^(4A+1) and n^(4A+2), at p = O(log n) with p > 10A·log2 n",
+    printed="score factors n^(4c+1), n^(2c+2) and n, at p = O(log n); in C.18 n^(4A+3), n^(4A+2), n^(4A+1), at p > 10A·log n",
     used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
-    why="at the printed precision the default of position 1 saturates together with the non-matches and ties",
+    why="the printed factors are right where they fit, which for C.18 takes more than 10·log2 n bits at A = 1; ours take fewer",
 )
 PRINTED_POSITION_POWER = (
     2  # c with every position at most n^c, which the print leaves open; an IsTree sequence has over n tokens
@@ -66,36 +68,36 @@ def pair(key: str, query: str) -> Pair:
     return Pair(reg(key), reg(query), reg(squared(key)), reg(squared(query)))
 
 
-class MatchScale(NamedTuple):
-    """S: what a unit of key distance costs. D: what position 1 costs as the default. G: the unit of preference.
+PRINTED_FACTOR_POWER = 4 * PRINTED_POSITION_POWER + 1  # of n, the highest of the printed factors
 
-    key_share: the divisor of a printed S by which keys are multiplied; the print gives scores and leaves open how K and Q share S.
-    """
+
+class MatchScale(NamedTuple):
+    """S: what a unit of key distance costs. D: what position 1 costs as the default. G: the unit of preference."""
 
     mismatch: int
     default: int
     preference: int
-    key_share: int = 1
 
 
-class Print(NamedTuple):
-    """What the print leaves open. power: c, with positions up to n^c. shared: keys take n^(2c) of n^(4c+1), queries the rest."""
-
-    power: int = PRINTED_POSITION_POWER
-    shared: bool = False
+def printed_room(n: int) -> int:
+    """The p at which every entry of a printed head fits, positions up to 2n: O(log n), as the print has no constant here."""
+    return roomy_precision(n, PRINTED_FACTOR_POWER)
 
 
-def match_scale(setting: Setting, printed: bool | Print) -> MatchScale:
+def match_scale(setting: Setting, printed: bool) -> MatchScale:
     """The factors of the heads that prefer among equal keys by position."""
     if printed:
-        n, (c, shared) = setting.n, printed if isinstance(printed, Print) else Print()
-        return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n, n ** (2 * c) if shared else 1)
+        n, c = setting.n, PRINTED_POSITION_POWER
+        return MatchScale(n ** (4 * c + 1), n ** (2 * c + 2) - n, n)
     area = setting.gap * setting.length_bound**2
     return MatchScale(4 * area, 2 * area, setting.gap)
 
 
 def equality_components(pairs: Sequence[Pair], scale: int, key_share: int = 1) -> tuple[Component, ...]:
-    """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1."""
+    """−scale·Σ(x' − x)², and 0 at position 1. Needs `one` and `first`, and x' = 0 at position 1.
+
+    key_share: the divisor of a printed factor that keys take; the print gives scores and leaves open how K and Q share them.
+    """
     one, first = reg("one"), reg("first")
     if scale == 1 << (scale.bit_length() - 1):
         key_scale, query_scale = split_scale(scale)
@@ -128,13 +130,13 @@ def match(
     reads: Mapping[str, Affine],
     setting: Setting,
     *,
-    printed: bool | Print = False,
+    printed: bool = False,
 ) -> Head:
     """register := form at the first position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
     earliest = Component(reg(squared("position")), -scale.preference * reg("one"), "−G·k'²")
     components = (
-        *equality_components(pairs, scale.mismatch, scale.key_share),
+        *equality_components(pairs, scale.mismatch),
         earliest,
         default_component(scale.default),
     )

@@ -4,10 +4,10 @@ Source: Lemmas C.10 and C.16.
 Derivation: as Lemma C.15, with the preference −G(k − k')² = −G·k'² + 2G·k·k' − G·k². Position 1 costs D = 2GL² on top of
 its preference, so it lies at −3GL² or above, and unequal keys lie at −4GL² or below.
 
-ERRATUM C.16
+OPEN in Lemma C.16
 paper says: factors n^(4c+1), n and n^(2c+2), position 1's own preference cancelled.
 we use: the scale of Lemma C.15, position 1's preference kept.
-why: as for Lemma C.15; keeping the preference saves a term and leaves the order of winners as it is.
+why: as for Lemma C.15, the printed factors are right where they fit, and take more bits. Keeping the preference saves a term.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from constructions.parts.heads.match import (
     FINDING,
     TEST_PAIR,
     Pair,
-    Print,
     default_component,
     equal_positions,
     equality_components,
@@ -42,7 +41,7 @@ def match_close(
     reads: Mapping[str, Affine],
     setting: Setting,
     *,
-    printed: bool | Print = False,
+    printed: bool = False,
 ) -> Head:
     """register := form at the last position with equal keys, or at position 1 if there is none. Queries must not all be 0."""
     scale = match_scale(setting, printed)
@@ -53,7 +52,7 @@ def match_close(
         cancels = scale.preference * (k_squared - 2 * k + reg("one"))
         latest += (Component(reg("first"), cancels, "+n(k − 1)² at k' = 1"),)
     components = (
-        *equality_components(pairs, scale.mismatch, scale.key_share),
+        *equality_components(pairs, scale.mismatch),
         *latest,
         default_component(scale.default),
     )

@@ -4,8 +4,8 @@ Source: Lemmas C.11 and C.17.
 Derivation: as Lemma C.15, with the preference −G(w − k')², w the wanted position, 0 ≤ w < L. Two positions at the same
 distance tie, so the contract asks that the nearest one be unique.
 
-ERRATUM C.17
-paper says: factors n^(4c+1), n and n^(2c+2), position 1's own preference cancelled; nothing about ties.
+OPEN in Lemma C.17
+paper says: factors n^(4c+1), n and n^(2c+2), position 1's own preference cancelled; an argmin, and nothing about ties.
 we use: the scale of Lemma C.15; a unique nearest position.
 why: as for Lemma C.15; at equal distance on both sides the softmax halves and the result is an average of two positions.
 """

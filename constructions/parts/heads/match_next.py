@@ -10,10 +10,11 @@ score by at most 3T·2^−q, below 1 for 2^q ≥ 4T.
 Precondition: the counts of equal keys are 1/2, …, 1/(d + 1), each once. Then the winner is the next one, or the last if
 c is the last.
 
-ERRATUM C.18
-paper says: factors n^(4A+3), n^(4A+1), n^(4A+2) at p > 10A·log2 n, and a cubic nxt.
+ERRATUM C.18, a slip of one constant
+paper says: factors n^(4A+3), n^(4A+1), n^(4A+2) at p > 10A·log n, and a cubic nxt.
 we use: S = T, D = T/2, T the least power of two with the lead G, q ≥ log2 T + 2; nxt quadratic.
-why: n^(4A+3) does not fit 2^q for q = 5A·log2 n once n ≥ 2, and position 1 ties with unequal keys at the largest element.
+why: for A = 1, and at some n for A = 2, p just above 10A·log2 n lets position 1 and unequal keys saturate together where no key is
+equal. From A = 3 on, or with more bits, the printed factors are right. Ours need fewer than 10·log2 n bits for large n.
 """
 
 from __future__ import annotations
@@ -95,29 +96,32 @@ def match_next(
     reads: Mapping[str, Affine],
     setting: Setting,
     *,
-    printed: bool = False,
+    printed: int = 0,
     printed_squares: tuple[Affine, Affine] | None = None,
 ) -> Head:
     """register := form at the equal-keyed position whose count is nearest to `target`, or at position 1 if no key is equal.
 
-    printed: the printed factors. printed_squares: the squares of the target and of the query's own count, for the two printed
-    terms that are the same for every key but position 1; where no register holds them, the terms are left out.
+    printed: the A of the printed factors, 0 for ours. printed_squares: the squares of the target and of the query's own count,
+    for the two printed terms that are the same for every key but position 1; where no register holds them, they are left out.
     """
     one = reg("one")
     needs = (*equality_needs(pairs), is_square(count_squared, count), is_zero_at_first(count))
     if printed:
-        n = setting.n
+        n, power = setting.n, 4 * printed + 1
+        # The print gives scores alone. Keys and queries share a factor as evenly as can be, so that the entries fit where they can.
+        low, high = n ** (2 * printed), n ** (2 * printed + 1)
         preference: tuple[Component, ...] = (
-            Component(count_squared, -(n**5) * one, "−n^5·c'²"),
-            Component(count, 2 * n**5 * target, "+2n^5·c'·t"),
+            Component(low * count_squared, -high * one, f"−n^{power}·c'²"),
+            Component(low * count, 2 * high * target, f"+2n^{power}·c'·t"),
         )
         if printed_squares is not None:
             target_squared, own_squared = printed_squares
             preference += (
-                Component(one, -(n**5) * target_squared, "−n^5·t²"),
-                Component(reg("first"), n**5 * own_squared, "+n^5·c² at k' = 1"),
+                Component(low * one, -high * target_squared, f"−n^{power}·t²"),
+                Component(low * reg("first"), high * own_squared, f"+n^{power}·c² at k' = 1"),
             )
-        components = (*equality_components(pairs, n**7), *preference, default_component(n**6))
+        default = Component(high * reg("first"), -high * one, f"−n^{power + 1} at k' = 1")
+        components = (*equality_components(pairs, n ** (power + 2), high), *preference, default)
         return Head(name, components, reads, "Lemma C.18 as printed", needs)
     scale = next_scale(setting.gap, setting.n)
     key_scale, query_scale = split_scale(scale)

@@ -38,6 +38,7 @@ SIZES = st.sampled_from(BITS).flatmap(
 
 def walk_of(n: int, program: Callable[[Walk], Any], bits_of_bits: int = 7) -> tuple[Walk, Any]:
     """The walk of the case that this n is in, with what the program makes there: all its answers at splits are right for n."""
+    assert n.bit_length().bit_length() >= bits_of_bits, "the case is about larger n"
     values, turns = values_at(n), tuple[bool, ...]()
     while True:
         walk = Walk(root(bits_of_bits, parity(n)), turns)
@@ -273,7 +274,7 @@ ENDS_OF_STEPS = [lambda n: n, lambda n: 3 * n - 1, lambda n: 3 * n * (n - 1) // 
 
 
 @given(
-    st.integers(8, 400),
+    st.integers(128, 600),
     st.integers(1, 4),
     st.integers(-2, 9),
     st.sampled_from(ENDS_OF_STEPS),
@@ -296,7 +297,7 @@ def test_every_integer_between_two_bounds_is_kept(n: int, step: int, low: int, f
 RATIOS = st.lists(st.integers(-9, 9), min_size=1, max_size=4).filter(lambda c: c[-1] != 0)
 
 
-@given(st.integers(8, 300), st.integers(1, 5), RATIOS, st.lists(st.integers(0, 6), min_size=1, max_size=3))
+@given(st.integers(128, 400), st.integers(1, 5), RATIOS, st.lists(st.integers(0, 6), min_size=1, max_size=3))
 def test_the_least_of_a_ratio_up_to_n(n: int, low: int, top: list[int], shifts: list[int]) -> None:
     """Of one that rises or falls from some number on; of others nothing is said."""
     ratio = Ratio(tuple(map(Fraction, top)))

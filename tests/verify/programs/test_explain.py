@@ -47,8 +47,8 @@ from verify.programs.witness import questions
 
 N = 8
 COMPARED = [key for key in MODELS if key[1] != "rag"]
-# What is put back to print, and is a slip of rounding alone: the ideal model is the task all the same.
-ROUNDING_ALONE = {("counting", "count-margin")}
+# What is put back to print, and fails by rounding alone if at all: the ideal model is the task all the same.
+ROUNDING_ALONE = {("counting", "count-margin"), ("recall", "score-range"), ("ngram", "score-range")}
 
 
 @pytest.mark.parametrize(("name", "model"), MODELS)
@@ -208,10 +208,10 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
     [
         (["index"], 0, "at query, k: the number number[number[k] + 1]"),
         (["recall", "--model", "hybrid"], 0, "recall, hybrid, n = 16: the program is the task, for every input"),
-        (["counting", "--printed", "count-query"], 1, "on '<s> ? 1 0' it says YES; the right answer is NO"),
+        (["counting", "--printed", "count-query"], 1, "on '<s> 1 ? 1 1' it says YES; the right answer is NO"),
         (["recall", "--printed", "tied-head"], 1, "on '<s> 1 2 ? 1' it says <s>; the right answer is 2"),
         (["recall", "--n", "3"], 3, "at least 4"),
-        (["turing", "--model", "rag", "--n", "2", "--printed", "bare-cells"], 3, "no definition of turing"),
+        (["turing", "--model", "rag", "--n", "2", "--printed", "first-write"], 3, "no definition of turing"),
         (
             ["turing", "--model", "rag", "--n", "2", "--tape", "1"],
             0,
@@ -253,8 +253,8 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         ),
         (
             ["index", "--model", "rag", "--printed", "regex-characters"],
-            1,
-            "a search returned '<', which is not a token",
+            3,
+            "the answer at search 2: the program is not seen to be the task",
         ),
         (
             ["istree", "--n", "6", "--printed", "layer-7"],
@@ -262,7 +262,7 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
             "on edges 2-1, 4-2, 2-5, 2-6, 3-2: it says NO; the right answer is YES",
         ),
         (["istree", "--n", "6", "--printed", "edge-count"], 1, "Algorithm 1 says NO at once"),
-        (["recall", "--printed", "score-range", "--n", "8"], 3, "cannot say who wins"),
+        (["recall", "--printed", "score-range", "--n", "8"], 0, "the program is the task, for every input"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,122 @@
+"""Appendix A.5: a search can typically be evaluated in O(n) time. How many steps those of the repaired models take."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+
+from constructions.istree import rag as istree_rag
+from constructions.istree.graphs import PAPER, Graph
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing import rag
+from constructions.turing.machine import parse_standard
+from verify.claims.retrieval import RETRIEVERS, Case, LargeCase, every_case
+from verify.framework.check import Check
+from verify.framework.claim import Claim, Counterexample, claim, claims
+from verify.inputs.strategies import every_labelled_graph
+from verify.inputs.turing_machines import every_run
+from verify.oracles.backtracking import steps
+from verify.oracles.counts import labelled_graphs, questions
+from verify.runs.turing_runs import Case as RunOfMachine
+
+MOST = 8  # steps a character
+STATEMENT = (
+    f"By backtracking, a search takes at most {MOST} steps for each character of the text and of the pattern: O(n) steps, if a"
+    " word has O(1) characters."
+)
+TASKS = ("index", "recall", "ngram", "counting")
+
+
+def searches(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Each pattern in these words, the text before it, and the result behind it."""
+    for end in (k for k, word in enumerate(words) if word == END_SEARCH):
+        start = max(k for k in range(end) if words[k] == START_SEARCH)
+        yield " ".join(words[start + 1 : end]), " ".join(words[:start]), words[end + 1]
+
+
+def within(words: Sequence[str]) -> Counterexample | None:
+    """Where a search takes more steps, or finds something else than the words say."""
+    for pattern, text, result in searches(words):
+        taken, found = steps(pattern, text)
+        if taken > MOST * (len(pattern) + len(text)) or (found or FAILED) != result:
+            return Counterexample(pattern=pattern, characters=len(text), steps=taken, found=found or FAILED)
+    return None
+
+
+@claims(
+    "task",
+    [(Claim.about("5.2", task, "search-steps", "Theorem 5.2 and appendix A.5", STATEMENT), task) for task in TASKS],
+)
+def test_a_task(check: Check, task: str) -> None:
+    retriever = RETRIEVERS[f"5.2/{task}"]
+    asked = retriever.query_length
+
+    def right(case: Case) -> Counterexample | None:
+        return within([*case.question.words(), *retriever.thoughts(case.question, frozenset())])
+
+    def right_at_scale(large: LargeCase) -> Counterexample | None:
+        return right(large.case(task))
+
+    check.exhaustive(
+        every_case(task, 4, 4, 3, asked),
+        right,
+        count=questions(task, 4, 3, 4, asked),
+        range="every question about up to 4 tokens from 1 … 3",
+        size=lambda case: len(case.sequence),
+    )
+    check.chosen(
+        [LargeCase(n, seed) for n in check.sizes(10, ratio=10, cap=2000) for seed in range(8)],
+        right_at_scale,
+        range="random sequences of n tokens and random queries",
+        size=lambda large: large.n,
+    )
+
+
+def shuffled(n: int) -> Graph:
+    """A tree on n vertices, its edges in any order."""
+    chosen = random.Random(n)
+    edges = [(chosen.randint(1, v - 1), v) for v in range(2, n + 1)]
+    chosen.shuffle(edges)
+    return Graph(n, tuple(edges))
+
+
+@claim(theorem="5.3", task="istree", aspect="search-steps", source="Algorithm 2 and appendix A.5", statement=STATEMENT)
+def test_algorithm_2(check: Check) -> None:
+    def right(graph: Graph) -> Counterexample | None:
+        prompt = [PAPER.vocabulary(graph.n)[token] for token in PAPER.prompt(graph)]
+        return within([*prompt, *istree_rag.expected_sequence(graph)])
+
+    def right_at_scale(n: int) -> Counterexample | None:
+        return right(shuffled(n))
+
+    size = range(1, 5)
+    check.exhaustive(
+        itertools.chain.from_iterable(map(every_labelled_graph, size)),
+        right,
+        count=labelled_graphs(size),
+        range="every labelled graph on up to 4 vertices",
+        size=lambda graph: graph.n,
+    )
+    check.chosen([10, 20, 40], right_at_scale, range="random trees", size=lambda n: n)
+
+
+@claim("5.4/search-steps", task="turing", source="Theorem 5.4 and appendix A.5", statement=STATEMENT)
+def test_a_machine(check: Check) -> None:
+    def right(case: RunOfMachine) -> Counterexample | None:
+        machine = parse_standard(case.machine)
+        return within([*rag.prompt(machine, **case.task), *rag.expected_sequence(machine, **case.task)])
+
+    check.exhaustive(
+        (RunOfMachine(machine, tape, 8) for tape in ("", "101") for machine in every_run(8)),
+        right,
+        count=408 * 2,
+        range="a machine for each run of 2 states and 2 symbols, from a blank tape and from 101; 8 steps",
+        size=lambda case: case.steps,
+    )
+    check.chosen(
+        [RunOfMachine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA", "0110", n) for n in (50, 150)],
+        right,
+        range="the five-state champion on 0110",
+        size=lambda case: case.steps,
+    )

@@ -68,16 +68,8 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
         return (path,)
     if path.suffix == ".safetensors":
         beside = path.with_suffix(".json")
-<<<<<<< HEAD
-        path.write_bytes(file_bytes(model))
-        beside.write_text(text, encoding="utf-8")
-=======
-        metadata = {"sidecar": beside.name}
-        if model.longest is not None:
-            metadata["longest_sequence"] = str(model.longest)
-        write_bytes(path, to_bytes(tensors(model), metadata=metadata))
+        write_bytes(path, file_bytes(model))
         write_text(beside, text)
->>>>>>> main
         return (path, beside)
     raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
 

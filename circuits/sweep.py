@@ -79,7 +79,8 @@ class _Sweep:
                 self.bits.append(self._swept(number, self._made(gate)))
         except _Different as different:
             return different.found
-        assert all(self.bits[left] == self.bits[right] for left, right in self.pairs)
+        if any(self.bits[left] != self.bits[right] for left, right in self.pairs):
+            raise ValueError("the sweep ended with outputs that are not seen to be equal")
         return None
 
     def _draw(self, halvings: int) -> None:

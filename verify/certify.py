@@ -26,7 +26,7 @@ from verify.certificates.document import (
     judge,
     print_unseen,
 )
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
 
@@ -36,8 +36,10 @@ MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
-DESCRIPTION = """Proves, from the matrices alone, that rounding is sound for every input: each register is what the ideal
-model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the stated number of steps."""
+DESCRIPTION = """Proves, from the exact layers that the matrices are filled from, that rounding is sound for every input: each
+register is what the ideal model (exact rationals; attention averages the keys of largest score) has there, rounded, or within the
+stated number of steps. The matrices are compared with these layers entry by entry; with --all-n at both ends of each interval
+and at one n within, where float64 holds such weights. Of a file, the matrices themselves are read."""
 EXAMPLES = f"""examples:
   {PROG} recall --n 1000000000000            every sequence of up to 10^12 tokens
   {PROG} istree --n 10000 --json             one document, which --replay checks again
@@ -170,9 +172,15 @@ def _file(path: Path) -> dict[str, Any]:
     try:
         with cli.usage_errors():
             subject, model, language = read(path)
-    except Undecided as undecided:
-        base = {"schema": SCHEMA, "construction": path.name, "verdict": UNKNOWN}
-        return {**base, "where": undecided.where, "what": undecided.what}
+    except (Undecided, Refused) as error:
+        verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
+        return {
+            "schema": SCHEMA,
+            "construction": path.name,
+            "verdict": verdict,
+            "where": error.where,
+            "what": error.what,
+        }
     judged = compared(judge(model, language), model, subject)
     return {
         **about(subject),

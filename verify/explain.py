@@ -19,7 +19,7 @@ from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
@@ -35,8 +35,9 @@ MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
 MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
 MACHINE["cot"] = "behind any configurations of a run's form, each word is that of the machine's next one"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
-DESCRIPTION = """Reads the program off a model's matrices: what each register holds, as a term over the tokens, under exact
-arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
+DESCRIPTION = """Reads the program off the exact layers that a model's matrices are filled from: what each register holds, as
+a term over the tokens, in exact arithmetic where attention averages the keys of largest score. Then says whether the
+answer is the task's, for every input."""
 EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size
@@ -92,8 +93,9 @@ def _command(argv: Sequence[str]) -> int:
         try:
             with cli.usage_errors():
                 subject, model, language = read(Path(args.what))
-        except Undecided as undecided:
-            found = {"construction": args.what, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        except (Undecided, Refused) as error:
+            verdict = UNKNOWN if isinstance(error, Undecided) else REFUSED
+            found = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
     if not is_covered(args.what, args.model):

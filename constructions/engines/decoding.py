@@ -114,7 +114,8 @@ def decode_by_dense(
 
     def flags() -> Flags:
         found = run(fed, flags=True).flags
-        assert found is not None
+        if found is None:
+            raise TypeError("there is no found")
         return found[0]
 
     produced = decode_with_guess(

@@ -6,7 +6,8 @@ Tensors, all float64, blocks and heads counted from 0:
   blocks.{i}.recurrence.A, B (d × d)
   blocks.{i}.ffn.W_gate, W_up (units × d), b_gate, b_up (units), W_down (d × units), b_down (d)
 Every head is padded with zero rows to one common width, so that they can be stacked.
-The metadata of a `.safetensors` file names its sidecar and the longest sequence that the weights are certified for.
+The sidecar of FILE.safetensors is FILE.json. The metadata holds the longest sequence that the weights are certified for, and no
+name: the bytes do not depend on that of the file, so that a certificate can tell their SHA-256.
 An `.npz` holds the sidecar as its member `sidecar.json`.
 """
 
@@ -66,16 +67,20 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
                 archive.writestr("sidecar.json", text)
         return (path,)
     if path.suffix == ".safetensors":
-        from safetensors.numpy import save as to_bytes
-
         beside = path.with_suffix(".json")
-        metadata = {"sidecar": beside.name}
-        if model.longest is not None:
-            metadata["longest_sequence"] = str(model.longest)
-        write_bytes(path, to_bytes(tensors(model), metadata=metadata))
+        write_bytes(path, file_bytes(model))
         write_text(beside, text)
         return (path, beside)
     raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
+
+
+def file_bytes(model: Transformer) -> bytes:
+    """The content of the model's `.safetensors` file."""
+    from safetensors.numpy import save as to_bytes
+
+    # One entry at most: safetensors writes several in no fixed order.
+    metadata = None if model.longest is None else {"longest_sequence": str(model.longest)}
+    return bytes(to_bytes(tensors(model), metadata=metadata))
 
 
 def _padded(matrix: Matrix, rows: int) -> Matrix:

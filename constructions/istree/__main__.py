@@ -118,7 +118,8 @@ def _page(job: Job[Model, Graph], run: Run, answer: Answer) -> Page:
     from constructions.show.page import Page
 
     graph, (_, verdict) = job.given, answer
-    assert graph is not None
+    if graph is None:
+        raise TypeError("there is no graph")
 
     def says(token: TokenTrace) -> str:
         return job.solver.narrate(token.before_output, token.produced, verdict or "no verdict")

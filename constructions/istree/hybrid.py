@@ -274,17 +274,19 @@ def build(
     *,
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
+    listed: int | None = None,
 ) -> Wired:
     """The wired hybrid RNN for graphs on n vertices, in the token layout of the paper.
 
     printed: ids of findings to put back to print; all of them give the variant `printed`.
+    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even or too small; the message names the least p.
     """
     chosen = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, printed=chosen)
+    embedding, blocks = plan(n, fmt, printed=chosen, vertices=listed)
     arithmetic = Arithmetic(fmt, discipline)
     return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, sequence_length(n))
 

@@ -312,10 +312,12 @@ def build(
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
     forced: bool = False,
+    listed: int | None = None,
 ) -> Wired:
     """The wired Transformer for graphs on n vertices.
 
     precision_bits: by default `least_precision`. forced: take fewer bits than that, and round what does not fit.
+    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even or too small, and for anything to be put back to print: there is no print of it.
     """
     if printed := tuple(printed):
@@ -325,7 +327,7 @@ def build(
     least = least_precision(n, discipline, layout=layout)
     bits = least if precision_bits is None else precision_bits
     fmt = format_of(0 if forced else least, bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, layout=layout)
+    embedding, blocks = plan(n, fmt, layout=layout, vertices=listed)
     about, longest = ("istree", SOURCE, (), frozenset[str](), n), sequence_length(n)
     arithmetic = Arithmetic(fmt, discipline)
     return wired_of(*about, embedding, blocks, arithmetic, longest, variant="lean", exact=bits >= least)

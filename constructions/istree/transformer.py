@@ -62,12 +62,14 @@ def build(
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
     forced: bool = False,
+    listed: int | None = None,
 ) -> Wired:
     """The wired Transformer for graphs on n vertices.
 
     printed: ids of findings to put back to print; all of them give the variant `printed`.
     precision_bits: by default `least_precision`, or `printed_precision` where the printed score factors are used.
     forced: take fewer bits than that, and round what does not fit.
+    listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
     """
     chosen = chosen_of(FINDINGS, printed)
@@ -77,7 +79,7 @@ def build(
     least = printed_precision(n) if as_printed else least_precision(n, discipline)
     bits = least if precision_bits is None else precision_bits
     fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, layout=layout, printed=chosen)
+    embedding, blocks = plan(n, fmt, layout=layout, printed=chosen, vertices=listed)
     arithmetic, longest, exact = Arithmetic(fmt, discipline), sequence_length(n), not (chosen or forced)
     return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=exact)
 

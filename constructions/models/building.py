@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from constructions.wiring.finding import Finding
+from constructions.wiring.numbered import Numbered
 from constructions.wiring.wire import BlockPlan, Embedding, wire
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Format, fixed_point
@@ -58,4 +59,5 @@ def wired_of(
         registers=registers,
         vocabulary=embedding.vocabulary,
         blocks=blocks,
+        families=embedding.words.families if isinstance(embedding.words, Numbered) else (),
     )

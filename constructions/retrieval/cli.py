@@ -126,7 +126,8 @@ def _page(job: Job[Retriever, Question], run: Run, answer: str) -> Page:
     from constructions.show.page import Page
 
     question, task = job.given, job.solver.task
-    assert question is not None
+    if question is None:
+        raise TypeError("there is no question")
     return Page(task.statement, answer, f"n = {run.request.wired.n}, {len(question.sequence)} tokens")
 
 

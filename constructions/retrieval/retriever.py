@@ -9,7 +9,7 @@ Registers of the embedding: number, number_squared (0 at other tokens), one per 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from constructions.engines import no_response
@@ -155,11 +155,13 @@ class Retriever:
         printed: Iterable[str] = (),
         discipline: Discipline = Discipline.FUSED,
         forced: bool = False,
+        listed: int | None = None,
     ) -> Wired:
         """The wired model for sequences of up to n tokens from 1 … n.
 
         printed: ids of findings to put back to print; all of them give the variant `printed`.
         forced: take fewer bits than the least, and round what does not fit.
+        listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
         Printed score factors have as many bits as they need, unless other ones are asked for.
         Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
@@ -181,12 +183,17 @@ class Retriever:
             self.findings,
             chosen,
             n,
-            self.embedding(plan, self.task),
+            self.listing(plan, listed),
             tuple(self.blocks(plan)),
             Arithmetic(fmt, discipline),
             longest,
             exact=not (chosen or forced),
         )
+
+    def listing(self, plan: Plan, listed: int | None = None) -> Embedding:
+        """The embedding, of so many numbers, by default all."""
+        few = plan if listed is None else replace(plan, setting=replace(plan.setting, n=listed))
+        return self.embedding(few, self.task)
 
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt = setting.format

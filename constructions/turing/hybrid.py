@@ -236,17 +236,19 @@ def build(
     precision_bits: int | None = None,
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
+    listed: int | None = None,
 ) -> Wired:
     """The wired hybrid RNN for one machine and word, for runs of at most `steps` steps.
 
     cells: how many there are, the word in their middle; by default, as many as the steps can reach.
     printed: ids of findings to put back to print; all of them give the variant `printed`.
+    listed: how many cells the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
     task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
     least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
     fmt = format_of(least, precision_bits, f"{steps} steps")
-    embedding, blocks = plan(task, fmt, printed=chosen)
+    embedding, blocks = plan(task, fmt, printed=chosen, cells=task.around(listed))
     arithmetic = Arithmetic(fmt, discipline)
     return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
 

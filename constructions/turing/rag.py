@@ -230,17 +230,19 @@ def build(
     precision_bits: int | None = None,
     printed: Iterable[str] = (),
     discipline: Discipline = Discipline.FUSED,
+    listed: int | None = None,
 ) -> Wired:
     """The wired Linear RNN for one machine and word, for runs of at most `steps` steps.
 
     printed: ids of findings to put back to print; all of them give the variant `printed`.
+    listed: how many cells the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
     task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
     fmt = format_of(
         least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, f"{steps} steps"
     )
-    embedding, blocks = plan(task, printed=chosen)
+    embedding, blocks = plan(task, printed=chosen, cells=task.around(listed))
     arithmetic = Arithmetic(fmt, discipline)
     return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
 

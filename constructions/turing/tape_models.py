@@ -52,6 +52,13 @@ class TaskOfAnySize:
     def __post_init__(self) -> None:
         self.machine.word(self.tape)
 
+    def around(self, count: int | None) -> tuple[int, int]:
+        """The first and the last of so many cells around the head's first one; of all cells, if there are no more."""
+        first, last = self.ends
+        if count is None or count >= self.steps:
+            return first, last
+        return max(first, -(count // 2)), min(last, count // 2)
+
     @property
     def ends(self) -> tuple[int, int]:
         """The first and the last cell. If the space is not given, a run never leaves them."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.layers import Transformer
+from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import BlockPlan
 from precision.format import Arithmetic
 
@@ -27,7 +28,7 @@ class Wired:
 
     variant: "printed" if every finding is put back to print, else "repaired"; printed: the ids of those put back.
     registers: names in the order of coordinates. vocabulary: token strings in the order of token numbers.
-    blocks: the plan that the weights were filled from.
+    blocks: the plan that the weights were filled from. families: the numbers that the first words are, as powers.
     """
 
     construction: str
@@ -40,6 +41,7 @@ class Wired:
     registers: tuple[str, ...]
     vocabulary: tuple[str, ...]
     blocks: tuple[BlockPlan, ...]
+    families: tuple[Powers, ...] = ()
 
     @cached_property
     def token(self) -> Mapping[str, int]:

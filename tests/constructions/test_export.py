@@ -102,7 +102,7 @@ def test_the_bound_travels_with_the_weights(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     _, sidecar = command_dump(path, "istree", "--n", "4")
     with safe_open(path, framework="numpy") as file:
-        assert file.metadata() == {"sidecar": "weights.json", "longest_sequence": "29"}
+        assert file.metadata() == {"longest_sequence": "29"}
     assert (
         sidecar["longest_sequence"] == 29 == 3 * 6 + 2 + 7 + 2
     )  # every simple graph, its tour, a closing token, a verdict

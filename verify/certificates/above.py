@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from verify import growth
 from verify.certificates.building import ENDLESS, Subject, build, in_case
-from verify.certificates.document import CERTIFIED, UNKNOWN, Json, judge
-from verify.certificates.domains import Undecided
+from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json, judge
+from verify.certificates.domains import OtherMatrices, Undecided
 from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
@@ -56,7 +56,8 @@ class Survey:
     """Every n from 2^63 on, or every number of cells from 8 on. judges: what is asked of each model of a case.
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
-    that is never refused, as a case may be wider than its n. theorem: all inequalities, as verify/growth.py reads them, or None.
+    that is refused for matrices of one n alone, as a case may be wider than its n. theorem: all inequalities, as verify/growth.py
+    reads them, or None.
     """
 
     subject: Subject
@@ -78,6 +79,8 @@ class Survey:
             self.about = {"verdict": CERTIFIED, "where": "", "what": ""}
         except Undecided as undecided:
             self.about = {"verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        except OtherMatrices as refused:  # the matrices of one n
+            self.about = {"verdict": REFUSED, "where": refused.where, "what": refused.what}
         except Unanswered as error:  # what only a number can be asked
             self.about = {"verdict": UNKNOWN, "where": "numbers that grow with n", "what": str(error)}
 

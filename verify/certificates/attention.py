@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from constructions.wiring.exact import HeadRows
 from verify.certificates.candidates import (
     GROUPS,
     KEYS,
@@ -39,7 +40,6 @@ from verify.certificates.merging import Pool, by_order, wide_first
 from verify.certificates.nearest import Key, race_of
 from verify.certificates.operators import row_of
 from verify.certificates.polynomial import ONE, ZERO, Polynomial, atom, constant, shown, total, whole
-from verify.certificates.rows import HeadRows
 from verify.certificates.scores import Score, lattice
 from verify.certificates.winners import Winners, scored, winning_part
 
@@ -119,8 +119,10 @@ class Reader:
         key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
         mine, its = query.box[SIZE], key.box[SIZE]
-        assert isinstance(mine, Integer)
-        assert isinstance(its, Integer)
+        if not isinstance(mine, Integer):
+            raise TypeError("mine is no Integer")
+        if not isinstance(its, Integer):
+            raise TypeError("its is no Integer")
         size = Integer(max(mine.low, its.low), min(mine.high, its.high))
         if size.low > size.high:
             return None

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.certificates.domains import POSITION, SHARED, SIZE, Domain, Integer, Interval, Reciprocal, Rounded, Space
+from verify.certificates.domains import (
+    POSITION,
+    SHARED,
+    SIZE,
+    Domain,
+    Integer,
+    Interval,
+    Reciprocal,
+    Rounded,
+    Space,
+    Undecided,
+)
 from verify.certificates.growing import Growing
 from verify.certificates.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant, is_whole, quotient
 
@@ -29,7 +40,8 @@ class Bounded:
     def position(self) -> Integer:
         """The positions of this kind lie here."""
         domain = self.box[POSITION]
-        assert isinstance(domain, Integer)
+        if not isinstance(domain, Integer):
+            raise TypeError("domain is no Integer")
         return domain
 
     def register(self, index: int) -> Polynomial:
@@ -78,7 +90,8 @@ class Bounded:
         low = high = 0
         for name, c in form:
             domain = self.box[name]
-            assert isinstance(domain, Integer)
+            if not isinstance(domain, Integer):
+                raise TypeError("domain is no Integer")
             first, last = (domain.low, domain.high) if c > 0 else (domain.high, domain.low)
             low, high = low + c * first, high + c * last
         if form in self.forms and len(form) > 1:
@@ -120,8 +133,10 @@ class Bounded:
     def index_of(self, domain: Reciprocal) -> Integer:
         """The range of m + s in ROUND(1/(m + s))."""
         of = self.integer(domain.of)
-        assert of is not None
-        assert of.low + domain.shift >= 1
+        if of is None:
+            raise TypeError("there is no of")
+        if of.low + domain.shift < 1:
+            raise Undecided(f"1/{domain.of}", f"its denominator may be {of.low + domain.shift}")
         return Integer(of.low + domain.shift, of.high + domain.shift)
 
     def _by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
@@ -138,7 +153,8 @@ class Bounded:
     def _by_size(self, polynomial: Polynomial) -> Iterator[Interval]:
         """a·k + b·n + c, where another form of the position k and the size n is known: that, times a number, and the rest in n."""
         size = self.box[SIZE]
-        assert isinstance(size, Integer)
+        if not isinstance(size, Integer):
+            raise TypeError("size is no Integer")
         for form, ends in self.forms.items():
             factors = dict(form)
             if factors.keys() == SHARED:
@@ -186,7 +202,8 @@ class Bounded:
             return None
         lead = next(c for m, c in sorted(form.terms.items()) if m)
         domain = self.box[name]
-        assert isinstance(domain, Reciprocal)
+        if not isinstance(domain, Reciprocal):
+            raise TypeError("domain is no Reciprocal")
         return lead, form * (Fraction(1) / lead), domain
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:

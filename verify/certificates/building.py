@@ -11,6 +11,7 @@ from constructions.istree import hybrid as hybrid_search
 from constructions.istree import lean, transformer
 from constructions.istree import rag as rag_search
 from constructions.istree.graphs import Layout
+from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.models.program import Family
 from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.parts.heads.match import printed_room
@@ -25,10 +26,12 @@ from constructions.turing.models import TuringModel
 from constructions.turing.tape_models import TaskOfAnySize
 from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
+from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from verify.certificates import configurations, language, searches, tapes
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Language
+from verify.certificates.matrices import LARGEST_TABLE, require_same
 from verify.certificates.model import Listed, Model, planned
 from verify.certificates.symbolic import symbol
 
@@ -164,7 +167,7 @@ def families_of(subject: Subject) -> list[Listed]:
     else:
         script = retriever.script(subject.query_length or retriever.query_length, frozenset(subject.printed))
         found = families(retriever.task, subject.n, script)
-    return [Listed(family.name, family.low, family.high) for family in found]
+    return [Listed(family.name, family.low, family.high, family.text) for family in found]
 
 
 def precision_of(subject: Subject) -> int:
@@ -188,13 +191,73 @@ def precision_of(subject: Subject) -> int:
 
 
 def build(subject: Subject) -> tuple[Model, Language]:
-    """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules."""
+    """The model and its inputs. Raises ValueError for a subject that makes no sense, Undecided for one beyond the rules.
+
+    Raises OtherMatrices where the matrices that users get are not those of the exact layers.
+    """
+    model, language, _ = build_beside(subject)
+    return model, language
+
+
+def build_beside(subject: Subject) -> tuple[Model, Language, Wired | None]:
+    """The same with the matrices that users get, see `compared`; None where n is no number."""
     if subject.n < least(subject) or (subject.length or LEAST) < LEAST:
         raise Undecided(
             "the input",
             f"n and the length must be at least {LEAST}: below, a rule cannot tell a number from a position",
         )
-    return model_of(subject), language_of(subject)
+    model = model_of(subject)
+    wired = compared(subject, model) if isinstance(subject.n, int) else None
+    return model, language_of(subject), wired
+
+
+def solver_of(subject: Subject) -> Any:
+    """What builds and asks the models of a subject."""
+    if subject.construction == "turing":
+        return subject.turing
+    if subject.construction == "istree":
+        return GRAPH_MODELS[subject.model, subject.layout].of("lean" if subject.lean else "repaired")
+    retriever = subject.retriever
+    return replace(retriever, query_length=subject.query_length or retriever.query_length)
+
+
+def wired_of(subject: Subject, listed: int | None = None) -> Wired:
+    """The model as matrices, by the builder that users call. listed: how many numbers of each family the embedding lists.
+
+    Raises ValueError where users get none: p is too small, or a weight needs more digits than float64 has.
+    """
+    how: dict[str, Any] = {"printed": subject.printed, "discipline": subject.discipline}
+    if subject.model != "cot":  # its words do not depend on n
+        how["listed"] = listed
+    n = 1 if subject.all_cells else subject.n  # its weights are those of the cells, for any number of steps
+    wired: Wired = solver_of(subject).build(n, subject.precision_bits, **how)
+    return wired
+
+
+def can_be_written(subject: Subject, model: Model) -> bool:
+    """Whether all numbers of the vocabulary are compared, and the model's file has a digest: a bounded table of them."""
+    return sum(family.high - family.low + 1 for family in families_of(subject)) * len(model.registers) <= LARGEST_TABLE
+
+
+def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | None:
+    """The matrices that users get for the subject, held against a model that stands for it; None if they get none.
+
+    few: list a few numbers only, as is done where a table of all would be too large. Raises OtherMatrices where they differ.
+    """
+    listed = None if can_be_written(subject, model) and not few else min(FEW, subject.n)
+    try:
+        wired = wired_of(subject, listed)
+    except ValueError:
+        return None
+    require_same(model, wired, subject.n, families_of(subject))
+    return wired
+
+
+def _compared_sizes(subject: Subject, model: Model, low: int, high: int) -> tuple[int, ...]:
+    """The n of an interval at which its model is held against matrices: both ends, and one that a hash of the weights chooses."""
+    chosen = low + int(model.digest, 16) % (high - low + 1)
+    sizes = sorted({low, chosen, high})
+    return tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
 
 
 def language_of(subject: Subject) -> Language:
@@ -238,9 +301,11 @@ def _tapes(subject: Subject, low: int, high: int) -> Language:
     """The texts of a model that writes its tape, for every number of steps from low to high."""
     n: Any = symbol(low, high) if low < high else low
     task = replace(subject, n=n).task
-    assert isinstance(task, TaskOfAnySize)
+    if not isinstance(task, TaskOfAnySize):
+        raise TypeError(f"the texts of {subject.model} are not those of a tape")
     texts = tapes.turing(task, subject.model, rag.tape_search(frozenset(subject.printed)), (low, high))
-    assert low == high or n.sizes.high == high  # nothing is asked of n that the builder has not asked
+    if low < high and n.sizes.high != high:
+        raise TypeError(f"the texts ask of n what the builder has not: n = {low} … {high} is cut at {n.sizes.high}")
     return texts
 
 
@@ -263,8 +328,7 @@ def model_of(subject: Subject) -> Model:
         if isinstance(task, space.TaskOfAnySize):
             arithmetic = Arithmetic(cot.format_for(task, subject.precision_bits), subject.discipline)
             return planned(*cot.plan(task), arithmetic, families_of(subject), rounded=False)
-        first, last = task.ends
-        cells = (first, last) if few >= n else (max(first, -(FEW // 2)), min(last, FEW // 2))
+        cells = task.around(FEW)
         if subject.model == "hybrid":
             embedding, blocks = hybrid.plan(task, fmt, printed=chosen, cells=cells)
         else:
@@ -282,14 +346,22 @@ def model_of(subject: Subject) -> Model:
         retriever = subject.retriever
         asked = subject.query_length or retriever.query_length
         plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
-        embedding = retriever.embedding(replace(plan, setting=replace(plan.setting, n=few)), retriever.task)
+        embedding = retriever.listing(plan, few)
         blocks = tuple(retriever.blocks(plan))
     arithmetic = Arithmetic(fmt, subject.discipline)
     return planned(embedding, blocks, arithmetic, families_of(subject), rounded=bool(chosen))
 
 
 def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
+    """As `sized_beside`, but for where it was compared."""
+    model, language, high, _ = sized_beside(subject, end)
+    return model, language, high
+
+
+def sized_beside(subject: Subject, end: int) -> tuple[Model, Language, int, tuple[int, ...]]:
     """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
+
+    The last value: the n at which it was held against the matrices that users get. Raises OtherMatrices if they differ.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """
@@ -305,7 +377,8 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     largest = families_of(replace(subject, n=high))
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
+    sizes = _compared_sizes(subject, model, low, high)
     if subject.construction in ("istree", "turing"):
-        return model, texts(subject, low, high), high
+        return model, texts(subject, low, high), high, sizes
     # The inputs of the largest size contain those of all others.
-    return model, replace(language_of(replace(subject, n=high)), sizes=(low, high)), high
+    return model, replace(language_of(replace(subject, n=high)), sizes=(low, high)), high, sizes

@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 
+from constructions.wiring.exact import Row, Written
 from precision.format import Discipline, Rounding
 from verify.certificates.attention import Reader
 from verify.certificates.bounds import Bounded
@@ -31,7 +32,7 @@ from verify.certificates.operators import added, dot, feed_forward, loosened
 from verify.certificates.output import settle_output
 from verify.certificates.polynomial import Polynomial, atom, constant, quotient
 from verify.certificates.recurrence import Keeper
-from verify.certificates.rows import Row, Written, as_polynomial
+from verify.certificates.rows import as_polynomial
 
 MOST_KINDS = 4000
 

@@ -12,21 +12,26 @@ from fractions import Fraction
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from verify.certificates.building import (
     ENDLESS,
     RETRIEVERS,
     Subject,
     build,
+    build_beside,
+    can_be_written,
     every_cells,
     findings_of,
     is_covered,
     model_of,
     precision_of,
 )
+from verify.certificates.building import compared as compared_with_matrices
 from verify.certificates.checker import Report, check
-from verify.certificates.domains import Refused, Undecided
+from verify.certificates.domains import OtherMatrices, Refused, Undecided
 from verify.certificates.language import Language
+from verify.certificates.matrices import digest
 from verify.certificates.model import Model, first_difference
 from verify.certificates.runs import exhaust, is_small, refute
 
@@ -61,7 +66,10 @@ def compared(judged: Judged, model: Model, subject: Subject) -> Judged:
     """A certified model is refused where its weights first differ, if its ideal model is not that of the repaired construction."""
     if judged.report is None:
         return judged
-    repaired, language = build(replace(subject, printed=()))
+    try:
+        repaired, language = build(replace(subject, printed=()))
+    except OtherMatrices as refused:
+        return Judged(REFUSED, f"the construction itself, {refused.where}", refused.what)
     return held_against(judged, model, subject.construction, repaired, judge(repaired, language))
 
 
@@ -88,9 +96,11 @@ def certificate(subject: Subject) -> Json:
     if is_small(subject):
         return {**asked, **_exhausted(subject)}
     try:
-        model, language = build(subject)
+        model, language, wired = build_beside(subject)
     except Undecided as undecided:
         return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    except OtherMatrices as refused:
+        return {**asked, "verdict": REFUSED, "where": refused.where, "what": refused.what}
     judged = judge(model, language)
     if judged.verdict == UNKNOWN:
         try:
@@ -98,12 +108,19 @@ def certificate(subject: Subject) -> Json:
         except Refused as refused:
             judged = Judged(REFUSED, refused.where, refused.what)
     judged = compared(judged, model, subject) if subject.printed else judged
-    return {**asked, **described(model, language, judged), **print_unseen(model, subject)}
+    file = {"matrices_sha256": _file_digest(subject, model, wired)}
+    return {**asked, **described(model, language, judged), **file, **print_unseen(model, subject)}
+
+
+def _file_digest(subject: Subject, model: Model, wired: Wired | None) -> str | None:
+    return None if wired is None or not can_be_written(subject, model) else digest(wired)
 
 
 def _exhausted(subject: Subject) -> Json:
-    base = {"precision_bits": precision_of(subject), "weights_sha256": model_of(subject).digest}
+    model = model_of(subject)
+    base: Json = {"precision_bits": precision_of(subject), "weights_sha256": model.digest}
     try:
+        base["matrices_sha256"] = _file_digest(subject, model, compared_with_matrices(subject, model))
         found = exhaust(subject)
     except Refused as refused:
         return {**base, "verdict": REFUSED, "where": refused.where, "what": refused.what}

@@ -33,6 +33,10 @@ class Refused(Exception):
         self.where, self.what = where, what
 
 
+class OtherMatrices(Refused):
+    """The matrices that users get are not those of the exact layers."""
+
+
 class Undecided(Refused):
     """No rule covers this place: nothing is said about it."""
 

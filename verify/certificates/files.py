@@ -1,78 +1,73 @@
-"""An exported model: its matrices, and which construction its sidecar says it is."""
+"""An exported model: its matrices, read as they stand in the file, and which construction its sidecar says it is."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from constructions.istree.graphs import EOS
+from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
-from constructions.show.forward import SCHEMA
-from precision.format import Arithmetic, Discipline, Rounding, fixed_point
-from verify.certificates.building import Subject, build, families_of, is_covered
-from verify.certificates.domains import Undecided
+from precision.format import Arithmetic, fixed_point
+from verify.certificates.building import Subject, build, families_of
+from verify.certificates.domains import Refused, Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model, described
+from verify.certificates.sidecar import named_by, require_same, subject_of
+
+LENGTH = "longest_sequence"
 
 
 def read(path: Path) -> tuple[Subject, Model, Language]:
-    """The model of a `.safetensors` file with its sidecar beside it. Names of registers are those of the construction itself.
+    """The model of a `.safetensors` file with its sidecar beside it.
 
-    Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered.
+    Raises ValueError for files that are not such a model, OSError, Undecided for a construction that is not covered, Refused for
+    a sidecar that does not fit the construction that it names.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     try:
-        tensors = load(path.read_bytes())
+        content = path.read_bytes()
+        tensors = load(content)
         if odd := [name for name, tensor in tensors.items() if not np.isfinite(tensor).all()]:
             raise ValueError(f"{path}: {odd[0]} holds what is no number")
         sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        name, n = str(sidecar["construction"]), int(sidecar["n"])
-        discipline, bits = Discipline(sidecar["discipline"]), int(sidecar["p"])
-        vocabulary = [str(word) for word in sidecar["vocabulary"]]
+        widths = {len(tensor) for name, tensor in tensors.items() if name.endswith((".W_Q", ".W_K", ".W_V"))}
         model = _transformer(tensors)
         if tensors:
             raise ValueError(f"{path}: {min(tensors)} belongs to no block")
-        if sidecar["schema"] != SCHEMA:
-            raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
-        if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
-            raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
-    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        subject, printed = subject_of(path, sidecar, len(model.words))
+        wired, document = named_by(subject, printed)
+        vocabulary = list(sidecar["vocabulary"])
+    except (SafetensorError, KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not an exported model: {error}") from error
-    built_as = str(sidecar.get("model", "transformer"))
-    if not is_covered(name, built_as):
-        raise Undecided("the construction", f"{name} as {built_as} is not covered")
-    lean = sidecar.get("variant") == "lean"
-    machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
-    cells = sidecar.get("cells") if built_as == "cot" else None  # of other models it is no part of the texts
-    if cells is not None and type(cells) is not int:
-        raise ValueError(f"{path}: not an exported model: {cells!r} is no number of cells")
-    subject = Subject(
-        name, n, None, bits, discipline, lean=lean, model=built_as, machine=machine, tape=tape, cells=cells
-    )
-    if EOS.end_of_prompt in vocabulary:
-        subject = replace(subject, layout=EOS.name)
-    if (name, built_as) == ("ngram", "transformer"):
-        subject = replace(subject, query_length=len(model.blocks[1].heads))
+    require_same(sidecar, document, wired)
     own, language = build(subject)
-    families = families_of(subject)
-    numbers = sum(map(len, families))
-    if len(own.registers) != model.width:
-        raise Undecided("the registers", f"the file has {model.width}, the construction {len(own.registers)}")
-    if len(vocabulary) != len(model.words) or len(vocabulary) <= numbers:
-        held = f"{len(vocabulary)} words for {len(model.words)} rows"
-        raise Undecided("the vocabulary", f"the file has {held}, the construction more than {numbers}")
+    if widths - {head_width(wired.model)}:
+        raise Refused("the file", f"its heads have not the width {head_width(wired.model)} of the sidecar")
+    if (stored := _metadata(content).get(LENGTH)) not in (None, str(wired.model.longest)):
+        raise Refused("the file", f"its metadata has {LENGTH} {stored}, the sidecar {wired.model.longest}")
+    if len(wired.registers) != model.width:
+        raise Undecided("the registers", f"the file has {model.width}, the construction {len(wired.registers)}")
+    if len(vocabulary) != len(model.words):
+        raise Undecided("the vocabulary", f"the file has {len(vocabulary)} words for {len(model.words)} rows")
     try:
-        found = described(model, Arithmetic(fixed_point(bits), discipline), own.registers, vocabulary, families)
+        arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
+        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject))
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
     if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:
         raise Undecided("the vocabulary", "the embedding is not the construction's")
     return subject, found, language
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    """Of a `.safetensors` file: its header begins with the length of a JSON text."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    found: dict[str, str] = header.get("__metadata__") or {}
+    return found
 
 
 def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> AttentionHead:

@@ -10,17 +10,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from constructions.istree.graphs import Graph, is_tree
-from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.layers import Transformer
 from constructions.models.search import END_SEARCH
 from constructions.models.solver import Request
 from constructions.retrieval.task import Question
 from constructions.turing.configurations import Task
 from constructions.wiring.wired import Wired
-from verify.certificates.building import RETRIEVERS, Subject, families_of, language_of
+from verify.certificates.building import RETRIEVERS, Subject, families_of, language_of, solver_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language
 
@@ -36,24 +34,6 @@ class HardInput:
     text: str
     prompt: tuple[int, ...]
     answer: tuple[int, ...]
-
-
-def solver_of(subject: Subject) -> Any:
-    """What builds and asks the models of a subject."""
-    if subject.construction == "turing":
-        return subject.turing
-    if subject.construction == "istree":
-        return GRAPH_MODELS[subject.model, subject.layout].of("lean" if subject.lean else "repaired")
-    retriever = subject.retriever
-    return replace(retriever, query_length=subject.query_length or retriever.query_length)
-
-
-def wired_of(subject: Subject) -> Wired:
-    """The model as matrices."""
-    wired: Wired = solver_of(subject).build(
-        subject.n, subject.precision_bits, printed=subject.printed, discipline=subject.discipline
-    )
-    return wired
 
 
 def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
@@ -84,7 +64,8 @@ def _drawn(subject: Subject, wired: Wired, count: int, rng: random.Random) -> It
 def _runs(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
     """Of the machine on any words that its space can hold."""
     turing, task = subject.turing, subject.task
-    assert isinstance(task, Task)
+    if not isinstance(task, Task):
+        raise TypeError("task is no Task")
     symbols = [str(symbol) for symbol in range(turing.machine.symbols)]
     for _ in range(count):
         word = "".join(rng.choices(symbols, k=rng.randint(0, task.cells)))

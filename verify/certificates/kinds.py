@@ -143,7 +143,8 @@ class Kind(Bounded):
         """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
         c, d = polynomial.terms[(name,)], polynomial.constant
         of = self.integer(domain.of)
-        assert of is not None
+        if of is None:
+            raise TypeError("there is no of")
 
         def above(m: int) -> bool:
             ends = [c * end + d > 0 for end in self.space.reciprocals(m + domain.shift, m + domain.shift)]
@@ -180,7 +181,8 @@ class Kind(Bounded):
         if len(body) == 1:
             ((name, _),) = body
             old = self.integer(name)
-            assert old is not None
+            if old is None:
+                raise TypeError("there is no old")
             new = old.within(first, last)
             return None if new.low > new.high else replace(self, box={**self.box, name: new})._narrowed()
         residue, divisor = self._residue(body)
@@ -204,7 +206,8 @@ class Kind(Bounded):
         residue, divisor = 0, 0
         for name, c in body:
             domain = self.integer(name)
-            assert domain is not None
+            if domain is None:
+                raise TypeError("there is no domain")
             residue, divisor = residue + c * domain.low, common_step(divisor, c * domain.step)
         return residue, divisor
 
@@ -217,11 +220,13 @@ class Kind(Bounded):
                 for other, d in body:
                     if other != name:
                         domain = box[other]
-                        assert isinstance(domain, Integer)
+                        if not isinstance(domain, Integer):
+                            raise TypeError("domain is no Integer")
                         low, high = sorted((d * domain.low, d * domain.high))
                         low_end, high_end = low_end - high, high_end - low
                 old = box[name]
-                assert isinstance(old, Integer)
+                if not isinstance(old, Integer):
+                    raise TypeError("old is no Integer")
                 if c < 0:
                     low_end, high_end = high_end, low_end
                 new = old.within(-(-low_end // c), high_end // c)
@@ -236,7 +241,8 @@ class Kind(Bounded):
     def eliminated(self, name: str, value: Polynomial) -> Kind | None:
         """With an Integer atom replaced by a form that equals it; None if its bounds leave nothing."""
         old = self.integer(name)
-        assert old is not None
+        if old is None:
+            raise TypeError("there is no old")
         box: dict[str, Domain] = {}
         values = {name: value}
         for key, domain in self.box.items():
@@ -245,7 +251,8 @@ class Kind(Bounded):
             if isinstance(domain, Reciprocal) and domain.of == name:
                 shift = value.constant
                 ((of,),) = [m for m in value.terms if m]
-                assert value == atom(of) + constant(shift)
+                if value != atom(of) + constant(shift):
+                    raise Undecided(f"1/{name}", f"{value} is no number plus another atom")
                 domain = Reciprocal(of, domain.shift + whole(shift))
             elif isinstance(domain, Rounded):
                 domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))

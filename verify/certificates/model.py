@@ -6,7 +6,7 @@ So the certificate of a model for n = 10^12 is made from as many numbers as one 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, zip_longest
@@ -15,12 +15,12 @@ from math import prod
 import numpy as np
 
 from constructions.layers import Transformer
+from constructions.wiring.exact import Layer, Row, Weight, exact_layers
 from constructions.wiring.numbered import Numbered, Powers
-from constructions.wiring.wire import BlockPlan, Embedding, refuse_clashes, registers_of
+from constructions.wiring.wire import BlockPlan, Embedding, as_held, refuse_clashes, registers_of
 from precision.format import Arithmetic
-from precision.rounding import round_fraction
 from verify.certificates.polynomial import ONE, Number, Polynomial, atom, constant, total
-from verify.certificates.rows import Layer, Row, Weight, exact, of_matrices, of_plan, sparse
+from verify.certificates.rows import exact, of_matrices, sparse
 
 NUMBER = "v"
 
@@ -41,11 +41,12 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Listed:
-    """The numbers low … high of a family: the next rows of an embedding, in this order."""
+    """The numbers low … high of a family: the next rows of an embedding, in this order. text: how number i is spelled."""
 
     family: str
     low: int
     high: int
+    text: Callable[[int], str] = str
 
     def __len__(self) -> int:
         return self.high - self.low + 1
@@ -165,7 +166,7 @@ def planned(
     *,
     rounded: bool,
 ) -> Model:
-    """As `described`, from the plan that the matrices are laid out by. rounded: weights are rounded to the format.
+    """As `described`, of the exact layers that `wire` fills the matrices from. rounded: weights are rounded to the format.
 
     families: of the whole vocabulary; the embedding may list fewer of their numbers, as the powers that their rows are do not
     depend on how many there are.
@@ -180,15 +181,10 @@ def planned(
     }
     others = [tuple(sorted((index[name], exact(w)) for name, w in row.items() if w)) for row in embedding.words.others]
     specials = dict(zip(embedding.vocabulary[len(embedding.vocabulary) - len(others) :], others, strict=True))
-    layers = [of_plan(block, index) for block in blocks]
-    if rounded:
-        fmt = arithmetic.format
-        layers = [
-            layer.changed(lambda w: exact(round_fraction(Fraction(w), fmt).quanta * fmt.quantum))  # type: ignore[arg-type]
-            for layer in layers
-        ]
+    layers = exact_layers(registers, blocks)
+    layers = as_held(layers, arithmetic.format) if rounded else layers
     position = ((index[embedding.position], 1),)
-    return Model(registers, numbers, specials, position, tuple(layers), arithmetic)
+    return Model(registers, numbers, specials, position, tuple(layer.changed(exact) for layer in layers), arithmetic)
 
 
 def _numbers(family: Listed, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:

@@ -68,7 +68,8 @@ class Entrant:
     def index(self) -> Polynomial:
         """m'."""
         domain = self.key.joint.box[self.count]
-        assert isinstance(domain, Reciprocal)
+        if not isinstance(domain, Reciprocal):
+            raise TypeError("domain is no Reciprocal")
         return atom(domain.of) + constant(domain.shift)
 
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from constructions.wiring.exact import Row, Sublayer, Weight
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.polynomial import ZERO, Polynomial, atom, combination
-from verify.certificates.rows import Row, Sublayer, Weight, as_polynomial
+from verify.certificates.rows import as_polynomial
 
 SIGNS = (1, -1)
 UNDECIDED_GATE = (Fraction(0), Fraction(1))

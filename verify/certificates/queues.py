@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.wiring.exact import Row, Weight
 from verify.certificates.domains import Integer, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Delayed
 from verify.certificates.operators import dot
 from verify.certificates.polynomial import Number, Polynomial, atom
-from verify.certificates.rows import Row, Weight
 
 
 @dataclass(frozen=True)

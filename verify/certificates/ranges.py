@@ -12,8 +12,29 @@ from typing import Any
 
 from verify.certificates import configurations
 from verify.certificates.above import ALONE, Say, rounding, whole
-from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, at_size, build, sized
-from verify.certificates.document import CERTIFIED, Json, Judged, about, certificate, changed, judge, subject_of
+from verify.certificates.building import (
+    ENDLESS,
+    LARGEST_N,
+    LEAST,
+    Subject,
+    at_size,
+    build_beside,
+    model_of,
+    precision_of,
+    sized_beside,
+)
+from verify.certificates.document import (
+    CERTIFIED,
+    REFUSED,
+    Json,
+    Judged,
+    about,
+    certificate,
+    changed,
+    judge,
+    subject_of,
+)
+from verify.certificates.domains import OtherMatrices
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 
@@ -22,7 +43,8 @@ from verify.certificates.model import Model
 class Interval:
     """n from low to high have the same weights or forms of n, at the same p. digest: of these.
 
-    inputs_run: of the smallest n, whose inputs are all run. of: what they are numbers of.
+    inputs_run: of the smallest n, whose inputs are all run. of: what they are numbers of. compared: those at which the weights were
+    held against the matrices that users get.
     """
 
     low: int
@@ -32,6 +54,7 @@ class Interval:
     judged: Judged
     inputs_run: int = 0
     of: str = "n"
+    compared: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -43,8 +66,14 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     """Covers all n of the subject, up to 2^64; or the numbers of cells that are looked at for themselves."""
     if subject.all_cells:
         for cells in range(subject.n, ALONE + 1):
-            model, inputs = build(at_size(subject, cells))
-            yield _judged(cells, cells, model, inputs, "cells")
+            one = at_size(subject, cells)
+            try:
+                model, inputs, wired = build_beside(one)
+            except OtherMatrices as refused:
+                yield replace(_refused(one, refused), low=cells, high=cells, of="cells")
+                return
+            sizes: tuple[int, ...] = () if wired is None else (cells,)
+            yield _judged(cells, cells, model, inputs, "cells", sizes)
         return
     low, end = subject.n, LARGEST_N if subject.last == ENDLESS else subject.last
     subject = replace(subject, length=None, last=0)
@@ -52,14 +81,26 @@ def intervals(subject: Subject) -> Iterator[Interval]:
         yield _exhausted(replace(subject, n=low))
         low += 1
     while low <= end:
-        model, inputs, high = sized(replace(subject, n=low), end)
-        yield _judged(low, high, model, inputs)
+        try:
+            model, inputs, high, sizes = sized_beside(replace(subject, n=low), end)
+        except OtherMatrices as refused:
+            yield _refused(replace(subject, n=low), refused)
+            return
+        yield _judged(low, high, model, inputs, compared=sizes)
         low = high + 1
 
 
-def _judged(low: int, high: int, model: Model, inputs: Language, of: str = "n") -> Interval:
+def _judged(
+    low: int, high: int, model: Model, inputs: Language, of: str = "n", compared: tuple[int, ...] = ()
+) -> Interval:
     p = model.arithmetic.format.significand_bits + 1
-    return Interval(low, high, p, model.digest, judge(model, inputs), of=of)
+    return Interval(low, high, p, model.digest, judge(model, inputs), of=of, compared=compared)
+
+
+def _refused(subject: Subject, refused: OtherMatrices) -> Interval:
+    """Of the interval that begins at this n, whose weights are not those that users get."""
+    judged = Judged(REFUSED, refused.where, refused.what)
+    return Interval(subject.n, subject.n, precision_of(subject), model_of(subject).digest, judged)
 
 
 def certificates(
@@ -85,6 +126,7 @@ def certificates(
         judged = interval.judged
         one = {"precision_bits": interval.precision_bits, "weights_sha256": interval.digest, "verdict": judged.verdict}
         one |= {"inputs_run": interval.inputs_run} if interval.inputs_run else {}
+        one["compared_at"] = [str(size) for size in interval.compared]
         found["intervals"].append({interval.of: [str(interval.low), str(interval.high)], **one})
         found["assumed_invariants"] |= judged.report.invariants if judged.report else {}
         if judged.verdict != CERTIFIED:
@@ -104,5 +146,6 @@ def differences(
 
 def _exhausted(subject: Subject) -> Interval:
     n, made = subject.n, certificate(subject)
-    judged = Judged(made["verdict"], made["where"], made["what"])
-    return Interval(n, n, made["precision_bits"], made["weights_sha256"], judged, made.get("inputs_run", 0))
+    judged, sizes = Judged(made["verdict"], made["where"], made["what"]), (n,) if made.get("matrices_sha256") else ()
+    inputs = made.get("inputs_run", 0)
+    return Interval(n, n, made["precision_bits"], made["weights_sha256"], judged, inputs, compared=sizes)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.wiring.exact import Recurrent, Row, Weight
 from verify.certificates.domains import POSITION, SHARED, SIZE, Integer, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.language import Delayed, Invariant, Limited
@@ -24,7 +25,7 @@ from verify.certificates.merging import Pool
 from verify.certificates.operators import added, dot
 from verify.certificates.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
 from verify.certificates.queues import queue_of
-from verify.certificates.rows import Recurrent, Row, Weight, as_polynomial
+from verify.certificates.rows import as_polynomial
 
 STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
 NOTHING = -1  # before the first position
@@ -312,8 +313,10 @@ def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
     past, names = state.renamed()
     place = names[POSITION]
     mine, its = kind.box[SIZE], past.box[SIZE]
-    assert isinstance(mine, Integer)
-    assert isinstance(its, Integer)
+    if not isinstance(mine, Integer):
+        raise TypeError("mine is no Integer")
+    if not isinstance(its, Integer):
+        raise TypeError("its is no Integer")
     size = Integer(max(mine.low, its.low), min(mine.high, its.high))
     if size.low > size.high:
         return None

@@ -16,9 +16,9 @@ from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
-from verify.certificates.building import LEAST, Subject
+from verify.certificates.building import LEAST, Subject, solver_of, wired_of
 from verify.certificates.domains import Refused
-from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, solver_of, text_of, wired_of
+from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, text_of
 from verify.certificates.ideal import IdealModel
 
 GRAPHS = "every graph on n = {n} in every order and orientation of its edges, with the chain of thought that is due"

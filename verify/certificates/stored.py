@@ -211,7 +211,8 @@ def _rounding(subject: Subject, low: int) -> list[Piece]:
 def said_of_rounding(judged: Judged) -> object:
     """What a check said: by how much the winners of each head lead, and must; how many kinds there are; what is assumed."""
     report = judged.report
-    assert report is not None
+    if report is None:
+        raise TypeError("a check without a report says nothing")
     leads = [[where, str(lead.lead), str(lead.needed)] for where, lead in report.leads.items()]
     return [leads, report.kinds, sorted(report.invariants)]
 

@@ -105,7 +105,8 @@ class Point:
 def counted(point: Point) -> tuple[int, int]:
     """The gates of the step, as compiled, and the bound that its weights alone give."""
     rnn = find_models()[point.rnn].load(point.p, point.n)
-    assert rnn.wired is not None
+    if rnn.wired is None:
+        raise TypeError("there is no rnn.wired")
     return len(rnn.step.circuit.gates), measure(rnn.wired.model, point.p).circuit_gates
 
 

@@ -131,7 +131,8 @@ class Read:
 def as_engine(case: Read) -> Counterexample | None:
     """Whether the circuit's output is the reference engine's, after every word."""
     rnn = load(case.rnn, case.n, case.discipline)
-    assert rnn.wired is not None
+    if rnn.wired is None:
+        raise TypeError("there is no rnn.wired")
     engine = ReferenceEngine(rnn.wired.model, rnn.wired.arithmetic)
     state = [0] * len(rnn.step.states)
     columns = [i for i in range(rnn.wired.model.width) if rnn.wired.model.unembed[:, i].any()]
@@ -159,7 +160,8 @@ def every_sequence() -> Iterator[Read]:
 def with_any_bits(name: str) -> tuple[Circuit, Circuit]:
     """A step that relies on what can be read and does not leave it, and one that relies on nothing, made comparable."""
     rnn = load(name, 1, Discipline.FUSED)
-    assert rnn.wired is not None
+    if rnn.wired is None:
+        raise TypeError("there is no rnn.wired")
     whole = compile_step(rnn.wired.model, rnn.wired.registers, rnn.arithmetic)
     return self_reliant(rnn.step, rnn.reads, assured=True), self_reliant(whole, rnn.reads)
 

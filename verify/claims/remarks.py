@@ -42,7 +42,8 @@ RNNS = ("shift", "sum", *(name + of for of in ("", "-hybrid") for name in ("inde
 def test_circuit_size(check: Check) -> None:
     def within(case: StepSize) -> Counterexample | None:
         rnn = find_models()[case.rnn].load(None, case.n)
-        assert rnn.wired is not None
+        if rnn.wired is None:
+            raise TypeError("there is no rnn.wired")
         gates = len(rnn.step.circuit.gates)
         bound = measure(rnn.wired.model, rnn.step.precision_bits).circuit_gates
         return None if gates <= bound else Counterexample(gates=gates, bound=bound)

@@ -54,7 +54,8 @@ def _command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     subject = _subject(args)
     made = theory_of(subject)
-    assert made is not None
+    if made is None:
+        raise TypeError("there is no made")
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
     seen = shown(made, made.lemmas)

@@ -97,7 +97,8 @@ def translation(frames: Frames) -> Translation:
 def _words(frames: Frames, frame: str) -> list[Answer]:
     """What is due in a frame, behind its mark, up to its last word; behind that is the decision."""
     *answers, last = (answer for place, answer in frames.due.items() if place.startswith(f"{frame}, "))
-    assert last == frames.decision
+    if last != frames.decision:
+        raise ValueError(f"the last word of {frame} is not the decision")
     return answers
 
 

@@ -47,7 +47,8 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
     def said(written: int, number: Callable[[str], str], word: Callable[[str], str]) -> str:
         """What is said behind so many of the five words of a step; behind none, the first one."""
         answer = step.says(written) if written else step.to_head
-        assert answer is not None
+        if answer is None:
+            raise TypeError("there is no answer")
         return words.said(answer, "k" if written == WORDS else f"(+ k S {written})", number, word)
 
     terms = {
@@ -153,8 +154,10 @@ def _is(name: str) -> str:
 def _head(read: Term) -> Pick:
     """The head by which it is read."""
     found = read_alone(read)
-    assert found is not None
-    assert isinstance(found.where, Pick)
+    if found is None:
+        raise TypeError("there is no found")
+    if not isinstance(found.where, Pick):
+        raise TypeError("found.where is no Pick")
     return found.where
 
 

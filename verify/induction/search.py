@@ -127,8 +127,10 @@ def _terms(search: Search) -> dict[str, Term]:
 def head(read: Term) -> Pick:
     """The head by which it is read."""
     atom = read_alone(read)
-    assert atom is not None
-    assert isinstance(atom.where, Pick)
+    if atom is None:
+        raise TypeError("there is no atom")
+    if not isinstance(atom.where, Pick):
+        raise TypeError("atom.where is no Pick")
     return atom.where
 
 
@@ -137,7 +139,8 @@ def _said(words: Translation, search: Search) -> list[str]:
     layout = search.layout
     end, answers = layout.end_of_prompt, (layout.yes, layout.no)
     first = definition(search.n, layout, f"{end} of the prompt" if end else "second endpoint")
-    assert first is not None
+    if first is None:
+        raise TypeError("there is no first")
     verdict, there = (search.verdict, "(+ k 1)") if end else (search.step, "k")
     number = partial(words.said, at="k", number=str, word=lambda _: "0")
     is_number = partial(words.said, at="k", number=lambda _: "true", word=lambda _: "false")

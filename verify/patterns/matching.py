@@ -169,7 +169,8 @@ def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, asked: set[int])
         elif found.repeats is not None:
             onward = way._replace(more=here.tally.begun(found.repeats))
         elif found.over:
-            assert way.more is not None
+            if way.more is None:
+                raise TypeError("there is no way.more")
             over = here.tally.is_over(way.more)
             to, onward = (found.over,) if over else to, way._replace(more=None if over else way.more - 1)
         elif found.atomic > 0:

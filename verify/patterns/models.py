@@ -76,7 +76,8 @@ def of_task(task: str, *letters: str) -> Comparison:
     """The search of a retrieval task, behind any sequence and a query of these numbers."""
     texts = Subject(task, LEAST, model="rag", query_length=len(letters))
     asked, searcher = [Word(PLAIN, letter) for letter in letters], texts.retriever
-    assert isinstance(searcher, Searcher)
+    if not isinstance(searcher, Searcher):
+        raise TypeError("searcher is no Searcher")
     search, spelled, counts = list[Word](), dict(SPELLED), ""
     for item in searcher.script(len(letters), frozenset()):
         if isinstance(item, str):

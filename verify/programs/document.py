@@ -14,7 +14,7 @@ from constructions.istree.graphs import LAYOUTS
 from constructions.turing.configurations import Code, TaskOfAnySize
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
-from verify.certificates.domains import Undecided
+from verify.certificates.domains import OtherMatrices, Undecided
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.programs import turning
@@ -41,6 +41,8 @@ def explanation(subject: Subject) -> Json:
         found = explained(subject, *build(subject))
     except Undecided as undecided:
         return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+    except OtherMatrices as refused:
+        return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
     if found["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
         found |= {"verdict": REFUSED, "what": wrong}
     return found
@@ -168,7 +170,8 @@ def _is_passed(passed: Passed, subject: Subject, program: Program) -> bool:
     What enters at the others is said as many positions later, or the answers would not be those that are due.
     """
     normal, task = Normalizer(program.facts), subject.task
-    assert isinstance(task, TaskOfAnySize)
+    if not isinstance(task, TaskOfAnySize):
+        raise TypeError("task is no TaskOfAnySize")
     if normal.term(expanded(passed.late)) != normal.term(turning.leaving(Code(task.machine))):
         return False
     language = program.facts.language

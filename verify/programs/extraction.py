@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.certificates.domains import Undecided
 from verify.certificates.language import Consecutive, Delayed, Language
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial
 from verify.certificates.queues import Queue, queue_of
-from verify.certificates.rows import HeadRows, Recurrent, Row, Sublayer, Weight
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer

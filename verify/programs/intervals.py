@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from constructions.wiring.exact import Weight
 from verify.certificates.above import ALONE, Say, whole
 from verify.certificates.building import (
     ENDLESS,
@@ -28,11 +29,10 @@ from verify.certificates.building import (
     texts,
 )
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.certificates.domains import SIZE
+from verify.certificates.domains import SIZE, OtherMatrices
 from verify.certificates.language import Bound, Consecutive, Language
 from verify.certificates.model import Model, first_difference
 from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.rows import Weight
 from verify.certificates.symbolic import Size, symbol
 from verify.programs.document import Json, asked, explained, explanation
 from verify.programs.sizes import fraction
@@ -100,6 +100,20 @@ def intervals(subject: Subject) -> Iterator[Interval]:
     if subject.all_cells:
         yield from _of_cells(subject)
         return
+    low = subject.n
+    try:
+        for interval in _of_sizes(subject):
+            low = interval.high + 1
+            yield interval
+    except OtherMatrices as refused:  # the matrices that users get
+        yield Interval(low, low, "", _refused(subject, refused))
+
+
+def _refused(subject: Subject, refused: OtherMatrices) -> Json:
+    return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
+
+
+def _of_sizes(subject: Subject) -> Iterator[Interval]:
     end = LARGEST_N if subject.last == ENDLESS else subject.last
     low, subject = subject.n, replace(subject, last=0)
     model, _, high = sized(subject, end)
@@ -124,7 +138,11 @@ def intervals(subject: Subject) -> Iterator[Interval]:
 def _of_cells(subject: Subject) -> Iterator[Interval]:
     for cells in range(subject.n, ALONE + 1):
         one = at_size(subject, cells)
-        model, language = build(one)
+        try:
+            model, language = build(one)
+        except OtherMatrices as refused:
+            yield Interval(cells, cells, "", _refused(one, refused), "cells")
+            return
         digest = hashlib.sha256(model.digest.encode()).hexdigest()
         yield Interval(cells, cells, digest, found := explained(one, model, language), "cells")
         if found["verdict"] != CERTIFIED:

@@ -58,7 +58,7 @@ def answer_of(model: Model, registers: Mapping[int, Term], normal: Normalizer) -
                 powers[len(monomial)] += registers.get(i, ZERO) * c
         numbers[family] = (normal.term(powers[0]), normal.term(powers[1]), normal.term(powers[2]))
     words = {
-        word: normal.term(sum((registers[i] * fraction(w) for i, w in row if i in registers), ZERO))  # type: ignore[arg-type]
+        word: normal.term(sum((registers[i] * fraction(w) for i, w in row if i in registers), ZERO))
         for word, row in model.specials.items()
     }
     return _Logits(model, numbers, words).answer(normal)

@@ -67,7 +67,8 @@ def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]
         return None
     found = as_term(of(value.constant))
     for kind in kinds:
-        assert kind is not None
+        if kind is None:
+            raise TypeError("there is no kind")
         numbers = _numbers(kind, language)
         if numbers is None:
             return None
@@ -102,7 +103,8 @@ def _range(place: Place, language: Language) -> range | None:
 
 
 def _is(kind: Atom, number: int) -> Term:
-    assert isinstance(kind, IsNumber)
+    if not isinstance(kind, IsNumber):
+        raise TypeError("kind is no IsNumber")
     found = as_term(Equal(as_term(NumberOf(kind.family)), Fraction(number)))
     return found if number else as_term(kind) * found
 

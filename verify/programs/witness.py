@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import Question
-from verify.certificates.building import Subject
-from verify.certificates.hard_inputs import candidates, solver_of, text_of, wired_of
+from verify.certificates.building import Subject, solver_of, wired_of
+from verify.certificates.hard_inputs import candidates, text_of
 from verify.certificates.ideal import decode
 from verify.certificates.model import NUMBER, Model
 from verify.certificates.polynomial import Polynomial, constant

@@ -36,10 +36,11 @@ def run(n: int, edges: Edges) -> list[str]:
     read, said = Input(tokens, FAMILIES), list[str]()
     for place in chain(["second endpoint"], places(said)):  # which looks at each word when it has been said
         due = step(n, place)
-        assert due is not None
+        if due is None:
+            raise TypeError("no word is due at a place of the chain")
         name, number = read.spoken(due, len(tokens))
         tokens.append((name, int(number)))
         said.append(f"@{number}" if name == PLACE else str(number) if name == VERTEX else name)
         if name not in (*FAMILIES, *MARKS):
             return said
-    raise AssertionError("there is a place behind each word")
+    raise ValueError("a word has no place behind it")

@@ -104,7 +104,8 @@ class Attention:
             return self.numbers.zero(segments)
         weight = pattern.weight
         if pattern.spans is not None:
-            assert self._repeats is not None
+            if self._repeats is None:
+                raise TypeError("there is no self._repeats")
             sums = self.numbers.prefix_sums(self.numbers.gather(value, self._repeats.order))
             begin, end = pattern.spans
             entries = self.numbers.subtract(self.numbers.gather(sums, end), self.numbers.gather(sums, begin))
@@ -183,7 +184,8 @@ class Attention:
         if pattern.spans is None or self.operators.fused or not len(pattern.queries):
             yield pattern
             return
-        assert self._repeats is not None
+        if self._repeats is None:
+            raise TypeError("there is no self._repeats")
         begin, end = pattern.spans
         ends = torch.cumsum(torch.zeros_like(pattern.queries).index_add_(0, pattern.segment, end - begin), 0)
         query = 0
@@ -205,7 +207,8 @@ class Attention:
 
     def _compare(self, pairs: Sequence[tuple[Column, Column]], query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Which entries have the highest exact score of their query, and which trail it by less than G."""
-        assert self.decisive_gap is not None
+        if self.decisive_gap is None:
+            raise TypeError("there is no self.decisive_gap")
         numbers = self.numbers
         _, counts = torch.unique_consecutive(query, return_counts=True)
         parts, begin = [], 0

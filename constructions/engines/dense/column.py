@@ -48,7 +48,8 @@ class Column:
         return len(self.narrow) if self.narrow is not None else len(self._objects())
 
     def _objects(self) -> Objects:
-        assert self.wide is not None
+        if self.wide is None:
+            raise TypeError("there is no self.wide")
         return self.wide
 
     def shifted(self, places: int) -> Column:
@@ -177,13 +178,15 @@ class Numbers:
             return self.from_objects(total, exponent)
         result: Tensor | None = None
         for weight, column in present:
-            assert column.narrow is not None
+            if column.narrow is None:
+                raise TypeError("there is no column.narrow")
             factor = _factor(weight, column, exponent)
             if result is not None:
                 result = torch.add(result, column.narrow, alpha=factor)
             else:
                 result = column.narrow if factor == 1 else column.narrow * factor
-        assert result is not None
+        if result is None:
+            raise TypeError("there is no result")
         return Column(result + addend if addend else result, exponent, bound)
 
     def add(self, a: Column, b: Column) -> Column:
@@ -204,8 +207,10 @@ class Numbers:
         if bound == 0:
             return self.zero(len(a))
         if bound < NARROW:
-            assert a.narrow is not None
-            assert b.narrow is not None
+            if a.narrow is None:
+                raise TypeError("there is no a.narrow")
+            if b.narrow is None:
+                raise TypeError("there is no b.narrow")
             return Column(a.narrow * b.narrow, exponent, bound)
         return self.from_objects(a.objects(a.exponent) * b.objects(b.exponent), exponent)
 
@@ -259,7 +264,8 @@ class Numbers:
         if bound == 0:
             return self.zero(segments)
         if bound < NARROW:
-            assert column.narrow is not None
+            if column.narrow is None:
+                raise TypeError("there is no column.narrow")
             total = torch.zeros(segments, dtype=torch.int64, device=self.device)
             return Column(total.index_add_(0, segment, column.narrow), column.exponent, bound)
         sums = np.zeros(segments, dtype=object)
@@ -274,7 +280,8 @@ class Numbers:
         if bound == 0:
             return self.zero(len(column) + 1)
         if bound < NARROW:
-            assert column.narrow is not None
+            if column.narrow is None:
+                raise TypeError("there is no column.narrow")
             sums = torch.zeros(len(column) + 1, dtype=torch.int64, device=self.device)
             torch.cumsum(column.narrow, 0, out=sums[1:])
             return Column(sums, column.exponent, bound)
@@ -373,7 +380,8 @@ def _factor(weight: Weight, column: Column, exponent: int) -> int:
 
 def _aligned(column: Column, exponent: int) -> Tensor:
     """The mantissas for a smaller exponent, where they are known to fit."""
-    assert column.narrow is not None
+    if column.narrow is None:
+        raise TypeError("there is no column.narrow")
     if column.bound == 0 or column.exponent == exponent:
         return column.narrow
     return column.narrow << (column.exponent - exponent)

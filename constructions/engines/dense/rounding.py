@@ -151,7 +151,8 @@ class Rounder:
         """Saturates a column of integers."""
         largest = self.format.max_quanta
         if largest < NARROW and column.bound << column.exponent < NARROW:
-            assert column.narrow is not None
+            if column.narrow is None:
+                raise TypeError("there is no column.narrow")
             data = (column.narrow << column.exponent).clamp(-largest, largest)
             return Column(data, 0, largest)
         return self.numbers.from_objects(np.clip(column.objects(0), -largest, largest))

@@ -58,7 +58,8 @@ class Column:
 
     def as_kind(self, kind: type[np.signedinteger]) -> Array:
         """The mantissas as integers of this kind, which hold them. Not for digits."""
-        assert not isinstance(self._m, Digits)
+        if isinstance(self._m, Digits):
+            raise TypeError("self._m is a Digits")
         return self._m.astype(kind, copy=False)
 
     def packed(self) -> Column:

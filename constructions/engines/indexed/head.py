@@ -159,8 +159,10 @@ class Head:
 
     def _forget(self, memory: Memory, winners: Winners, last: Mapping[int, Column]) -> Memory:
         """The memory without the keys that a later one beats, if the chunk's last query is one that lets it beat them."""
-        assert self.searched is not None
-        assert winners.preference is not None
+        if self.searched is None:
+            raise TypeError("there is no self.searched")
+        if winners.preference is None:
+            raise TypeError("there is no winners.preference")
         root, square = (self.scored[i] for i in winners.preference)
         grouped = winners.grouped
         others = set(self.searched.structure.varying) - {*winners.preference, *grouped.registers}

@@ -76,7 +76,8 @@ def _codes(columns: Iterable[Column], exponents: Sequence[int]) -> Array:
             for i, row in enumerate(m.rows if isinstance(m, Digits) else (m,)):
                 shifted = (factor << (column.e - e)) * (2 * i + 1) % (1 << 64)
                 total += row.view(np.uint64) * np.uint64(shifted)
-    assert total is not None
+    if total is None:
+        raise TypeError("there is no total")
     total ^= total >> np.uint64(32)
     total *= np.uint64(_FACTOR)
     return total

@@ -169,7 +169,8 @@ class Structure:
         dimensions: list[Dimension] = []
         for s, scale in scales.items():
             found = self._root(s)
-            assert found is not None
+            if found is None:
+                raise TypeError("there is no found")
             j, root, defect = found
             if j >= 0 and (j in scales or any(d.root == j for d in dimensions)):
                 return None

@@ -13,6 +13,7 @@ import pytest
 
 from constructions.exports.weights import save, tensors
 from constructions.istree import transformer
+from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
 from constructions.wiring.wire import wire
@@ -119,7 +120,7 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
 def exported(name: str, path: Path) -> Path:
     (construction,) = (c for c in find_constructions() if (c.name, c.model) == (name, "transformer"))
     wired = construction.build(8, ())
-    save(wired.model, dump_document(construction, wired, (), {}), path)
+    save(wired.model, dump_document(construction, wired, (), find_door(name).about(RETRIEVERS[name])), path)
     return path
 
 
@@ -148,9 +149,16 @@ def test_a_file_with_one_weight_changed(weight: str, place: tuple[int, int], tmp
         ({"rounding": "toward-zero"}, {}, 2, "about rounding to nearest even, not toward-zero"),
         ({}, {"blocks.1.attn.7.W_Q": 0.0}, 2, "blocks.1.attn.7.W_Q belongs to no block"),
         ({}, {"embed.position": np.nan}, 2, "embed.position holds what is no number"),
-        ({"n": 60}, {}, 3, "the vocabulary: the file has 15 words for 15 rows, the construction more than 60"),
-        ({"construction": "counting"}, {}, 3, "the registers: the file has 16, the construction"),
-        ({"p": 99}, {}, 1, "block 1, head 0: scores"),
+        ({"n": 60}, {}, 2, "the embedding has 15 rows, and a vocabulary for n = 60 has 60 numbers"),
+        (
+            {"n": 10**30},
+            {},
+            2,
+            "n must be a whole number from 1 to 18446744073709551616, not 1000000000000000000000000000000",
+        ),
+        ({"p": 10**9}, {}, 2, "p must be a whole number from 1 to 1023"),
+        ({"construction": "counting"}, {}, 1, "the sidecar: 'd' is not what counting at n = 8 has"),
+        ({"p": 99}, {}, 1, "the sidecar: 'format' is not what recall at n = 8 has"),
     ],
 )
 def test_a_file_that_says_what_it_is_not(

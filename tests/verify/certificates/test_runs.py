@@ -8,9 +8,8 @@ import pytest
 
 from constructions.istree.graphs import LAYOUTS, Layout
 from verify.certificates import runs
-from verify.certificates.building import RETRIEVERS, Subject
+from verify.certificates.building import RETRIEVERS, Subject, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.mutants import with_array
 from verify.certificates.ranges import differences
 from verify.certificates.runs import exhaust

@@ -7,6 +7,7 @@ import itertools
 from collections import defaultdict
 
 from constructions.layers import AttentionHead, Transformer
+from constructions.wiring.exact import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from verify.certificates.building import RETRIEVERS, Subject, build, families_of
@@ -16,7 +17,6 @@ from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language, Place
 from verify.certificates.model import Model, Numbers, described
 from verify.certificates.polynomial import atom, constant
-from verify.certificates.rows import HeadRows, Layer, Row, Sublayer
 
 N = 4
 SUBJECT = Subject("ngram", N)

@@ -9,6 +9,7 @@ import pytest
 
 from constructions.istree.graphs import Graph
 from constructions.istree.models import MODELS
+from constructions.wiring.exact import Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
@@ -18,7 +19,6 @@ from verify.certificates.document import REFUSED, certificate, judge
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.certificates.polynomial import constant
-from verify.certificates.rows import Sublayer
 from verify.certificates.searches import records_apart, records_limited
 
 N = 4

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.wiring.exact import Weight
 from precision.format import Discipline
-from verify.certificates.building import RETRIEVERS, Subject, families_of, model_of, precision_of, sized
-from verify.certificates.hard_inputs import wired_of
+from verify.certificates.building import RETRIEVERS, Subject, families_of, model_of, precision_of, sized, wired_of
 from verify.certificates.model import Model, described, vocabulary
 from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.rows import Weight
 from verify.certificates.symbolic import Size, symbol
 
 SUBJECTS = [

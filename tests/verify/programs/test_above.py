@@ -14,6 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from constructions.wiring.exact import Weight
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
@@ -25,7 +26,6 @@ from verify.certificates.growing import Growing, n_of
 from verify.certificates.language import Language
 from verify.certificates.model import Model
 from verify.certificates.quotients import Unanswered
-from verify.certificates.rows import Weight
 from verify.certificates.walks import Walk
 from verify.explain import main
 from verify.programs.document import explained

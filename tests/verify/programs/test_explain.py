@@ -11,17 +11,27 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from constructions import index
 from constructions.exports.weights import save
 from constructions.istree.graphs import LAYOUTS, PAPER, TokenLayout, expected_answer
+from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import MODELS, Subject, build, families_of, findings_of, language_of, model_of
+from verify.certificates.building import (
+    MODELS,
+    Subject,
+    build,
+    families_of,
+    findings_of,
+    language_of,
+    model_of,
+    wired_of,
+)
 from verify.certificates.document import CERTIFIED, UNKNOWN
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
@@ -348,7 +358,7 @@ def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.
 def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     construction = next(item for item in find_constructions() if (item.name, item.model) == ("index", "transformer"))
     wired, path = construction.build(N, ()), tmp_path / "index.safetensors"
-    save(wired.model, dump_document(construction, wired, (), {}), path)
+    save(wired.model, dump_document(construction, wired, (), find_door("index").about(index.TRANSFORMER)), path)
     assert main([str(path)]) == 0
     assert "the program is the task" in capsys.readouterr().out
     assert main([str(path), "--json"]) == 0

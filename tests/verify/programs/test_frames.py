@@ -16,9 +16,9 @@ from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates import mutants
-from verify.certificates.building import Subject, build, families_of, language_of
+from verify.certificates.building import Subject, build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
-from verify.certificates.hard_inputs import walk, wired_of
+from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Apart
 from verify.certificates.model import described

@@ -17,9 +17,8 @@ from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
-from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized
+from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import Model, described, first_difference
 from verify.certificates.mutants import CHANGES, mutant, places

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import Subject, build, families_of, language_of, of_machine
+from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
-from verify.certificates.hard_inputs import walk, wired_of
+from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import Numbers, described
 from verify.certificates.mutants import CHANGES, mutant, places

@@ -15,8 +15,16 @@ from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
 from constructions.retrieval.task import ASK, START, Question
-from verify.certificates.building import MODELS, RETRIEVERS, Subject, build, families_of, findings_of, language_of
-from verify.certificates.hard_inputs import wired_of
+from verify.certificates.building import (
+    MODELS,
+    RETRIEVERS,
+    Subject,
+    build,
+    families_of,
+    findings_of,
+    language_of,
+    wired_of,
+)
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts

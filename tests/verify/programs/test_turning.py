@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from constructions.turing.__main__ import main as dump
 from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import Subject, build, families_of, language_of, of_machine
+from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.domains import Undecided
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places

@@ -13,10 +13,9 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH
 from tests.verify.programs.wrong import with_one_wrong_word
-from verify.certificates.building import Subject, build, families_of, language_of
+from verify.certificates.building import Subject, build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED
 from verify.certificates.domains import Integer
-from verify.certificates.hard_inputs import wired_of
 from verify.certificates.ideal import IdealModel
 from verify.certificates.language import Language, Place
 from verify.certificates.model import Model, described

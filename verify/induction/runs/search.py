@@ -78,7 +78,8 @@ class Run:
                     taken[path[-1]] = self.records[path[-1], v]
                 path.append(v)
                 taken[v] = 0
-            assert path[-1] == v
+            if path[-1] != v:
+                raise ValueError(f"{v} is not the top of the path, so that the tour is none")
             yield fixed | {
                 "k": k,
                 "path": frozenset(path).__contains__,

@@ -1,0 +1,112 @@
+"""Sidecars that are tampered with, field by field: each is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constructions.exports.weights import save
+from constructions.models.door import find_door
+from constructions.show.dump import dump_document
+from constructions.show.run import worked_examples
+from verify.certificates.building import Subject, solver_of
+from verify.certify import main
+
+
+def exported(subject: Subject, path: Path) -> dict[str, Any]:
+    """Writes what `--dump-weights` does, and returns the sidecar."""
+    solver, door = solver_of(subject), find_door(subject.construction)
+    wired = solver.build(subject.n)
+    examples = list(worked_examples(door.examples(solver, wired, None)))
+    assert examples
+    save(wired.model, dump_document(solver.construction, wired, examples, door.about(solver)), path)
+    found: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    return found
+
+
+def others(value: Any) -> list[Any]:
+    """Values of the same kind that are not this one; of lists and objects with one part changed, left out or doubled."""
+    match value:
+        case bool() | None:
+            return [not value, "x"]
+        case int():
+            return [value + 1, value - 1, str(value), float(value), 10**30]
+        case str():
+            return [value + "x", value[1:] + value[:1], 1] if value else ["x", 1]
+        case list() if value:
+            return [[others(value[-1])[0], *value[1:]], {}, value[1:], [*value, value[0]]]
+        case dict() if value:
+            key = next(iter(value))
+            return [
+                {k: x for k, x in value.items() if k != key},
+                value | {key: others(value[key])[0]},
+                {**value, "x": 1},
+            ]
+    return [[1], {"x": 1}]
+
+
+SUBJECTS = (
+    Subject("recall", 8),
+    Subject("ngram", 5, model="rag", query_length=2),
+    Subject("turing", 4, model="cot", machine="1RB1LB_1LA1RZ", cells=5),
+)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: f"{subject.construction}-{subject.model}")
+def test_each_field_is_checked(subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    sidecar, beside = exported(subject, path), path.with_suffix(".json")
+    assert main([str(path)]) == 0
+    capsys.readouterr()
+    tampered = [
+        (field, sidecar | {field: other})
+        for field, value in sidecar.items()
+        for other in others(value)[: 2 if field == "examples" else None]  # fewer examples, or more of them, are right
+    ]
+    tampered += [(field, {k: v for k, v in sidecar.items() if k != field}) for field in sidecar]
+    tampered.append(("one more", {**sidecar, "one more": 1}))
+    if subject.cells:  # so many cells have the same weights for any number of steps, and their file is the same
+        tampered = [(field, other) for field, other in tampered if field != "n" or type(other.get("n")) is not int]
+    for field, document in tampered:
+        beside.write_text(json.dumps(document), encoding="utf-8")
+        code, said = main([str(path)]), capsys.readouterr()
+        assert code in (1, 2), (field, document.get(field), said)
+        text = said.out + said.err
+        assert len(text.splitlines()) == (2 if code == 1 else 1), (field, text)
+
+
+def test_two_words_that_are_swapped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    sidecar = exported(Subject("recall", 8), path)
+    words = sidecar["vocabulary"]
+    words[0], words[1] = words[1], words[0]
+    path.with_suffix(".json").write_text(json.dumps(sidecar), encoding="utf-8")
+    assert main([str(path)]) == 1
+    assert "the sidecar: 'vocabulary' is not what recall at n = 8 has" in capsys.readouterr().out
+
+
+def test_an_example_that_expects_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    sidecar = exported(Subject("istree", 4), path)
+    for example in sidecar["examples"]:
+        place = max(i for i, token in enumerate(example["expected_next_ids"]) if token is not None)
+        for word in range(2):
+            changed = json.loads(json.dumps(example))
+            if changed["expected_next_ids"][place] != word:
+                changed["expected_next_ids"][place], changed["expected_next"][place] = word, sidecar["vocabulary"][word]
+                path.with_suffix(".json").write_text(json.dumps({**sidecar, "examples": [changed]}), encoding="utf-8")
+                assert main([str(path)]) == 1
+                assert "the sidecar: example 1 expects what the construction does not say" in capsys.readouterr().out
+
+
+def test_metadata_of_another_length(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    path = tmp_path / "model.safetensors"
+    exported(Subject("recall", 8), path)
+    save_file(load_file(path), path, metadata={"longest_sequence": "99"})
+    assert main([str(path)]) == 1
+    assert "its metadata has longest_sequence 99, the sidecar 11" in capsys.readouterr().out

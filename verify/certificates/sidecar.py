@@ -1,0 +1,135 @@
+"""The sidecar of an exported model: every field must be what `--dump-weights` writes for the construction that it names.
+
+The worked examples depend on what was asked for when the file was written: they are run with the construction's own weights.
+Nothing of a sidecar is ignored. A field that `--dump-weights` does not write is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from constructions.istree.graphs import EOS, LAYOUTS
+from constructions.models.door import find_door
+from constructions.models.registry import find_constructions
+from constructions.show.cli import LARGEST_PRECISION
+from constructions.show.dump import dump_document
+from constructions.show.forward import SCHEMA
+from constructions.wiring.wired import Wired
+from precision.format import Discipline, Rounding
+from verify.certificates.building import Subject, families_of, is_covered, solver_of
+from verify.certificates.domains import Refused, Undecided
+from verify.certificates.hard_inputs import HardInput, first_wrong
+
+EXAMPLES = "examples"
+LARGEST_N = 1 << 64
+MOST_EXAMPLES = 64  # that are run
+
+
+def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subject, tuple[str, ...]]:
+    """The model that a sidecar names, repaired or lean, and what of it is as printed. rows: of the file's embedding.
+
+    Raises ValueError for what is no sidecar, Undecided for a construction that is not covered.
+    """
+    name, built_as, n, p = sidecar["construction"], sidecar.get("model", "transformer"), sidecar["n"], sidecar["p"]
+    if sidecar["schema"] != SCHEMA:
+        raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
+    if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
+        raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
+    if (name, built_as) not in {(known.name, known.model) for known in find_constructions()}:
+        raise ValueError(f"{path}: no construction {name!r} has a model {built_as!r}")
+    if not is_covered(name, built_as):
+        raise Undecided("the construction", f"{name} as {built_as} is not covered")
+    for what, value, most in (("n", n, LARGEST_N), ("p", p, LARGEST_PRECISION)):
+        if type(value) is not int or not 0 < value <= most:
+            raise ValueError(f"{path}: {what} must be a whole number from 1 to {most}, not {str(value)[:40]}")
+    asked, cells, layout = sidecar.get("query_length"), sidecar.get("cells"), sidecar.get("layout", "paper")
+    for what, number in (("query length", asked), ("number of cells", cells)):
+        if number is not None and (type(number) is not int or not 0 < number <= LARGEST_N):
+            raise ValueError(f"{path}: {str(number)[:40]!r} is no {what}")
+    if layout not in LAYOUTS or (layout == EOS.name and (name, built_as) != ("istree", "transformer")):
+        raise ValueError(f"{path}: {name} as {built_as} has no layout {layout!r}")
+    if built_as == "rag" and cells is not None:
+        raise ValueError(f"{path}: a number of cells is none of {name} as {built_as}")
+    machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
+    lean, discipline = sidecar["variant"] == "lean", Discipline(sidecar["discipline"])
+    subject = Subject(name, n, None, p, discipline, (), asked, layout, lean, built_as, machine, tape, cells)
+    if lean and (name, built_as) != ("istree", "transformer"):
+        raise ValueError(f"{path}: {name} as {built_as} has no variant lean")
+    if (numbers := sum(family.high - family.low + 1 for family in families_of(subject))) > rows:
+        raise ValueError(f"{path}: the embedding has {rows} rows, and a vocabulary for n = {n} has {numbers} numbers")
+    return subject, tuple(map(str, sidecar["printed"]))
+
+
+def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str, Any]]:
+    """The weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are none."""
+    solver = solver_of(subject)
+    wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
+    document = dump_document(solver.construction, wired, (), find_door(subject.construction).about(solver))
+    own: dict[str, Any] = json.loads(json.dumps(document))
+    return wired, own
+
+
+def require_same(sidecar: Mapping[str, Any], own: Mapping[str, Any], wired: Wired) -> None:
+    """Raises Refused at the first field that is not the construction's own, and at the first example that goes wrong."""
+    for field in (*own, *sidecar):
+        if field not in sidecar:
+            raise Refused("the sidecar", f"the field {field!r} is missing")
+        if field not in own:
+            raise Refused("the sidecar", f"{field!r} is no field that --dump-weights writes")
+        if field != EXAMPLES and _strict(sidecar[field]) != _strict(own[field]):
+            raise Refused("the sidecar", f"{field!r} is not what {own['construction']} at n = {own['n']} has")
+    _require_examples(sidecar[EXAMPLES], wired)
+
+
+def _strict(value: object) -> str:
+    """1, 1.0 and true are different, and so are orders."""
+    return json.dumps(value)
+
+
+def _require_examples(examples: Any, wired: Wired) -> None:
+    """That each is spelled as its token numbers are, and that the construction says what it expects."""
+    if not isinstance(examples, list) or len(examples) > MOST_EXAMPLES:
+        raise Refused("the sidecar", f"{EXAMPLES!r} is no list of at most {MOST_EXAMPLES}")
+    pieces: list[HardInput] = []
+    for number, example in enumerate(examples, start=1):
+        try:
+            ids, expected = example["token_ids"], example["expected_next_ids"]
+            right = [wired.vocabulary[i] for i in _tokens(ids, wired)] == example["tokens"]
+            next_words = [None if i is None else wired.vocabulary[i] for i in expected]
+            right &= len(example) == 4 and next_words == example["expected_next"] and len(ids) == len(expected)
+            _tokens([i for i in expected if i is not None], wired)
+        except (KeyError, TypeError, IndexError, ValueError) as error:
+            raise Refused("the sidecar", f"example {number} is no example: {str(error)[:80]}") from error
+        if not right:
+            raise Refused("the sidecar", f"example {number} has other words than tokens")
+        pieces += _pieces(f"example {number}", ids, expected)
+    if (wrong := first_wrong(wired, wired.model, pieces)) is not None:
+        raise Refused("the sidecar", f"{wrong[0].text} expects what the construction does not say")
+
+
+def _tokens(ids: Sequence[Any], wired: Wired) -> list[int]:
+    if not all(type(i) is int and 0 <= i < len(wired.vocabulary) for i in ids):
+        raise ValueError("a token number is none of the vocabulary")
+    return list(ids)
+
+
+def _pieces(text: str, ids: Sequence[int], expected: Sequence[int | None]) -> list[HardInput]:
+    """What the model itself must say in it, word by word between what it is given."""
+    found: list[HardInput] = []
+    place = 0
+    while place < len(ids):
+        said: list[int] = []
+        start = place
+        while place < len(ids) and (token := expected[place]) is not None:
+            said.append(token)
+            place += 1
+            if place < len(ids) and ids[place] != token:
+                break
+        if said:
+            found.append(HardInput(text, tuple(ids[: start + 1]), tuple(said)))
+        else:
+            place += 1
+    return found

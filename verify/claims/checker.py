@@ -1,0 +1,87 @@
+"""What the static checker must not certify: models that are wired to break it, each with a run that shows it wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from constructions.engines.reference import ReferenceEngine
+from constructions.models.building import wired_of
+from constructions.wiring.affine import reg
+from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, linear
+from constructions.wiring.wired import Wired
+from precision.format import Arithmetic, Discipline, fixed_point
+from verify.certificates.document import CERTIFIED, judge
+from verify.certificates.ideal import IdealModel
+from verify.certificates.language import Language, Place
+from verify.certificates.model import described
+from verify.framework.check import Check
+from verify.framework.claim import Counterexample, claim
+
+BEGIN, KEY, ASK = "<s>", "key", "?"
+PRECISION_BITS, SCALE = 41, 64
+FEWEST, MOST_KEYS = 3, 12
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A text with so many keys of equal score in front of its last token, whose head reads their positions."""
+
+    keys: int
+    discipline: Discipline
+
+
+def _wired(case: Tied) -> Wired:
+    words = ({BEGIN: 1}, {KEY: 1}, {ASK: 1})
+    asked = Component(SCALE * reg(KEY), SCALE * reg(ASK))
+    before = Component(
+        SCALE * reg(BEGIN), SCALE * (reg(BEGIN) + reg(KEY))
+    )  # elsewhere the first position alone is read
+    head = Head("any key", (asked, before), {"seen": reg("position")})
+    embedding = Embedding((BEGIN, KEY, ASK), words, "position")
+    arithmetic = Arithmetic(fixed_point(PRECISION_BITS), case.discipline)
+    blocks = (BlockPlan((head,), ()), BlockPlan((), (linear("what was seen, told", reg("seen"), KEY),)))
+    return wired_of("ties", "section 3", (), frozenset(), case.keys, embedding, blocks, arithmetic)
+
+
+def _language(keys: int) -> Language:
+    places = (
+        Place(BEGIN, 1, 1, (), BEGIN),
+        Place(KEY, 2, keys + 1, (0, 1), KEY),
+        Place(ASK, FEWEST + 2, keys + 2, (1,), ASK),
+    )
+    return Language(places, frozenset([ASK]), (keys, keys))
+
+
+def _certified(case: Tied) -> Counterexample | None:
+    """A model that is certified although its run is not the ideal one. Raises ValueError if the run is."""
+    wired = _wired(case)
+    tokens = [0, *[1] * case.keys, 2]
+    engine = ReferenceEngine(wired.model, wired.arithmetic)
+    step = [engine.append(token) for token in tokens][-1]
+    ideal, _ = IdealModel(wired.model).run(tokens)
+    place = wired.registers.index("seen")
+    seen, right = step.registers[-1][place] * wired.arithmetic.format.quantum, ideal[-1][-1][place]
+    if right != Fraction(case.keys + 3, 2):
+        raise ValueError(f"the ideal model reads {right}, not the mean position")
+    model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, [])
+    if judge(model, _language(case.keys)).verdict != CERTIFIED:
+        return None
+    return Counterexample(certified="one key is read", read=seen, mean=right)
+
+
+@claim(
+    "checker/ties",
+    source="section 3",
+    statement="The static checker does not certify a head that averages several keys of equal score as one that reads one key.",
+)
+def test_ties(check: Check) -> None:
+    last = min(MOST_KEYS, check.n_max)
+    check.exhaustive(
+        [Tied(keys, discipline) for keys in range(FEWEST, last + 1) for discipline in Discipline],
+        _certified,
+        count=len(Discipline) * max(last + 1 - FEWEST, 0),
+        range=f"texts of {FEWEST} to {last} keys whose values are their positions, fused and sequential",
+        size=lambda case: case.keys,
+        precision=f"p = {PRECISION_BITS}",
+    )

@@ -35,8 +35,9 @@ MACHINE = {"hybrid": "behind up to n steps, each word is the machine's"}
 MACHINE["rag"] = f"{MACHINE['hybrid']}, or of the search that is defined"
 MACHINE["cot"] = "behind any configurations of a run's form, each word is that of the machine's next one"
 SEARCHES = "the program writes the search that is defined, and says what it finds"
-DESCRIPTION = """Reads the program off the exact layers that a model's matrices are filled from and compared with: what each register holds, as a term over the tokens, under exact
-arithmetic with attention that averages the keys of largest score. Then says whether the answer is the task's, for every input."""
+DESCRIPTION = """Reads the program off the exact layers that a model's matrices are filled from, and compared with: what each
+register holds, as a term over the tokens, under exact arithmetic with attention that averages the keys of largest score. Then says
+whether the answer is the task's, for every input."""
 EXAMPLES = f"""examples:
   {PROG} index                          what each register holds, and the answer: number[number[k] + 1]
   {PROG} recall --n 1000000000000       the same program at any size

@@ -159,14 +159,11 @@ class Retriever:
     ) -> Wired:
         """The wired model for sequences of up to n tokens from 1 … n.
 
-                printed: ids of findings to put back to print; all of them give the variant `printed`.
-                forced: take fewer bits than the least, and round what does not fit.
-        <<<<<<< HEAD
-                listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
-        =======
-                Printed score factors have as many bits as they need, unless other ones are asked for.
-        >>>>>>> main
-                Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
+        printed: ids of findings to put back to print; all of them give the variant `printed`.
+        forced: take fewer bits than the least, and round what does not fit.
+        listed: how many numbers the embedding lists, by default all; where a table of all would be too large.
+        Printed score factors have as many bits as they need, unless other ones are asked for.
+        Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
         chosen = chosen_of(self.findings, printed)
         if n < 1:

@@ -100,13 +100,13 @@ def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping
     name = finding.id if finding is not None else first.id
     place = places_of(first.source)[0]
     lines = [f"### {name}\n" if name.startswith(place) else f"### {place}, {name}\n"]
-    lines.append(f"- **transcribed**: [{_escaped(first.source)}]({link(first.source)})")
+    lines.append(f"- **transcribed**: [{escaped(first.source)}]({link(first.source)})")
     if finding is None:
-        lines.append(f"- **printed**: {_escaped(first.statement)}")
+        lines.append(f"- **printed**: {escaped(first.statement)}")
     else:
         parts = ("printed", finding.printed), ("used", finding.used), ("why", finding.why)
-        lines += [f"- **{part}**: {_escaped(text)}" for part, text in parts]
-    lines += [f"- **{_outcome(reading)}**: {_escaped(reading.text)}{_shown(reading)}" for reading in _readings(rows)]
+        lines += [f"- **{part}**: {escaped(text)}" for part, text in parts]
+    lines += [f"- **{_outcome(reading)}**: {escaped(reading.text)}{_shown(reading)}" for reading in _readings(rows)]
     return "\n".join(lines) + "\n\n" + _table(rows, stored)
 
 
@@ -120,7 +120,7 @@ def _outcome(reading: Reading) -> str:
 
 
 def _shown(reading: Reading) -> str:
-    parts = [_escaped(reading.stands), f"`{reading.shown}`" if reading.shown else ""]
+    parts = [escaped(reading.stands), f"`{reading.shown}`" if reading.shown else ""]
     return f" ({', '.join(part for part in parts if part)})" if any(parts) else ""
 
 
@@ -136,7 +136,7 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
         cells = (
             f"{row.claim.id} ({row.claim.variant_text})",
             f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`",
-            _escaped(shortened(shows, LONGEST_WITNESS)),
+            escaped(shortened(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
         )
         lines.append(_line(cells))
@@ -148,7 +148,7 @@ def _small(rows: Sequence[Row]) -> str:
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
         example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
-        lines.append(_line((row.claim.id, f"{_escaped(row.claim.statement)} **{row.verdict_text}**", example)))
+        lines.append(_line((row.claim.id, f"{escaped(row.claim.statement)} **{row.verdict_text}**", example)))
     return "\n".join(lines) + "\n"
 
 
@@ -156,7 +156,7 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text in which nothing is markup."""
     return re.sub(r"([\\`*_\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify import reach
-from verify.findings import entries
+from verify.findings import entries, escaped, finding_of, known_findings
 from verify.framework.claim import Kind, Row, compact
 from verify.framework.ledger import (
     covered,
@@ -54,11 +54,16 @@ def false(rows: Sequence[Row]) -> str:
     numbers = {kind: len(entries(rows, kind)) for kind in Kind}
     words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
-    lines = [f"The findings are {counts}. The false ones:\n", "| printed | smallest witness | again |", "|---|---|---|"]
+    lines = [
+        f"The findings are {counts}. The false ones:\n",
+        "| where | printed | why it fails | again |",
+        "|---|---|---|---|",
+    ]
+    findings = known_findings()
     for first, *_ in entries(rows, Kind.FALSE):
-        witness = "" if first.witness is None else f"`{shortened(compact(first.witness.case), LONGEST_WITNESS)}`"
-        printed = f"{first.claim.source}: {first.claim.statement}"
-        cells = (printed, witness, f"`python -m verify.replay {first.claim.id}`")
+        finding = finding_of(first.claim, findings)
+        printed, why = (first.claim.statement, "") if finding is None else (finding.printed, finding.why)
+        cells = (first.claim.source, escaped(printed), escaped(why), f"`python -m verify.replay {first.claim.id}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -107,14 +107,12 @@ def run(folder: Path, replay: Replay, *options: str) -> Replay:
 
 def choose(arguments: argparse.Namespace) -> Witness | None:
     """The witness that the command line speaks of."""
-    try:
+    with cli.usage_errors():
         if arguments.witness is not None:
             return Witness.from_json(json.loads(arguments.witness))
         if arguments.ledger is not None:
             return next((row.witness for row in read(arguments.ledger) if row.claim.id == arguments.claim), None)
         return load_witnesses(arguments.witnesses).get(arguments.claim)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
 
 
 def account(row: Row, witness: Witness) -> str:

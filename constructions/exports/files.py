@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,8 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A folder to write into instead, whose files then go to `path`; other files there stay."""
+    import shutil
+
     path = path.resolve()
     fresh = _beside(path)
     fresh.mkdir()

@@ -41,7 +41,15 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         subject, printed = subject_of(path, sidecar, len(model.words))
         wired, document = named_by(subject, printed)
         vocabulary = list(sidecar["vocabulary"])
-    except (SafetensorError, KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
+    except (
+        SafetensorError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        json.JSONDecodeError,
+    ) as error:
         raise ValueError(f"{path}: not an exported model: {error}") from error
     require_same(sidecar, document, wired)
     own, language = build(subject)

@@ -324,7 +324,7 @@ def load_witnesses(path: Path) -> dict[str, Witness]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return {claim: Witness.from_json(witness) for claim, witness in document["witnesses"].items()}
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a file of witnesses: {error}") from error
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
 
 LINKS = ("rounding", "program")
-NONE = "none"
+NONE = "no range yet"
 NOTE = (
-    "Each range is of every n in it, as the ledger has it. Below 2^64, intervals were certified once and are stored "
-    "(`python -m verify.store`): each run builds their weights anew, and certifies a few of them again."
+    "Each range is of every n in it. Below 2^64, intervals were certified once and are stored (`python -m verify.store`). "
+    "Each run builds their weights anew and certifies a few of them again."
 )
 
 
@@ -47,7 +47,7 @@ def _retrieval(title: str, theorem: str, model: str) -> Model:
         for label, more in (("fused", ""), ("sequential", "-sequential")):
             parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
         parts["program"].append(Part("", f"{claim}-program", f"{own}-program", f"{claim}-program-above"))
-    return Model(f"Index, recall, c-gram, Counting ({theorem}): {title}", parts)
+    return Model(f"Four retrieval tasks ({theorem}): {title}", parts)
 
 
 def _of(

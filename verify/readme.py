@@ -25,6 +25,7 @@ from verify.framework.ledger import (
     sort_key,
     summary,
 )
+from verify.transcription import link, places_of
 
 PROG = "python -m verify.readme"
 MARK = re.compile(r"<!-- (\w+): begin -->\n(.*?)<!-- (\w+): end -->", re.DOTALL)
@@ -54,16 +55,13 @@ def false(rows: Sequence[Row]) -> str:
     numbers = {kind: len(entries(rows, kind)) for kind in Kind}
     words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
-    lines = [
-        f"The findings are {counts}. The false ones:\n",
-        "| where | printed | why it fails | again |",
-        "|---|---|---|---|",
-    ]
+    lines = [f"The findings are {counts}. The false ones:\n", "| printed, and false | again |", "|---|---|"]
     findings = known_findings()
     for first, *_ in entries(rows, Kind.FALSE):
-        finding = finding_of(first.claim, findings)
-        printed, why = (first.claim.statement, "") if finding is None else (finding.printed, finding.why)
-        cells = (first.claim.source, escaped(printed), escaped(why), f"`python -m verify.replay {first.claim.id}`")
+        finding, place = finding_of(first.claim, findings), places_of(first.claim.source)[0]
+        printed = first.claim.statement if finding is None else finding.printed
+        where = f"[{place}](docs/{link(first.claim.source)})"
+        cells = (f"{where}: {escaped(printed)}", f"`python -m verify.replay {first.claim.id}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

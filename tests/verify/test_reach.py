@@ -42,19 +42,19 @@ ABOVE = Certified("all", "", 1, None, False, sizes=((HALF, None),))
         ((of("istree-hybrid-rounding", 4, 1 << 40),), True, "fused: 4 … 2^40, 2^63 and above"),
         ((of("istree-hybrid-rounding", 4, 1 << 40), of("istree-hybrid-rounding", 1 << 41, HALF)), False,
          "fused: 4 … 2^40, 2^41 … 2^63"),
-        ((of("istree-rounding", 4, HALF),), False, "fused: none"),  # another model's
-        ((Sampled("some", "", 3, 10**4, False, sizes=((4, HALF),)),), False, "fused: none"),
+        ((of("istree-rounding", 4, HALF),), False, "fused: no range yet"),  # another model's
+        ((Sampled("some", "", 3, 10**4, False, sizes=((4, HALF),)),), False, "fused: no range yet"),
         ((Certified("at one n", "", 1, 10**12, False, sizes=((10**12, 10**12),)),), True, "fused: 2^63 and above"),
     ],
 )  # fmt: skip
 def test_a_range_is_the_ledgers(evidence: tuple[Evidence, ...], above: bool, told: str) -> None:
     rows = [row("5.7/rounding", *evidence), *([row("5.7/above", ABOVE)] if above else [])]
-    assert lines(*rows)[HYBRID] == [told, "none"]
+    assert lines(*rows)[HYBRID] == [told, "no range yet"]
 
 
 def test_what_does_not_hold_gives_no_range() -> None:
     shown = of("istree-hybrid-rounding", 4, HALF)
-    assert lines(row("5.7/rounding", shown, verdict=Verdict.UNKNOWN))[HYBRID] == ["fused: none", "none"]
+    assert lines(row("5.7/rounding", shown, verdict=Verdict.UNKNOWN))[HYBRID] == ["fused: no range yet", "no range yet"]
 
 
 def test_of_several_tasks_it_is_what_all_have() -> None:
@@ -63,9 +63,9 @@ def test_of_several_tasks_it_is_what_all_have() -> None:
         row(f"4.6/{task}-rounding", of(f"{task}-rounding", 4, end), of(f"{task}-sequential-rounding", 4, HALF))
         for task, end in ends.items()
     ]
-    model = "Index, recall, c-gram, Counting (4.6): Transformer"
+    model = "Four retrieval tasks (4.6): Transformer"
     assert lines(*rows)[model][0] == "fused: 4 … 90; sequential: 4 … 2^63"
-    assert lines(*rows[:-1])[model][0] == "fused, sequential: none"
+    assert lines(*rows[:-1])[model][0] == "fused, sequential: no range yet"
 
 
 @pytest.mark.parametrize(

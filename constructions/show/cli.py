@@ -321,7 +321,7 @@ def _bar(title: str, last: int | None, work_at: Callable[[int], int], unit: str)
         from constructions.show.terminal import bar
 
         if not over.is_set():
-            move = shown.enter_context(bar(title, last, work_at, unit, done))
+            move = shown.enter_context(bar(title, last, work_at, done, unit))
 
     shower = threading.Thread(target=show, daemon=True)
     shower.start()

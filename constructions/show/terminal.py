@@ -63,7 +63,7 @@ def print_table(console: Console, table: Table, least_width: int | None = None) 
 
 @contextlib.contextmanager
 def bar(
-    title: str, last: int | None, work_at: Callable[[int], int], unit: str, done: int = 0
+    title: str, last: int | None, work_at: Callable[[int], int], done: int = 0, unit: str = "tokens"
 ) -> Iterator[Callable[[int], None]]:
     """A bar with the time left; what it yields is told how many units are through, `done` at the start. See `cli.progress`."""
     console, percent = Console(stderr=True), TaskProgressColumn()

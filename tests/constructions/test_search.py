@@ -150,6 +150,13 @@ def test_a_search_looks_up_the_words_that_are_new() -> None:
 # Another engine for regular expressions
 
 
+def without_options(pattern: str) -> str:
+    """In what re2 knows. In a verbose pattern spaces are nothing, but { 1 }, with spaces, is no repetition: it is its own text."""
+    if pattern.startswith("(?x)"):
+        pattern = pattern.removeprefix("(?x)").replace("{ ", r"\{").replace(" }", r"\}").replace(" ", "")
+    return pattern.replace("(?>", "(?:")
+
+
 @pytest.mark.parametrize("retriever", [index.RAG, recall.RAG, ngram.RAG, counting.RAG], ids=lambda r: r.task.name)
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
@@ -171,6 +178,6 @@ def compare(retriever: Retriever, question: Question, printed: frozenset[str]) -
     """RE2 knows no atomic groups. Here one only keeps `re` from trying other places for the same number of repetitions."""
     (*recited, result) = retriever.thoughts(question, printed)
     pattern = " ".join(recited[1:-1])
-    found = re2.search(pattern.replace("(?>", "(?:"), " ".join(question.words()))
+    found = re2.search(without_options(pattern), " ".join(question.words()))
     expected = "FAILED" if found is None or found[1] is None else found[1].strip()
     assert result == expected

@@ -50,8 +50,8 @@ def emptied_output() -> None:
 
     filled = wire._Filler.block
 
-    def block(filler: Any, number: int, plan: Any) -> Any:
-        made = filled(filler, number, plan)
+    def block(filler: Any, *given: Any) -> Any:
+        made = filled(filler, *given)
         for head in made.heads:
             head.out[:] = 0
         return made

@@ -41,5 +41,5 @@ def test_the_first_number_above_a_bound_is_found(name: str, rest: int) -> None:
 
 
 def test_a_formula_that_is_another_number_at_each_n_is_refused() -> None:
-    with pytest.raises(TypeError, match="from n = 4 on the formula is"):
-        first_above(lambda n: 3 * n, lambda log2: 8 * log2, 3)
+    with pytest.raises(TypeError, match="from n = 32 on the formula is"):
+        first_above(lambda n: 3 * n, lambda log2: 80 * log2, 6)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,7 +29,8 @@ from typing import Any, Literal
 from constructions.turing.library import find
 from precision.format import Discipline
 from verify.certificates.building import DEFAULT_MACHINE, LEAST, MODELS, Subject, model_of, sized
-from verify.certificates.document import CERTIFIED, Judged, about, judge
+from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
+from verify.certificates.domains import OtherMatrices
 from verify.certificates.model import Model, first_difference
 
 SCHEMA = 1
@@ -189,14 +191,25 @@ def intervals(subject: Subject, what: About, known: Mapping[tuple[int, str], Int
 
 
 def built(subject: Subject, low: int) -> tuple[Model, int]:
-    """The weights of all n from low to the one that is returned."""
-    model, _, high = sized(replace(subject, n=low, last=0), subject.last)
+    """The weights of all n from low to the one that is returned. Raises NotCertified where users get others."""
+    with of_users(low):
+        model, _, high = sized(replace(subject, n=low, last=0), subject.last)
     return model, high
+
+
+@contextmanager
+def of_users(low: int) -> Iterator[None]:
+    """Raises NotCertified where matrices that users get, from n = low on, are not those of the exact layers."""
+    try:
+        yield
+    except OtherMatrices as other:
+        raise NotCertified(low, low, other.where, other.what, REFUSED) from other
 
 
 def certified(subject: Subject, what: About, model: Model, low: int, high: int) -> Interval:
     """The check itself. Raises NotCertified."""
-    found = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
+    with of_users(low):
+        found = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
     return Interval(low, model.digest[:DIGITS], tuple(found))
 
 

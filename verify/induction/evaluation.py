@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place of a run: its name, what each declared symbol is there, and the integers that are looked at."""
-
-    name: str
-    symbols: Mapping[str, Any]
-    window: Sequence[int]
-
-
-@dataclass(frozen=True)
 class Shown:
     """What was seen along runs. doubt: why it is not enough; nothing if it is. refuted: lemmas on what is true nowhere together."""
 

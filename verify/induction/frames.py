@@ -31,7 +31,7 @@ from verify.programs.shorthand import back, word
 from verify.programs.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
 
 if TYPE_CHECKING:
-    from verify.induction.evaluation import Place
+    from verify.induction.place import Place
 
 N = symbol(2, 2**64)
 # What the texts call a frame's mark, and that the frame stands behind k.

@@ -29,7 +29,7 @@ from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, S
 from verify.programs.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
 
 if TYPE_CHECKING:
-    from verify.induction.evaluation import Place
+    from verify.induction.place import Place
 
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
 TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8

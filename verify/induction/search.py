@@ -41,7 +41,7 @@ from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term
 
 if TYPE_CHECKING:
-    from verify.induction.evaluation import Place
+    from verify.induction.place import Place
 
 Search: TypeAlias = ByNeighbours | ByCounts
 MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from verify.induction.evaluation import Place
+    from verify.induction.place import Place
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twelfth of it
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing

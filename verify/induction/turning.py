@@ -29,7 +29,7 @@ from verify.programs.terms import Above, Answer, If, IsWord, Say, SayNumber, as_
 from verify.programs.turning import HAS_BEGUN, HAS_HALTED, Later, leaving
 
 if TYPE_CHECKING:
-    from verify.induction.evaluation import Place
+    from verify.induction.place import Place
 
 KINDS = {BLANK: 1, CELL: 2, HEAD: 3, HALTED: 4, TURN: 5, OUTSIDE: 6}
 

@@ -38,7 +38,7 @@ from verify.programs.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching
 from verify.programs.turns import Items, Vertex
 
 if TYPE_CHECKING:
-    from verify.induction import evaluation
+    from verify.induction import place
 
 Places: TypeAlias = "frozenset[int]"
 Script: TypeAlias = "tuple[tuple[str, str], ...]"  # words from <StartSearch> on, and where each stands
@@ -234,7 +234,7 @@ def theory(text: Text) -> Theory:
     return made
 
 
-def _places() -> Iterator[evaluation.Place]:
+def _places() -> Iterator[place.Place]:
     from verify.induction.runs.turns import places
 
     return places()

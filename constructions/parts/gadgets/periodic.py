@@ -73,8 +73,7 @@ PART = Part(
     id="4.8/gate-number",
     name="periodic table",
     source="Theorem 4.8",
-    statement="One ReGLU feed-forward of d + 1 units computes any table over x mod d, and ⌊x/d⌋: with d = C + 1, the gate in"
-    " every step.",
+    statement="One ReGLU feed-forward of d + 1 units computes any table over x mod d, and ⌊x/d⌋.",
     plan=lambda setting, printed: [
         BlockPlan((), (periodic(reg("x"), TEST_TABLES, "period", setting.n, setting.format),))
     ],

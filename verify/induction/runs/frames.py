@@ -9,8 +9,9 @@ from typing import Any
 
 from constructions.istree.graphs import PAPER
 from constructions.istree.hybrid import DOWN, FURTHER, MARKS, PASS, UP
-from verify.induction.evaluation import Place, value
+from verify.induction.evaluation import value
 from verify.induction.frames import KINDS, translation
+from verify.induction.place import Place
 from verify.induction.runs.graphs import Around
 from verify.programs.frames import Frames
 from verify.programs.interpreter import Input

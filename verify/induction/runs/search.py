@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from constructions.istree.graphs import Graph, TokenLayout
-from verify.induction.evaluation import Place, value
+from verify.induction.evaluation import value
+from verify.induction.place import Place
 from verify.induction.runs.graphs import Around
 from verify.induction.search import MODELS, translation
 from verify.programs.interpreter import Input

@@ -21,7 +21,7 @@ from constructions.show import cli
 from constructions.show.cli import CommandError
 from verify.framework import anew, proofs
 from verify.framework.check import LARGEST_REPLAYED
-from verify.framework.claim import Claim, Json, Row, Verdict, Witness, compact
+from verify.framework.claim import Claim, Json, Row, Stored, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
 from verify.framework.options import FILES
 from verify.framework.order import LEDGER, WITNESSES
@@ -224,7 +224,8 @@ def checked(arguments: argparse.Namespace) -> Checked | None:
             note = str(error)
         found.append({"part": part, "theorem": anew.named(item["theorem"]), "accepted": not note, "note": note})
     row = next((row for row in rows if row.claim.id == claim), None)
-    how: Literal["quick", "whole"] = "quick" if row and row.seconds > MINUTES and not arguments.anew else "whole"
+    long = row is not None and (row.seconds > MINUTES or any(isinstance(part, Stored) for part in row.evidence))
+    how: Literal["quick", "whole"] = "quick" if long and not arguments.anew else "whole"
     replay = Replay(claim, anew=how)
     given = [f"--n-max={options.get('n_max', LARGEST_REPLAYED)}", f"--seed={options.get('seed', 0)}"]
     run(arguments.claims, replay, *given, *([f"--p-bits={options['p_bits']}"] if options.get("p_bits") else []))
@@ -274,6 +275,8 @@ def replay_one(arguments: argparse.Namespace) -> int:
         if beside:
             print()
             beside.say()
+    if beside and row.verdict is Verdict.HOLDS:
+        return EXIT_CODES[beside.verdict]
     return EXIT_CODES[row.verdict]
 
 

@@ -61,7 +61,9 @@ def test_a_bar_is_drawn_once_a_run_is_long(monkeypatch: pytest.MonkeyPatch) -> N
     moved, opened = list[int](), threading.Event()
 
     @contextlib.contextmanager
-    def bar(title: str, last: int, work_at: Callable[[int], int], done: int) -> Iterator[Callable[[int], None]]:
+    def bar(
+        title: str, last: int, work_at: Callable[[int], int], done: int, unit: str
+    ) -> Iterator[Callable[[int], None]]:
         moved.append(done)
         opened.set()
         yield moved.append

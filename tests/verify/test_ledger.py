@@ -110,6 +110,7 @@ def test_the_document(paper: Paper) -> None:
 def test_what_holds_says_how_far_it_was_checked() -> None:
     argued = Argued("All n: the same.", "")
     sampled = replace(SAMPLED, sizes=((4, 4), (8, 64)))
+    from_three = replace(SAMPLED, sizes=((3, 3), (8, 64)))
     small = Exhaustive("all edges", "", 3, 2, False, sizes=((1, 4),))
     for evidence, text in (
         ((SAMPLED,), "holds: samples"),
@@ -119,13 +120,17 @@ def test_what_holds_says_how_far_it_was_checked() -> None:
         ((Certified("all", "", 1, None, False, sizes=((4, 10**12), (2**63, None))),), CERTIFIED),
         ((Proved("all x", "", "signs"), small), "holds: proved, exhaustive to n = 4"),
         ((Proved("x < 3", "", "signs", limit="x below 3"),), "holds: proved for x below 3"),
-        ((Below("n < 3", "", 5, 2, False, 3, "{}"), sampled), "holds from n = 3 on: samples to n = 64"),
+        ((Below("n < 3", "", 5, 2, False, 3, "{}"), from_three), "holds from n = 3 on: samples to n = 64"),
     ):
         assert replace(HELD, evidence=evidence).verdict_text == text
     assert REFUTED.verdict_text == "refuted (slip)"
     with pytest.raises(ValueError, match="nothing holds without evidence that was checked"):
         replace(HELD, evidence=(argued,))
-    with pytest.raises(ValueError, match="holds from n = 3 on, but evidence is about smaller n"):
+    below = Below("n < 3", "", 5, 2, False, 3, "{}")
+    for unlike, why in ((sampled, "no evidence is about n = 3"), (SAMPLED, "does not say which n it is about")):
+        with pytest.raises(ValueError, match=why):
+            replace(HELD, evidence=(below, unlike))
+    with pytest.raises(ValueError, match="holds from n = 3 on at most, and evidence is about n = 1"):
         replace(HELD, evidence=(Below("n < 3", "", 5, 2, False, 3, "{}"), small))
 
 

@@ -288,17 +288,20 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
     path = path_of(subject, what)
     if not path.exists():
         return None
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    same = {"schema": SCHEMA, "of": json.loads(json.dumps(about(subject))), "about": what}
-    if not isinstance(stored, dict) or {key: stored.get(key) for key in same} != same:
+    text = path.read_text(encoding="utf-8")
+    try:
+        low, found = subject.n, list[Interval]()
+        for line in json.loads(text)["intervals"]:
+            found.append(Interval.read(line, low))
+            low = found[-1].high + 1
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path.name} is no document of intervals: {error}") from error
+    document = Document(subject, what, tuple(found))
+    if text_of(document) != text:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}, n = {subject.n} … {subject.last}")
-    low, found = subject.n, list[Interval]()
-    for line in stored["intervals"]:
-        found.append(Interval.read(line, low))
-        low = found[-1].high + 1
-    if whole and low != subject.last + 1:
+    if not found or low > subject.last + 1 or (whole and low != subject.last + 1):
         raise ValueError(f"{path.name} ends at n = {low - 1}, not at {subject.last}")
-    return Document(subject, what, tuple(found))
+    return document
 
 
 @cache

@@ -145,6 +145,8 @@ def require(above: Above, theorem: Any) -> None:
     """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
     if fingerprint(theorem) != above.theorem:
         raise Stale("the stored theorem is another one")
+    if theorem["bits_of_bits"] != BITS_OF_BITS:
+        raise Stale("the stored theorem is about other n")
     ways = sorted((root, turns) for root in ROOTS for turns in leaves(theorem["cases"][root]))
     if ways != sorted((case.root, case.turns) for case in above.cases):
         raise Stale(f"{above.name} has other cases than the theorem")
@@ -206,12 +208,12 @@ def read(subject: Subject, what: About) -> Above | None:
     path = path_of(subject, what)
     if not path.exists():
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
     try:
+        found = json.loads(path.read_text(encoding="utf-8"))
         above = Above(
             subject, what, tuple(found["weights"]), tuple(Case(**one) for one in found["cases"]), found["theorem"]
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of all n above: {error}") from error
     if json.loads(text_of(above)) != found:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}")

@@ -30,6 +30,7 @@ from verify.framework.claim import (
     Verdict,
     Witness,
     compact,
+    why_not_from,
 )
 from verify.framework.options import Options
 from verify.framework.proofs import check as check_proof
@@ -259,7 +260,7 @@ class Check:
         chosen = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
 
         def consistent() -> Iterator[str]:
-            from verify.induction.evaluation import shown
+            from verify.induction.along import shown
 
             if doubt := shown(theory, sorted(chosen)).doubt:
                 raise Undecided(f"what lemmas use may contradict itself: {doubt}")
@@ -324,8 +325,10 @@ class Check:
         A case of size n_from or more that fails refutes the claim. Without a case of size n_from − 1 that fails the claim stays
         undecided. All other evidence of the claim must be about n_from or more.
         """
+        if any(isinstance(part, Below) for part in self._evidence):
+            raise ValueError(f"claim {self.claim.id}: a claim fails below one n alone")
         if not self._begin(range):
-            self._replay(Sampled, predicate, range, size, precision)
+            self._replay(Sampled, predicate, range, lambda case: _not_below(size(case), n_from), precision)
             return
         if self.until is not None:
             return
@@ -427,13 +430,8 @@ class Check:
             note = note or f"the test {missing}"
         else:
             verdict = Verdict.HOLDS
-        below = next((part.n_from for part in self.evidence if isinstance(part, Below)), 0)
-        smaller = [low for part in self.evidence if part.checked for low, _ in part.sizes if low < below]
-        if verdict is Verdict.HOLDS and smaller:
-            verdict, note = (
-                Verdict.UNKNOWN,
-                f"holds from n = {below} on at most, and evidence is about n = {min(smaller)}",
-            )
+        if verdict is Verdict.HOLDS and (doubt := why_not_from(self.evidence)):
+            verdict, note = Verdict.UNKNOWN, doubt
         text = "; ".join(part for part in (note, *self.notes) if part)
         return Row(self.claim, verdict, self.evidence, self.witness, self.engine, round(seconds, 3), text)
 
@@ -512,6 +510,13 @@ class Check:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+
+def _not_below(size: int, n_from: int) -> int:
+    """The size of a case that is replayed. Raises Undecided below the n from which on the claim is to hold."""
+    if size < n_from:
+        raise Undecided(f"n = {size} is below {n_from}, from where on the claim is to hold")
+    return size
 
 
 def _readable(counterexample: Counterexample) -> dict[str, Json]:

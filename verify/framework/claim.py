@@ -347,9 +347,8 @@ class Row:
             raise ValueError(f"{self.claim.id}: a claim is refuted by a witness, and by nothing else")
         if self.verdict is Verdict.HOLDS and not any(evidence.checked for evidence in self.evidence):
             raise ValueError(f"{self.claim.id}: nothing holds without evidence that was checked")
-        below = self.holds_from if self.verdict is Verdict.HOLDS else None
-        if below is not None and any(low < below for part in self.evidence if part.checked for low, _ in part.sizes):
-            raise ValueError(f"{self.claim.id}: holds from n = {below} on, but evidence is about smaller n")
+        if self.verdict is Verdict.HOLDS and (doubt := why_not_from(self.evidence)):
+            raise ValueError(f"{self.claim.id}: {doubt}")
 
     @property
     def as_expected(self) -> bool:
@@ -446,6 +445,22 @@ def _reach(kind: type[Evidence], parts: Sequence[Evidence]) -> str:
 
 
 SMALLEST = 4  # exhaustion that starts there or below is called exhaustive to its last n
+
+
+def why_not_from(evidence: Sequence[Evidence]) -> str:
+    """Why a claim that fails below some n is not shown to hold from there on; "" if it is, and of a claim that fails nowhere."""
+    belows = [part.n_from for part in evidence if isinstance(part, Below)]
+    if not belows:
+        return ""
+    searched = [part for part in evidence if part.checked and not isinstance(part, Proved)]
+    if any(not part.sizes for part in searched):
+        return "holds from some n on, and evidence does not say which n it is about"
+    smaller = [low for part in searched for low, _ in part.sizes if low < max(belows)]
+    if smaller:
+        return f"holds from n = {max(belows)} on at most, and evidence is about n = {min(smaller)}"
+    if searched and not any(low <= max(belows) for part in searched for low, _ in part.sizes):
+        return f"fails at n = {max(belows) - 1}, and no evidence is about n = {max(belows)}"
+    return ""
 
 
 def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:

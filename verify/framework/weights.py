@@ -114,7 +114,10 @@ class Kept:
 
 def kept_above(subject: Subject, about: About, seed: int) -> tuple[Above, Json] | None:
     """A stored document of all n from 2^63 on, and its theorem, if both fit the weights of now. seed: of the run."""
-    above = stored_above.read(subject, about)
+    try:
+        above = stored_above.read(subject, about)
+    except ValueError:
+        above = None
     if above is None:
         return None
     objects = (one for parts in load(PROOFS).values() for part in parts.values() for one in part)

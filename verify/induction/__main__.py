@@ -12,7 +12,7 @@ from pathlib import Path
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
-from verify.induction.evaluation import shown
+from verify.induction.along import shown
 from verify.induction.models import ENDS, theory_of
 
 PROG = "python -m verify.induction"

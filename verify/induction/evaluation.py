@@ -12,7 +12,6 @@ off at these integers. That the axioms have a model over all integers is not sho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.programs.interpreter import Input
@@ -20,16 +19,6 @@ from verify.programs.terms import Atom, Closest, Count, IsWord, Matching, Named,
 
 if TYPE_CHECKING:
     from verify.induction.theory import Expression, Fact, Theory
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What was seen along runs. doubt: why it is not enough; nothing if it is. refuted: lemmas on what is true nowhere together."""
-
-    doubt: str
-    places: int = 0
-    axioms: int = 0
-    refuted: int = 0
 
 
 class Compiled:
@@ -79,34 +68,6 @@ class Compiled:
         return made
 
 
-def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
-    """What is seen of a theory along its runs, of these lemmas."""
-    missing = {name: made.facts[name].uses or () for name in lemmas}
-    refutes = [fact.supposes - set(made.invariants) for fact in made.facts.values() if fact.formula == "false"]
-    refuted = {name for name in missing if any(cases and cases <= made.facts[name].supposes for cases in refutes)}
-    missing = {name: uses for name, uses in missing.items() if name not in refuted}
-    apart = set[str]().union(*(made.facts[name].supposes for name in refuted))
-    axioms, compiled, places = made.axioms, Compiled(made, made.facts), 0
-    for place in made.runs():
-        name = ""
-        try:
-            compiled.go(place.symbols, place.window)
-            for name in (*axioms, *made.invariants):
-                if not compiled.holds(name):
-                    return Shown(f"{name} is false: {place.name}")
-            apart = {name for name in apart if not compiled.holds(name)}
-            missing = {name: uses for name, uses in missing.items() if not all(map(compiled.holds, uses))}
-        except (ArithmeticError, LookupError, NameError, TypeError, ValueError) as error:
-            return Shown(f"{name or 'a macro'} cannot be evaluated: {place.name}: {error}")
-        places += 1
-    if not places:
-        return Shown("no run is named along which axioms could be evaluated")
-    if apart or missing:
-        what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
-        return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
-    return Shown("", places, len(axioms), len(refuted))
-
-
 def _declared(expression: Expression, macros: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The symbols that stand in it and in macros of its own, bound ones among them."""
     if isinstance(expression, str):
@@ -114,9 +75,7 @@ def _declared(expression: Expression, macros: Mapping[str, frozenset[str]]) -> f
     return frozenset[str]().union(*(_declared(part, macros) for part in expression))
 
 
-OPERATORS = {"=": "==", "mod": "%", "div": "//"} | {
-    sign: sign for sign in ("<", "<=", ">", ">=", "+", "-", "*", "and", "or")
-}
+OPERATORS = {"=": "=="} | {sign: sign for sign in ("<", "<=", ">", ">=", "+", "-", "*", "and", "or")}
 
 
 def symbol(name: str) -> str:
@@ -143,11 +102,23 @@ def _python(expression: Expression) -> str:
             return f"(not {_python(first)} or {_python(second)})"
         case [("not" | "-") as operator, inner]:
             return f"({operator} {_python(inner)})"
+        case [("div" | "mod") as operator, first, second]:
+            return f"{operator}({_python(first)}, {_python(second)})"
         case [str(operator), *parts] if operator in OPERATORS:
             return f"({f' {OPERATORS[operator]} '.join(map(_python, parts))})"
         case [function, *arguments]:
             return f"{_python(function)}({', '.join(map(_python, arguments))})"
     raise TypeError(expression)
+
+
+def div(number: int, by: int) -> int:
+    """As SMT-LIB has it: what is left is never negative. Raises ZeroDivisionError."""
+    return number // by if by > 0 else -(number // -by)
+
+
+def mod(number: int, by: int) -> int:
+    """What is left by `div`."""
+    return number % abs(by)
 
 
 def value(text: Input, atom: Atom, *at: int) -> Any:

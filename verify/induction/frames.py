@@ -17,8 +17,7 @@ of connected graphs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
 from verify.certificates.symbolic import symbol
@@ -29,9 +28,6 @@ from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames, nearest_reco
 from verify.programs.interpreter import ANYTHING
 from verify.programs.shorthand import back, word
 from verify.programs.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
-
-if TYPE_CHECKING:
-    from verify.induction.place import Place
 
 N = symbol(2, 2**64)
 # What the texts call a frame's mark, and that the frame stands behind k.
@@ -70,14 +66,8 @@ def theory(frames: Frames) -> Theory:
         }
     )
     made.add(text_of("frames"))
-    made.runs = _places
+    made.runs = ("frames",)
     return made
-
-
-def _places() -> Iterator[Place]:
-    from verify.induction.runs.frames import places
-
-    return places()
 
 
 def translation(frames: Frames) -> Translation:

@@ -13,9 +13,7 @@ defined. `last` exists, as one of some positions is the last. Argued, and checke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
@@ -27,9 +25,6 @@ from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone
 from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
 from verify.programs.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
-
-if TYPE_CHECKING:
-    from verify.induction.place import Place
 
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
 TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8
@@ -72,14 +67,8 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
         }
     )
     made.add(text_of("turing"))
-    made.runs = partial(_places, model, machine)
+    made.runs = ("machine", model, machine)
     return made
-
-
-def _places(model: str, machine: Machine) -> Iterator[Place]:
-    from verify.induction.runs.machine import places
-
-    return places(model, machine)
 
 
 def _begins_alike(step: Step) -> bool:

@@ -29,9 +29,8 @@ means are told in texts that the search in frames has too (frames.py): graph.smt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from verify.certificates.symbolic import symbol
 from verify.induction.theory import Theory, text_of
@@ -39,9 +38,6 @@ from verify.induction.translation import Translation
 from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
 from verify.programs.terms import Answer, Matching, Pick, Term
-
-if TYPE_CHECKING:
-    from verify.induction.place import Place
 
 Search: TypeAlias = ByNeighbours | ByCounts
 MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}
@@ -61,15 +57,9 @@ def theory(search: Search) -> Theory:
         {**PARTS, **text, "step": text_of("says"), "length": text_of("vertices"), "heads": "".join(map(text_of, heads))}
     )
     made.add(text_of("search"))
-    made.runs = lambda: _places(search)
-    return made
-
-
-def _places(search: Search) -> Iterator[Place]:
-    from verify.induction.runs.search import places
-
     model = next(name for name, kind in MODELS.items() if isinstance(search, kind))
-    return places(model, search.layout)
+    made.runs = ("search", model, search.layout)
+    return made
 
 
 def translation(search: Search) -> Translation:

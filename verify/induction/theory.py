@@ -8,14 +8,11 @@ What is concluded rests on these invariants and on cases that it names, not on a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from verify.induction.place import Place
+from typing import Any, TypeAlias
 
 EFFORT = 20_000_000  # for a lemma, in units of z3, the same on every machine; the dearest takes a twelfth of it
 DECLARING = ("declare-const", "declare-fun", "define-fun")  # what they say supposes nothing
@@ -83,7 +80,7 @@ class Fact:
 class Theory:
     """Facts by name, and declarations and macros, in the order of the text. Raises ValueError if the text is none of a theory.
 
-    parts: texts that stand where their name does, in brackets. runs: places of runs, for `verify.induction.evaluation`.
+    parts: texts that stand where their name does, in brackets. runs: whose runs `verify.induction.along` looks at, and of what.
     """
 
     parts: Mapping[str, str]
@@ -96,7 +93,7 @@ class Theory:
     tracked: dict[str, list[Expression]] = field(default_factory=dict)
     starts: list[str] = field(default_factory=list)
     covered: set[str] = field(default_factory=set)
-    runs: Callable[[], Iterable[Place]] = tuple
+    runs: tuple[Any, ...] = ()
 
     def add(self, text: str) -> None:
         """What search.smt2 says at its top; anything else is a declaration or a macro."""

@@ -16,10 +16,6 @@ configurations itself; and of the queue, that the words are as said because it h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING
-
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, OUTSIDE, RUN, START, TURN, Code
 from constructions.turing.machine import Machine
 from verify.induction.machine import table
@@ -27,9 +23,6 @@ from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, each
 from verify.programs.terms import Above, Answer, If, IsWord, Say, SayNumber, as_term
 from verify.programs.turning import HAS_BEGUN, HAS_HALTED, Later, leaving
-
-if TYPE_CHECKING:
-    from verify.induction.place import Place
 
 KINDS = {BLANK: 1, CELL: 2, HEAD: 3, HALTED: 4, TURN: 5, OUTSIDE: 6}
 
@@ -55,14 +48,8 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
     terms = [*words.lines, *(f"(define-fun {name} {body})" for name, body in macros.items())]
     made = Theory({"machine": "\n".join([table(machine, code.letters), *numbers]), "defined-terms": "\n".join(terms)})
     made.add(text_of("turning"))
-    made.runs = partial(_places, machine)
+    made.runs = ("turning", machine)
     return made
-
-
-def _places(machine: Machine) -> Iterator[Place]:
-    from verify.induction.runs.turning import places
-
-    return places(machine)
 
 
 def translation() -> Translation:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, combinations, starmap
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER
@@ -36,9 +36,6 @@ from verify.programs.found import Found
 from verify.programs.pieces import by_way, copied_from
 from verify.programs.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from verify.programs.turns import Items, Vertex
-
-if TYPE_CHECKING:
-    from verify.induction import place
 
 Places: TypeAlias = "frozenset[int]"
 Script: TypeAlias = "tuple[tuple[str, str], ...]"  # words from <StartSearch> on, and where each stands
@@ -230,14 +227,8 @@ def theory(text: Text) -> Theory:
         }
     )
     made.add(text_of("search"))
-    made.runs = _places
+    made.runs = ("turns",)
     return made
-
-
-def _places() -> Iterator[place.Place]:
-    from verify.induction.runs.turns import places
-
-    return places()
 
 
 def defined() -> Text:

@@ -16,7 +16,8 @@ from verify.framework.options import Options
 from verify.framework.seen import Undecided
 from verify.induction import __main__ as command
 from verify.induction import theory as theories
-from verify.induction.evaluation import Compiled, shown
+from verify.induction.along import RUNS, places_of, shown
+from verify.induction.evaluation import Compiled
 from verify.induction.models import theory_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
@@ -63,10 +64,19 @@ def written_name(declaration: Any) -> str:
     return str(declaration[1])
 
 
+@pytest.fixture(autouse=True)
+def given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places as a test gives them."""
+    monkeypatch.setitem(
+        RUNS, "given", lambda places: [Place(f"place {i}", symbols, range(-1, 4)) for i, symbols in enumerate(places)]
+    )
+
+
 def small(text: str, *places: dict[str, Any]) -> Theory:
     made = Theory({})
     made.add(f"(declare-const k Int) (declare-fun number (Int) Int) {text}")
-    made.runs = lambda: [Place(f"place {i}", symbols, range(-1, 4)) for i, symbols in enumerate(places)]
+    if places:
+        made.runs = ("given", places)
     return made
 
 
@@ -104,7 +114,7 @@ def test_what_is_remembered_is_what_is_true() -> None:
     """From place to place, facts that are about nothing that changes are not evaluated again."""
     made = made_of(ISTREE[0])
     compiled, again = (Compiled(made, made.facts) for _ in range(2))
-    for place in made.runs():
+    for place in places_of(made):
         truths = compiled.truths(place.symbols, place.window)
         again.go(place.symbols, place.window)
         assert {name: again.holds(name) for name in made.facts} == truths

@@ -1,0 +1,65 @@
+"""Whether the axioms of a theory are true, and what its lemmas use can be, at each place of some small exact runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from verify.induction.evaluation import Compiled
+from verify.induction.place import Place
+from verify.induction.runs import frames, machine, search, turning, turns
+from verify.induction.theory import Theory
+
+RUNS: dict[str, Callable[..., Iterable[Place]]] = {
+    "frames": frames.places,
+    "machine": machine.places,
+    "search": search.places,
+    "turning": turning.places,
+    "turns": turns.places,
+}
+"""By what `Theory.runs` names first; the rest of it is what these take."""
+
+
+def places_of(made: Theory) -> Iterator[Place]:
+    """The places of the runs that a theory is about; none if it names none."""
+    if made.runs:
+        name, *given = made.runs
+        yield from RUNS[name](*given)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was seen along runs. doubt: why it is not enough; nothing if it is. refuted: lemmas on what is true nowhere together."""
+
+    doubt: str
+    places: int = 0
+    axioms: int = 0
+    refuted: int = 0
+
+
+def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
+    """What is seen of a theory along its runs, of these lemmas."""
+    missing = {name: made.facts[name].uses or () for name in lemmas}
+    refutes = [fact.supposes - set(made.invariants) for fact in made.facts.values() if fact.formula == "false"]
+    refuted = {name for name in missing if any(cases and cases <= made.facts[name].supposes for cases in refutes)}
+    missing = {name: uses for name, uses in missing.items() if name not in refuted}
+    apart = set[str]().union(*(made.facts[name].supposes for name in refuted))
+    axioms, compiled, places = made.axioms, Compiled(made, made.facts), 0
+    for place in places_of(made):
+        name = ""
+        try:
+            compiled.go(place.symbols, place.window)
+            for name in (*axioms, *made.invariants):
+                if not compiled.holds(name):
+                    return Shown(f"{name} is false: {place.name}")
+            apart = {name for name in apart if not compiled.holds(name)}
+            missing = {name: uses for name, uses in missing.items() if not all(map(compiled.holds, uses))}
+        except (ArithmeticError, LookupError, NameError, TypeError, ValueError) as error:
+            return Shown(f"{name or 'a macro'} cannot be evaluated: {place.name}: {error}")
+        places += 1
+    if not places:
+        return Shown("no run is named along which axioms could be evaluated")
+    if apart or missing:
+        what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
+        return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
+    return Shown("", places, len(axioms), len(refuted))

@@ -72,9 +72,9 @@ MARGIN = Finding(
 SELF_COUNT = Finding(
     id="count-query",
     source="Theorem 4.6, Counting, and Lemma C.14",
-    printed="COUNT over every token up to the query's end, and (k + 2)/(m + 2) < 1, as the query counts itself",
+    printed="COUNT gives 1/(m + 1); the print does not say which tokens are counted",
     used="COUNT over the tokens before `?`",
-    why="a threshold that is the same number as the query is counted as well; the print does not say which tokens are keys",
+    why="of all tokens up to the query's end, the query itself is counted, and so is a threshold that is the same number",
 )
 
 

@@ -49,9 +49,11 @@ from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Head, Unit, 
 TIED_HEAD = Finding(
     id="tied-head",
     source="section 3 (embedding) and C.6.2, layer 9",
-    printed="number i embeds as i·w1 and the output n[−v, 1, −1, …, −1] decodes to v",
+    printed="with number i embedded as i·w1 and the embedding as output head, some output makes any number v the likeliest, such as"
+    " n[−v, 1, −1, …, −1] (C.6.2)",
     used="number i embeds as (i, i²); the output (4v, −2) gives number i the logit 2v² − 2(v − i)²",
-    why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between",
+    why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between: it fails as"
+    " soon as one token stands for each of three numbers",
 )
 LAYER_7 = Finding(
     id="layer-7",
@@ -60,15 +62,17 @@ LAYER_7 = Finding(
     used="one MatchNext head over incidence records, two to an edge",
     why="each head sees only some of a vertex's counts, against the precondition of Lemma C.18. Counts 1/3 and 1/6 are equally near"
     " to 1/4, so the head that lacks 1/4 returns their average, which looks like a next edge. Two stars leave the same numbers and"
-    " go on to different vertices. One register more, for which of layer 5's heads found the walked edge, would tell them apart",
+    " go on to different vertices. A register that the print does not name, for which of layer 5's heads found the walked edge,"
+    " tells them apart (4.7/layer-7-side); so no choice within the print repairs it, one addition does",
 )
 EDGE_COUNT = Finding(
     id="edge-count",
     source="C.6.2, layer 9 and |Tokenize(G)| = 3n − 2",
-    printed="the chain of thought starts after any prompt, and a full one is recognised by ending at position 5n − 3",
+    printed="a full chain of thought is recognised by ending at position 5n − 3; the print does not say what other lengths of"
+    " prompt answer",
     used="the chain of thought starts only after a prompt of 3n − 2 tokens; otherwise the answer is NO",
     why="a prompt of m edges has 3m + 1 tokens, and another search can end at 5n − 3: first where n = 7, vertex 1 is alone and the"
-    " others have 10 edges. Lemma C.29 itself asks for n − 1 edges",
+    " others have 10 edges. Lemma C.29 itself asks for n − 1 edges, and |Tokenize(G)| = 3n − 2 may promise them",
 )
 
 

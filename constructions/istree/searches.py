@@ -27,21 +27,21 @@ FATHER_SPACES = Finding(
     source="Algorithm 2, r2",
     printed=r"the search \b(\S+)\b −\bv\b for the father of v",
     used=r"(?x)(\d+)\s-\s v \b",
-    why="tokens are joined by spaces, so a blank belongs behind the sign as well as before it",
+    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
 )
 RECORD_SPACES = Finding(
     id="record-spaces",
     source="Algorithm 2, r4",
     printed=r"the search \b(\S+)\b −\bv''\b for a record of v''",
     used=r"(?x)(\d+)\s-\s v'' \b",
-    why="a blank belongs behind the sign, as with r2",
+    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
 )
 EDGE_SPACES = Finding(
     id="edge-spaces",
     source="Algorithm 2, r1 and r3",
     printed=r"∼\bv\b and \bv\b ∼\b for the two ends of an edge, the walked edge among them",
     used=r"\s~\s under (?x)",
-    why="a blank belongs behind the sign as well as before it, as with r2",
+    why="our transcription has no blank behind the sign; with blanks on both sides the searches are right",
 )
 TWO_GROUPS = Finding(
     id="two-groups",

@@ -12,6 +12,7 @@ from constructions.parts.heads import match_next
 from constructions.retrieval.retriever import Retriever
 from verify.certificates.building import Subject
 from verify.claims import istree, next_fraction, retrieval_size
+from verify.claims.printed_searches import SEARCH, Run, by_search, records
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Row, Verdict
 from verify.framework.options import Options
@@ -71,3 +72,17 @@ def test_a_lead_that_stops_growing_is_not_certified(monkeypatch: pytest.MonkeyPa
     assert row.verdict is Verdict.REFUTED
     assert row.witness is not None
     assert "scores of first endpoint may differ by" in row.witness.shows["what"]
+
+
+def test_a_blank_behind_the_cell_loses_a_record_at_the_end_of_the_text() -> None:
+    """Why a blank does not repair 5.4/boundary: it is right for `11 a 11`, and wrong for a word of one symbol."""
+    told_apart, last = (Run("1RB1LB_1LA1RZ", "0" * zeros + "1", 1, False) for zeros in (10, 0))
+    with_blank, as_in_the_text, with_boundary = (
+        records(by_search(search)) for search in (r"^.*P (.) P .*?$", r"^.*P (.) P.*?$", SEARCH)
+    )
+    assert with_blank(told_apart) is None
+    assert as_in_the_text(told_apart) is not None
+    lost = with_blank(last)
+    assert lost is not None
+    assert (lost.shows["step"], lost.shows["holds"], lost.shows["found"]) == (1, "b", "FAILED")
+    assert with_boundary(last) is with_boundary(told_apart) is None

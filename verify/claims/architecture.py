@@ -12,6 +12,7 @@ from constructions.wiring.wired import Wired
 from precision.format import fixed_point
 from precision.rounding import round_ratio
 from verify.claims.readings_of_heads import TWO_BLOCKS as TWO_BLOCKS_ID
+from verify.claims.readings_of_heads import tied_outputs
 from verify.claims.retrieval import AFFORDABLE, PRECISION, RETRIEVERS, Case, cases, every_case, model
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
@@ -34,17 +35,16 @@ class Wanted:
 @claim(
     "3.2/tied-head",
     source="section 3.2, the word embedding and the output head, and appendix C.6.2",
-    statement="With i·w_1 as the embedding of number i, and the embedding as output head, some output makes v, and v alone, the"
-    " likeliest number, for every v ≤ n.",
+    statement="With i·w_1 as the embedding of number i, one token a number, and the embedding as output head, some output makes v,"
+    " and v alone, the likeliest number, for every v ≤ n, n ≥ 3.",
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
-        Reading("logits are exact: number i has i·c, so v beats v − 1 only if c > 0, and v + 1 only if c < 0", False),
-        Reading("logits are rounded to R_p and saturate: then v ties at best with every number behind it", False),
-        Reading("the output of appendix C.6.2, n[−v, 1, −1, …, −1]: c = −n·v < 0, so 1 is the likeliest number", False),
+        *tied_outputs(),
         Reading(
-            "that output, and any second coordinate f(i): −v·i + f(i) is largest at i = v for no two v in a row", False
+            "the output of C.6.2, and any second coordinate f(i): −v·i + f(i) is largest at i = v for no two v in a row",
+            False,
         ),
     ),
     slip="tied-head",
@@ -65,11 +65,11 @@ def test_numbers_that_a_tied_head_can_write(check: Check) -> None:
                 return None
         return Counterexample(outputs_tried=len(entries), number_never_alone_in_front=wanted.number)
 
-    every = [Wanted(n, v) for n in range(1, 5) for v in range(1, n + 1)]
+    every = [Wanted(n, v) for n in (3, 4) for v in range(1, n + 1)]
     check.exhaustive(
         every,
         can_be_written,
-        count=1 + 2 + 3 + 4,
+        count=3 + 4,
         range="every number of 1 … n, every first entry of an output",
         size=lambda wanted: wanted.n,
         precision="p = 7",

@@ -9,6 +9,8 @@ from fractions import Fraction
 from constructions.parts.gadgets import indicator, interval, linear_map, lookup, next_fraction, product, threshold
 from constructions.wiring.part import Contract, Integer, Part, Setting
 from precision.format import fixed_point
+from verify.claims.readings_of_heads import indicator as indicator_readings
+from verify.claims.readings_of_heads import threshold as threshold_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.oracles.counts import all_columns
@@ -126,18 +128,12 @@ SLIPS = (
     Slip(
         indicator.PART,
         "C.3",
-        (
-            Reading("the matrices, W3 = 10[1, −1, −1, 1]", False),
-            Reading("the written-out form", True, "C.3/written-out", "the written-out form of the same lemma"),
-        ),
+        indicator_readings("C.3/repaired"),
     ),
     Slip(
         lookup.PART,
         "C.3",
-        (
-            Reading("each indicator by the matrices of Lemma C.3", False),
-            Reading("each indicator with the right signs", True, "C.4/repaired", "the written-out form of Lemma C.3"),
-        ),
+        indicator_readings("C.4/repaired"),
     ),
 )
 
@@ -307,15 +303,7 @@ def test_written_out_indicator_dyadic(check: Check) -> None:
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.SLIP,
-    readings=(
-        Reading("as written out", False),
-        Reading(
-            "(2/ε)(ReLU(x−u+ε) − ReLU(x−u+0.5ε)), by the matrices",
-            True,
-            "C.5/printed",
-            "the matrices of the same lemma, with the first two entries of W3",
-        ),
-    ),
+    readings=threshold_readings(),
     slip="C.5",
 )
 def test_written_out_threshold(check: Check) -> None:

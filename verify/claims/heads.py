@@ -12,6 +12,7 @@ from typing import Any
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.parts.heads.match import PRINTED_FACTOR_POWER, PRINTED_POSITION_POWER
 from constructions.wiring.part import Contract, Integer, Part, Setting, printed_precision, roomy_precision
+from verify.claims.readings_of_heads import count as count_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.framework.seen import Undecided
@@ -218,15 +219,7 @@ def test_as_printed_from_some_n_on(check: Check, engine: str, printed: Printed) 
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.SLIP,
-    readings=(
-        Reading("K = n[1 + 1[k'=1], X, X²], Q = [X², −X, 1], as printed", False),
-        Reading(
-            "K and Q that give the score, such as n[X², X, 1 − 1[k'=1]] and [−1, 2X, −X²]",
-            True,
-            "C.14/printed-score",
-            "the score −n(X' − X)² + n·1[k' = 1]X² of the same lemma",
-        ),
-    ),
+    readings=count_readings("C.14/printed-score"),
     slip="C.14",
 )
 def test_count_as_printed(check: Check, engine: str) -> None:
@@ -246,7 +239,7 @@ def test_count_as_printed(check: Check, engine: str) -> None:
         Reading("A = 1 and p just above 10·log2 n, from n = 64 on; a natural logarithm gives fewer bits still", False),
         Reading("A = 1 and p large enough for the factors", True, "C.18/printed-roomy", "the obvious form"),
         Reading("A = 3 and A = 4: there p > 10A·log2 n is enough", True, "C.18/printed-larger-a"),
-        Reading("A = 1 and p > 10·log2 n with smaller factors", True, "C.18/least-bits"),
+        Reading("A = 1 and p > 10·log2 n with smaller factors, from n = 363 on", True, "C.18/least-bits"),
     ),
     slip="C.18",
 )
@@ -308,7 +301,7 @@ def of_zero_queries(part: Part) -> dict[str, Any]:
         Reading(
             "any query, 0 included: it equals position 1's key, which pays the default, so a later 0 is read", False
         ),
-        Reading("queries that are not 0, as Lemma C.8 has its keys", True, f"{part.id}/repaired"),
+        Reading(f"queries that are not 0, as Lemma C.8 has its keys: {part.id}", True, f"{part.id}/repaired"),
     )
     return {"expected": Verdict.REFUTED, "kind": Kind.OPEN, "readings": readings, "slip": "zero-query"}
 

@@ -290,21 +290,23 @@ PRINTED = (
         hybrid.NEAREST_TIE,
         Kind.OPEN,
         (
-            Reading("An edge has two records, one behind the other, as it has in this project's wiring.", holds=False),
+            Reading(
+                "An edge is stored twice, once for each end: the print does not say where its key stands.", holds=False
+            ),
             Reading("An edge has one key: edges stand three tokens apart.", holds=True, shown="5.7/nearest-one-key"),
         ),
     ),
     Printed(
         hybrid.SEARCH_RANGE,
-        Kind.SLIP,
+        Kind.OPEN,
         (
             Reading("i ends at log2 n, and positions count tokens, three to an edge.", holds=False),
             Reading(
-                "i ends where the target is behind the last edge, at log2(3n) at most.",
-                holds=True,
-                shown="5.7",
-                stands="the obvious form",
+                "pos counts edges, not tokens: i up to log2 n is enough, but MatchNearest (C.11) measures in positions of tokens.",
+                holds=False,
             ),
+            Reading("n is the length of the input, 3n − 2 tokens: then log2 n is enough.", holds=True, shown="5.7"),
+            Reading("i ends where the target is behind the last edge, at log2(3n) at most.", holds=True, shown="5.7"),
         ),
         far=True,
     ),

@@ -22,6 +22,10 @@ SENTENCE = (
     "A feed-forward sets i14 to the other end of the next edge, from what two MatchNext heads return, one over first and one over"
     " second endpoints, and the registers that items 1 to 6 name."
 )
+ANY_FEED_FORWARD = (
+    "Any feed-forward of layer 7: two stars leave equal numbers in each register that it reads, at p = 43, 45, 63 and 101, and go"
+    " on to other vertices."
+)
 CENTRE, MOST = 1, 6  # of a star; vertices
 WIDER = (2, 20, 58)  # bits above the least p
 CHUNK = 1024
@@ -102,10 +106,7 @@ def registers(graphs: Sequence[Graph], returns: int, p_bits: int, device: str) -
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
-        Reading(
-            "Any feed-forward: two stars leave equal numbers in each register that it reads, and go on to other vertices.",
-            holds=False,
-        ),
+        Reading(ANY_FEED_FORWARD, holds=False),
         Reading(
             "Each of item 5's heads writes one of i8 and i9, and (1, 0) stands where the search comes from the father.",
             holds=False,

@@ -18,6 +18,9 @@ from constructions.parts.heads.match import FINDING as SCORE_RANGE
 from constructions.wiring.finding import Finding
 from precision.format import Discipline
 from verify.claims.istree import STATEMENT, decode, model, spoken, wrong
+from verify.claims.istree_layer7 import ANY_FEED_FORWARD
+from verify.claims.readings_of_heads import count, indicator, threshold, tied_outputs
+from verify.framework.batches import Batches, first_other_tokens
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.inputs.strategies import every_input, every_labelled_graph
@@ -65,14 +68,7 @@ def between(n: int, v: int) -> Counterexample | None:
             as_printed(
                 TIED_HEAD,
                 Kind.FALSE,
-                Reading(
-                    "The printed output n[−v, 1, −1, …, −1]: the smallest number has the largest logit.", holds=False
-                ),
-                Reading(
-                    "Any output: the logits of v − 1, v and v + 1 are in arithmetic progression, so that v alone is never largest;"
-                    " rounding keeps their order.",
-                    holds=False,
-                ),
+                *tied_outputs(),
                 said="For each vertex v, some output of the last layer decodes to v.",
             ),
             TIED_HEAD,
@@ -95,6 +91,8 @@ def test_tied_head(check: Check, finding: Finding) -> None:
 
 # How many edges there are
 
+PROMISED_ID = "edge-count-promised"
+
 
 def ends_at(graph: Graph) -> int:
     """The position of the tour's last vertex behind the prompt, however many edges that has; 0 if the search meets a cycle: NO."""
@@ -109,13 +107,15 @@ def ends_at(graph: Graph) -> int:
         (
             as_printed(
                 EDGE_COUNT,
-                Kind.SLIP,
-                Reading("Nothing but the last position is compared, with 5n − 3.", holds=False),
+                Kind.OPEN,
+                Reading("any prompt; a full chain of thought is recognised by ending at position 5n − 3", holds=False),
                 Reading(
-                    "A prompt of other than n − 1 edges means NO, which the print allows at any time.",
+                    "inputs have n − 1 edges, as |Tokenize(G)| = 3n − 2 says", holds=True, shown=f"4.7/{PROMISED_ID}"
+                ),
+                Reading(
+                    "a prompt of other than n − 1 edges means NO, which the print allows at any time; C.29 asks for n − 1 edges",
                     holds=True,
                     shown=REPAIRED,
-                    stands="Lemma C.29, which asks for n − 1 edges beside 2n − 1 vertices",
                 ),
             ),
             EDGE_COUNT,
@@ -161,36 +161,63 @@ def test_edge_count(check: Check, engine: str, finding: Finding) -> None:
         )
 
 
+@claim(
+    theorem="4.7",
+    task="istree",
+    aspect=PROMISED_ID,
+    source=EDGE_COUNT.source,
+    statement=f"{STATEMENT} A full chain of thought is recognised by ending at position 5n − 3 alone, where the input has"
+    " n − 1 edges.",
+    finding=EDGE_COUNT.id,
+)
+def test_edge_count_promised(check: Check) -> None:
+    def first_others(graphs: list[Graph]) -> Sequence[int | None]:
+        """The first token that is not Algorithm 1's, for graphs of one size."""
+        wired = model(graphs[0].n, PAPER.name, (EDGE_COUNT.id,), Discipline.FUSED, check.p_bits)
+        prompts, expected = zip(
+            *((PAPER.prompt(graph), expected_answer(graph, PAPER)) for graph in graphs), strict=True
+        )
+        return first_other_tokens(wired, prompts, expected, check.device)
+
+    batches = Batches(first_others, key=lambda graph: graph.n, chunk=1024)
+
+    def right(graph: Graph) -> Counterexample | None:
+        first = batches.found(graph)
+        return None if first is None else Counterexample(is_tree=is_tree(graph), first_other_token=first)
+
+    few = small(check, range(1, 5))
+    check.exhaustive(
+        batches.ahead(itertools.chain.from_iterable(every_input(n, (n - 1,)) for n in few)),
+        right,
+        count=sum(ordered_graphs(n, [n - 1]) for n in few),
+        range=f"every graph with n − 1 edges on 1 to 4 vertices {ORDERS} (dense)",
+        size=lambda graph: graph.n,
+        precision=check.precision_text(PRECISION),
+    )
+    if check.n_max >= 5:
+        pairs = list(itertools.combinations(range(1, 6), 2))
+        check.exhaustive(
+            batches.ahead(Graph(5, edges) for edges in itertools.combinations(pairs, 4)),
+            right,
+            count=math.comb(len(pairs), 4),
+            range="every labelled graph with 4 edges on 5 vertices (dense)",
+            size=5,
+            precision=check.precision_text(PRECISION),
+        )
+
+
 # Single lines, and factors
-
-
-def slip(finding: Finding, failing: str, right: str, stands: str) -> tuple[Claim, Finding]:
-    """The claim about a finding that one line sets right."""
-    works = Reading(right, holds=True, shown=REPAIRED, stands=stands)
-    return as_printed(finding, Kind.SLIP, Reading(failing, holds=False), works), finding
 
 
 @claims(
     "finding",
     [
-        slip(
-            INDICATOR,
-            "W3 = 10[1, −1, −1, 1], as its matrix says.",
-            "W3 = 10[1, −1, 1, −1], and the corners that are not dyadic moved to ones that are.",
-            "the written-out form beside the matrices",
-        ),
-        slip(
-            THRESHOLD,
-            "The written-out form.",
-            "The matrices, W3's first two entries: (2/ε)(ReLU(x − u + ε) − ReLU(x − u + ε/2)); with the slope 1/ε it is as exact.",
-            "the matrices beside the written-out form",
-        ),
-        slip(
-            COUNT,
-            "K and Q as printed.",
-            "K and Q whose product is the printed score.",
-            "the score in the same proof, −n Σ(X' − X)², of which prose says when it is 0",
-        ),
+        (as_printed(finding, Kind.SLIP, *readings), finding)
+        for finding, readings in (
+            (INDICATOR, indicator(REPAIRED)),
+            (THRESHOLD, threshold((Reading("the slope 1/ε, as ours has it, is as exact", True, REPAIRED),))),
+            (COUNT, count(REPAIRED)),
+        )
     ],
 )
 def test_slip(check: Check, engine: str, finding: Finding) -> None:
@@ -295,14 +322,15 @@ def test_roomy(check: Check, engine: str) -> None:
     task="istree",
     aspect="printed",
     source=istree.SOURCE,
-    statement=f"{STATEMENT} As printed, with the slips of C.3, C.5, C.14 and of the edge count set right, and bits enough.",
+    statement="The printed weights of Theorem 4.7 decide IsTree, with the slips of C.3, C.5, C.14 and the edge count set right, and"
+    " bits enough.",
     variant="printed",
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     slip="tied-head",
     readings=(
-        Reading("Any output of the last layer: it never says a vertex between two others.", holds=False),
-        Reading("Any feed-forward in layer 7.", holds=False, shown="4.7/layer-7"),
+        *tied_outputs(),
+        Reading(ANY_FEED_FORWARD, holds=False, shown="4.7/layer-7"),
     ),
 )
 def test_istree_as_printed(check: Check) -> None:

@@ -267,6 +267,11 @@ def test_a_cell_is_found(check: Check, tape: Tape) -> None:
     readings=(
         Reading("as in the main text, nothing between P and `.*?$`: `1 a 1` is found in `11 a 11`", False),
         Reading(
+            "a blank behind P, as in the proof: right for `11 a 11`, but a record at the end of the text is not found (the word of"
+            " one symbol, step 1)",
+            False,
+        ),
+        Reading(
             r"\b behind P", True, "5.4/search", r"the searches of Theorems 5.2 and 5.3, which have \b around a number"
         ),
     ),

@@ -24,13 +24,12 @@ class Read:
 
 
 def _blanks(shown: str) -> Read:
-    """A blank that is missing behind a sign."""
-    stands = "before the sign a blank is printed, and Detokenize puts one between any two words"
+    """A blank that is missing behind a sign, in our transcription at least: blanks beside formulas are lost."""
     readings = (
-        Reading("no blank behind the sign, as in our transcription", False),
-        Reading("a blank on both sides of the sign", True, shown, stands),
+        Reading("no blank behind the sign, as transcribed; the print may have one", False),
+        Reading("a blank on both sides of the sign", True, shown),
     )
-    return Read(Kind.SLIP, readings, "blanks")
+    return Read(Kind.OPEN, readings, "blanks")
 
 
 WALK = "5.3/istree/searches"

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from constructions.parts.recurrences import first_positions, recent, recite, running_sum
 from constructions.wiring.part import Part
+from verify.claims.readings_of_heads import indicator
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claims
+from verify.framework.claim import Claim, Counterexample, Kind, Verdict, claims
 from verify.inputs.strategies import every_trial
 from verify.oracles.counts import all_columns, columns
 from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
@@ -50,12 +51,7 @@ def test_linear_unit(check: Check, engine: str, part: Part) -> None:
                 "printed",
                 expected=Verdict.REFUTED,
                 kind=Kind.SLIP,
-                readings=(
-                    Reading("the position's indicators by the matrices of Lemma C.3", False),
-                    Reading(
-                        "the indicators with the right signs", True, named(part), "the written-out form of Lemma C.3"
-                    ),
-                ),
+                readings=indicator(named(part)),
                 slip="C.3",
             ),
             part,

@@ -135,7 +135,8 @@ def prove(check: Check, shown: LowerBound) -> None:
 class Bound:
     """A lower bound by reductions. says: what follows from them. least: the least n that has a case, or a witness.
 
-    shown: the theorem for all n. Without it, all n are argued. right: of a slip, the readings that set it right.
+    shown: the theorem for all n. Without it, all n are argued. right: of what is refuted, the readings that set it
+    right. kind: why it is.
     """
 
     theorem: str
@@ -148,6 +149,7 @@ class Bound:
     least: int = 1
     shown: LowerBound | None = None
     right: tuple[Reading, ...] = ()
+    kind: Kind = Kind.SLIP
 
     @property
     def claim(self) -> Claim:
@@ -162,7 +164,7 @@ class Bound:
                 printed,
                 variant="printed",
                 expected=Verdict.REFUTED,
-                kind=Kind.SLIP,
+                kind=self.kind,
                 readings=(Reading(AS_PRINTED, holds=False), *self.right),
                 slip=self.finding.id,
             )
@@ -172,14 +174,15 @@ class Bound:
 AS_PRINTED = "The words are those that are printed."
 
 
-def higher(shown: str) -> Reading:
+def higher(task: str, shown: str) -> Reading:
     """Values that are no keys."""
-    return Reading("The value is 1 higher.", holds=True, shown=shown, stands="the obvious form")
+    return Reading(f"The value is 1 higher: {task}.", holds=True, shown=shown, stands="the obvious form")
 
 
-def fewer(shown: str) -> Reading:
+def fewer(task: str, shown: str) -> Reading:
     """The same words, for other keys."""
-    return Reading("Bob's k is any but the last: n − 1 bits, which is Ω(n) as well.", holds=True, shown=shown)
+    text = f"Bob's k is any but the last, n − 1 bits, which is Ω(n) as well: {task}."
+    return Reading(text, holds=True, shown=shown)
 
 
 def begun(shown: str) -> Reading:
@@ -198,11 +201,15 @@ STATES = "Of inputs that the answers tell apart no two may lead to one state at 
 ALL_N = f"All n: how the words are made does not depend on n, so the answers tell as many inputs apart. {STATES}"
 FEWER = "Bob's answers tell 2^(n − 1) inputs apart, no more: n − 1 bits."
 BY_LENGTH = "n choose ⌊n/2⌋ states, at least n − log2(n + 1) bits, as the position tells the list's length."
-BELOW = Reading(
-    "The threshold is 0.",
-    holds=True,
-    shown="4.6/lower-counting/list",
-    stands="the obvious form",
+OF_LIST = "4.6/lower-counting/list"
+AT_LEAST = (
+    Reading(
+        "“at least” the threshold, as the sentence may be read: 1. At least 1 is more than 0, so it is the question with"
+        " threshold 0.",
+        holds=True,
+        shown=OF_LIST,
+    ),
+    Reading("The threshold is 0.", holds=True, shown=OF_LIST),
 )
 BOUNDS = [
     Bound("4.6", "index", "lower", (INDEX,), shown=lower_bounds.INDEX),
@@ -214,7 +221,7 @@ BOUNDS = [
         (recalls(printed=True),),
         COLLISION,
         least=2,
-        right=(higher("4.6/lower-recall"), fewer("4.6/lower-recall/but-last")),
+        right=(higher("recall", "4.6/lower-recall"), fewer("recall", "4.6/lower-recall/but-last")),
     ),
     Bound("4.6", "recall", "lower/but-last", (but_last(recalls(printed=True)),), says=FEWER, as_printed=True, least=2),
     Bound("4.6", "ngram", "lower", tuple(ngrams(c) for c in range(2, LARGEST_C + 1)), shown=lower_bounds.NGRAM),
@@ -225,7 +232,7 @@ BOUNDS = [
         tuple(ngrams(c, printed=True) for c in range(2, LARGEST_C + 1)),
         COLLISION,
         least=2,
-        right=(higher("4.6/lower-ngram"), fewer("4.6/lower-ngram/but-last")),
+        right=(higher("c-grams", "4.6/lower-ngram"), fewer("c-grams", "4.6/lower-ngram/but-last")),
     ),
     Bound(
         "4.6",
@@ -238,7 +245,16 @@ BOUNDS = [
     ),
     Bound("4.6", "counting", "lower", (COUNTING,), shown=lower_bounds.COUNTING),
     Bound("4.6", "counting", "lower/list", (LIST,), says=BY_LENGTH),
-    Bound("4.6", "counting", "lower/printed", (COUNTING_PRINTED,), THRESHOLD, says=BY_LENGTH, right=(BELOW,)),
+    Bound(
+        "4.6",
+        "counting",
+        "lower/printed",
+        (COUNTING_PRINTED,),
+        THRESHOLD,
+        says=BY_LENGTH,
+        right=AT_LEAST,
+        kind=Kind.OPEN,
+    ),
     Bound("C.28", "", "", (PARITY,)),
     Bound("C.28", "", "printed", (PARITY_PRINTED,), FIRST_BIT, right=(begun("C.28"), later("C.28/from-two"))),
     Bound("C.28", "", "from-two", (PARITY_FROM_TWO,), says=FEWER, as_printed=True, least=2),

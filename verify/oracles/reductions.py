@@ -48,16 +48,17 @@ COLLISION = Finding(
     id="value-is-key",
     source="Theorem 4.6, the reductions of associative recall and c-gram retrieval",
     printed="the value behind key i is x_i + n/2 for associative recall, x_i + n/c for c-grams, where keys run up to n/2 or n/c",
-    used="the value is x_i + 1 more than the largest key",
-    why="the value for x_i = 0 is the last key, so that the last key may be found too early; Bob's other keys tell the other bits",
+    used="the value is x_i + n/2 + 1 for recall, x_i + n/c + 1 for c-grams",
+    why="the value for x_i = 0 is the last key, so that the last key may be found too early; all keys but the last are answered"
+    " right",
 )
 THRESHOLD = Finding(
     id="threshold",
     source="Theorem 4.6, the reduction of Counting",
     printed="the threshold is 1",
     used="the threshold is 0",
-    why="k occurs at most once in the list, so it never occurs more than once and the answer is always NO; read as “at least”, the"
-    " threshold 1 is right",
+    why="k occurs at most once in the list, so it never occurs more than once and the answer is always NO; “at least 1”, as the"
+    " sentence may be read, is the same question as “more than 0”",
 )
 FIRST_BIT = Finding(
     id="first-bit",

@@ -47,7 +47,8 @@ FINDING = Finding(
     source="Lemmas C.15 to C.18",
     printed="score factors n^(4c+1), n^(2c+2) and n, at p = O(log n); in C.18 n^(4A+3), n^(4A+2), n^(4A+1), at p > 10A·log n",
     used="powers of two derived from the sequence length, with 2^q above the largest distinction that matters",
-    why="the printed factors are right where they fit, which for C.18 takes more than 10·log2 n bits at A = 1; ours take fewer",
+    why="the printed factors are right where they fit; C.18's need more than 10·log2 n bits at A = 1. Ours need fewer than the"
+    " printed ones",
 )
 PRINTED_POSITION_POWER = (
     2  # c with every position at most n^c, which the print leaves open; an IsTree sequence has over n tokens

@@ -50,6 +50,11 @@ class TuringModel:
     cells: int | None = None
 
     @property
+    def has_space(self) -> bool:
+        """Whether the tape that it may use ends somewhere."""
+        return "left_the_space" in vars(self) and self.left_the_space is not TuringModel.left_the_space
+
+    @property
     def task(self) -> dict[str, Any]:
         """What it is wired for besides machine and steps, by keyword."""
         return {"tape": self.tape} | ({} if self.cells is None else {"cells": self.cells})
@@ -70,7 +75,11 @@ class TuringModel:
         return np.array(wired.tokens(self.expected(self.machine, steps=steps, **self.task)), np.int64)
 
     def request(self, wired: Wired, given: int) -> Request:
-        """Asks for a run of so many steps."""
+        """Asks for a run of so many steps. Raises ValueError where a space that grows with the steps is wired for others."""
+        if self.has_space and self.cells is None and given != wired.n:
+            raise ValueError(
+                f"this model is wired for {wired.n} steps, not {given}: its space follows from them; give cells, too"
+            )
         # Searches as printed find other words, which the vocabulary may lack: there is no guess then, only a limit.
         guess = () if wired.printed else self.expects(wired, given)
         limit = len(self.expected(self.machine, steps=given, **self.task) if wired.printed else guess)

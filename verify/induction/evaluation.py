@@ -25,7 +25,7 @@ class Compiled:
     """Facts as functions of Python; "all integers" are those of a window, and each symbol is what it is called in `names`."""
 
     def __init__(self, made: Theory, tried: Mapping[str, Fact]) -> None:
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {"div": div, "mod": mod}
         self.macros = [
             (str(name), [str(pair[0]) for pair in parameters], body)
             for declaration in made.declarations

@@ -125,6 +125,8 @@ def test_what_is_remembered_is_what_is_true() -> None:
     [
         ("(= (mod (- 2) 3) 1)", True),
         ("(= (div (- 2) 3) (- 1))", True),
+        ("(= (div 7 (- 2)) (- 3))", True),
+        ("(= (mod 7 (- 2)) 1)", True),
         ("(<= 1 k 1)", True),
         ("(< 0 k 1)", False),
         ("(=> false false)", True),

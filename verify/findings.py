@@ -32,21 +32,22 @@ from verify.transcription import link, places_of
 PROG = "python -m verify.findings"
 LONGEST_WITNESS = 160
 TITLES: Mapping[Kind, tuple[str, str]] = {
-    Kind.FALSE: ("False", "No way that we know of to fill in what the print leaves open makes these true."),
+    Kind.FALSE: ("False", "Every way that we tried of filling in what the print leaves open fails."),
     Kind.SLIP: ("Slips", "One line or one sign. The right form stands beside it in print, or is the obvious one."),
     Kind.OPEN: ("Left open", "The print does not say. One way to fill it in fails, and another works."),
 }
 FROM_SIZE = "Right from some n on"
+SMALL = "These fail at the size in the last column. From the next size on no failure was found; the verdict says how far was looked."
 HEAD = """\
 # Findings
 
-Where a reader who wires the paper's print as it stands gets a wrong answer, and what to wire instead. The theorems themselves hold:
-each is built here, with the repairs below. We read the print as a referee who wants it to be right. So a finding has a kind, and it
-lists the readings of the print that were tried.
+Where a reader who wires the paper's print as it stands gets a wrong answer, and what to wire instead. No theorem of the paper is
+refuted. Each construction is built here with the repairs below, and the ledger says how far each is checked. We read the print as a
+referee who wants it to be right. So a finding has a kind, and it lists the readings of the print that were tried.
 
-A witness is the smallest input that the search met and shrank. It is judged with everything else repaired, unless its claim ends in
-`printed`: then all of it is as printed. Each command replays a witness; exit status 1 says that it still refutes. The formulas are
-[our transcription](transcription.md) of the paper's.
+A witness is a small input that refutes a claim; the search shrank it. In brackets stands what was judged: `printed`, the print;
+or `repaired, X as printed`, everything repaired except X. The claim's statement says what else differs. Each command replays a
+witness; exit status 1 says that it still refutes. The formulas are [our transcription](transcription.md) of the paper's.
 
 Written by `python -m verify.findings`, never by hand.
 """
@@ -88,7 +89,9 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
         lines += [_entry(of, findings, stored) for of in others]
     small = [row for row in sorted(rows, key=sort_key) if row.verdict is Verdict.HOLDS and row.holds_from is not None]
     if small:
-        lines.append(f"## {FROM_SIZE}\n\nThese fail at a small size alone, and hold from the next one on.\n")
+        lines.append(
+            f"## {FROM_SIZE}\n\nThese fail at the size in the last column. From the next size on no failure was found; the verdict says how far was looked.\n"
+        )
         lines.append(_small(small))
     return "\n".join(lines)
 
@@ -96,13 +99,14 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
 def _entry(rows: Sequence[Row], findings: Mapping[str, Finding], stored: Mapping[str, Witness]) -> str:
     """One finding, with the claims that show it."""
     first = rows[0].claim
-    finding = finding_of(first, findings)
+    finding = next((known for row in rows if (known := finding_of(row.claim, findings)) is not None), None)
     name = finding.id if finding is not None else first.id
     place = places_of(first.source)[0]
     lines = [f"### {name}\n" if name.startswith(place) else f"### {place}, {name}\n"]
-    lines.append(f"- **transcribed**: [{escaped(first.source)}]({link(first.source)})")
+    sources = dict.fromkeys(row.claim.source for row in rows)
+    lines.append("- **transcribed**: " + "; ".join(f"[{escaped(source)}]({link(source)})" for source in sources))
     if finding is None:
-        lines.append(f"- **printed**: {escaped(first.statement)}")
+        lines.append(f"- **claim**: {escaped(first.statement)}")
     else:
         parts = ("printed", finding.printed), ("used", finding.used), ("why", finding.why)
         lines += [f"- **{part}**: {escaped(text)}" for part, text in parts]

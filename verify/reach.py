@@ -13,8 +13,9 @@ from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verd
 LINKS = ("rounding", "program")
 NONE = "no range yet"
 NOTE = (
-    "Each range is of every n in it. Below 2^64, intervals were certified once and are stored (`python -m verify.store`). "
-    "Each run builds their weights anew and certifies a few of them again."
+    "Each range is of every n in it. Up to 2^63, intervals were certified once and are stored (`python -m verify.store`). "
+    "Each run builds their weights anew and certifies a few again. From 2^63 on, finitely many cases cover every n. Their "
+    "inequalities are proved; that these are all is argued."
 )
 
 

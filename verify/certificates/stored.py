@@ -45,15 +45,12 @@ About = Literal["rounding", "program"]
 
 NOT_YET = frozenset(
     {
-        "istree-hybrid-rounding",
         "istree-rounding",
         "istree-lean-rounding",
         "istree-eos-rounding",
         "istree-lean-eos-rounding",
         "istree-sequential-rounding",
         "istree-lean-sequential-rounding",
-        "turing-hybrid-program",
-        "istree-rag-program",
         "istree-hybrid-program",
         "istree-program",
         "istree-lean-program",

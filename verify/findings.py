@@ -89,9 +89,7 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
         lines += [_entry(of, findings, stored) for of in others]
     small = [row for row in sorted(rows, key=sort_key) if row.verdict is Verdict.HOLDS and row.holds_from is not None]
     if small:
-        lines.append(
-            f"## {FROM_SIZE}\n\nThese fail at the size in the last column. From the next size on no failure was found; the verdict says how far was looked.\n"
-        )
+        lines.append(f"## {FROM_SIZE}\n\n{SMALL}\n")
         lines.append(_small(small))
     return "\n".join(lines)
 

@@ -145,6 +145,8 @@ class LoadedModel:
         share the inputs; each needs this package. Raises ValueError for an input that is none, named by its place from 0.
         """
         given = list(inputs)
+        if engine != "auto" or device is not None:
+            find_engine("dense" if engine == "auto" else engine, device)  # what there is not is said before any work
         with _progress("running", len(given)) if progress else nullcontext(lambda done: None) as tick:
             if client is not None:
                 return _spread(self, given, engine, device, client, tick)

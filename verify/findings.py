@@ -37,7 +37,10 @@ TITLES: Mapping[Kind, tuple[str, str]] = {
     Kind.OPEN: ("Left open", "The print does not say. One way to fill it in fails, and another works."),
 }
 FROM_SIZE = "Right from some n on"
-SMALL = "These fail at the size in the last column. From the next size on no failure was found; the verdict says how far was looked."
+SMALL = (
+    "These fail at the size in the last column. From the next size on no failure was found. "
+    "The verdict says how far was looked."
+)
 HEAD = """\
 # Findings
 

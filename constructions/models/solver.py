@@ -41,6 +41,8 @@ class Request:
 
     def run(self, decode: Decode, tick: Tick = lambda length: None) -> Run:
         """Decodes greedily by an engine. Raises SearchError, and what the engine raises."""
+        if not self.limit:
+            return Run(self, np.zeros(0, np.int64), Decoded([], None, "reference"))
         guess = self.guess.tolist() if isinstance(self.guess, np.ndarray) else self.guess
         model, arithmetic = self.wired.model, self.wired.arithmetic
         found = decode(

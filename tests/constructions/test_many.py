@@ -62,6 +62,13 @@ def test_an_engine_of_ones_choice_runs_each() -> None:
     assert model.run_many([]) == []
 
 
+def test_an_engine_that_is_not_there_is_said_before_any_work() -> None:
+    model = constructions.load("recall", n=9)
+    for engine, device in (("none", None), ("auto", "nope"), ("indexed", "cpu")):
+        with pytest.raises(ValueError, match=r"engine|device"):
+            model.run_many([], engine=engine, device=device)
+
+
 def test_what_is_no_input_is_named_by_its_place() -> None:
     with pytest.raises(ValueError, match=r"^input 1: edge 2-2 is a self-loop"):
         constructions.load("istree", n=4).run_many([[(1, 2)], [(2, 2)]])

@@ -32,8 +32,8 @@ class Verdict(enum.StrEnum):
 class Kind(enum.StrEnum):
     """Why a claim is refuted.
 
-    FALSE: no way of filling in what the print leaves open makes it true. SLIP: one line or one sign is wrong, and the right form
-    stands beside it in print or is the obvious one. OPEN: the print does not say; one filling fails, and another one works.
+    FALSE: every way that was tried of filling in what the print leaves open fails. SLIP: one line or one sign is wrong, and the
+    right form stands beside it in print or is the obvious one. OPEN: the print does not say; one filling fails, and another works.
     """
 
     FALSE = "false"

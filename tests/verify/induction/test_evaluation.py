@@ -45,7 +45,8 @@ def test_what_lemmas_use_can_be_true(subject: Subject) -> None:
     made = made_of(subject)
     seen = shown(made, made.lemmas)
     assert seen.doubt == ""
-    assert seen.places >= 4
+    halts_at_once = subject.machine.startswith("---")  # on the empty tape
+    assert seen.places >= (4 if halts_at_once else 5)
     assert seen.axioms == len(made.axioms) >= 10
     # yes-is-right, and what it rests on alone
     assert seen.refuted == (3 if subject.construction == "istree" else 0)

@@ -271,7 +271,7 @@ class Check:
                 raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
-        text = f"{range}; each axiom is true along runs, and what each lemma uses somewhere on one"
+        text = f"{range}; the axioms, and what each lemma uses, have a model over all integers, by z3"
         self._walk(Solved, consistent(), refuted, text, None, "")
 
     def chosen(

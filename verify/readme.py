@@ -40,10 +40,10 @@ def markdown(rows: Sequence[Row]) -> str:
         witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
         verdict = f"**{row.verdict_text}**"
         cells = (
-            f'<a id="{row.claim.id}"></a>{row.claim.id}<br>{source_link(row.claim.source, _link)}',
+            f'<a id="{row.claim.id}"></a>{row.claim.id}<br>{_link(row.claim.source, transcribed(row.claim.source))}',
             "<br>".join([row.claim.statement, *map(reading_text, row.claim.readings)]),
             row.claim.variant_text,
-            _link(verdict, f"findings.md#{row.claim.id}") if is_among_findings(row) else verdict,
+            _link(verdict, f"findings.md#{row.claim.id}" if is_among_findings(row) else ""),
             evidence,
             witness,
         )
@@ -51,16 +51,16 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + f"\n\n{summary(rows)}\n"
 
 
-def source_link(source: str, linked: Callable[[str, str], str]) -> str:
-    """A claim's source; if it names a place of the paper, `linked` to our transcription by a function of text and target."""
+def transcribed(source: str) -> str:
+    """The link from a page of docs/ to our transcription; "" for a source that names no place of this paper."""
     try:
-        return linked(source, link(source))
-    except ValueError:  # a claim of one's own, about another paper
-        return source
+        return link(source)
+    except ValueError:
+        return ""
 
 
 def _link(text: str, target: str) -> str:
-    return f"[{text}]({target})"
+    return f"[{text}]({target})" if target else text
 
 
 def false(rows: Sequence[Row]) -> str:

@@ -26,7 +26,7 @@ from verify.framework.claim import (
 )
 from verify.framework.ledger import covered, natural, read, sort_key, summary
 from verify.framework.order import LEDGER
-from verify.readme import MARK, source_link
+from verify.readme import MARK, transcribed
 
 NO_ENGINE, FROM = "none", "from"
 ORDERS = {"": "the paper's", "verdict": "by verdict", "evidence": "by evidence", "seconds": "by seconds, longest first"}
@@ -112,28 +112,19 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
     """What stands below a claim that is opened: names, and HTML."""
     claim = row.claim
     yield "address", _link(f"ledger.html#{claim.id}", f"ledger.md#{claim.id}")
-    yield "source", source_link(claim.source, _link)
+    yield "source", _link(claim.source, transcribed(claim.source))
     yield "weights", escape(claim.variant_text)
     yield "readings", _list(map(_reading, claim.readings))
-    yield (
-        "finding",
-        _link("what is printed, what is used instead, and why", f"findings.md#{claim.id}") * is_among_findings(row),
-    )
+    about = f"findings.md#{claim.id}" if is_among_findings(row) else ""
+    yield "finding", about and _link("what is printed, what is used instead, and why", about)
     yield "evidence", _list(map(_evidence, row.evidence))
     if row.witness is not None:
         shows = "; ".join(f"{name}: {_shown(value)}" for name, value in row.witness.shows.items())
         yield "witness", f"{_code(compact(row.witness.case), 'case')}<br>{escape(shows)}"
-    replays = row.witness is not None or any(isinstance(part, Proved) and part.sha256 for part in row.evidence)
-    yield (
-        "again",
-        "<br>".join(
-            map(
-                _code,
-                [f"python -m verify.replay {claim.id}"] * replays
-                + [f"python -m verify --n-max 10000 --claim {claim.id}"],
-            )
-        ),
-    )
+    commands = [f"python -m verify --n-max 10000 --claim {claim.id}"]
+    if row.witness is not None or any(isinstance(part, Proved) and part.sha256 for part in row.evidence):
+        commands.insert(0, f"python -m verify.replay {claim.id}")
+    yield "again", "<br>".join(map(_code, commands))
     yield "expected", "" if row.as_expected else escape(claim.expected)
     yield "engine", escape(row.engine)
     yield "seconds", str(row.seconds)
@@ -170,9 +161,8 @@ def _code(text: str, kind: str = "") -> str:
 
 
 def _link(text: str, target: str) -> str:
-    """A link to a page of docs/, as the site has it."""
-    page, hash, anchor = target.partition("#")
-    return f'<a href="{escape(page.removesuffix(".md") + ".html" + hash + anchor)}">{escape(text)}</a>'
+    """A link to a page of docs/, as the site has it; the text alone without a target."""
+    return f'<a href="{escape(target.replace(".md", ".html", 1))}">{escape(text)}</a>' if target else escape(text)
 
 
 def on_page_markdown(markdown: str, page: Json, **_: object) -> str:

@@ -38,6 +38,7 @@
     }
     row.open = true;
     row.scrollIntoView();
+    requestAnimationFrame(() => row.scrollIntoView()); // rows around it have their heights now: see content-visibility in site.css
   }
 
   form.addEventListener("input", show);

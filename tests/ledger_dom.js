@@ -34,7 +34,7 @@ const location = {hash: page.hash || ""};
 const world = new Target();
 const context = vm.createContext({
   document: {getElementById: (id) => named[id] || (rows.find((row) => row.id === id) || {title: null}).title},
-  location, setTimeout: (call) => later.push(call), addEventListener: world.addEventListener.bind(world),
+  location, setTimeout: (call) => later.push(call), requestAnimationFrame: (call) => later.push(call), addEventListener: world.addEventListener.bind(world),
 });
 vm.runInContext(fs.readFileSync(process.argv[2], "utf8"), context);
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib.util
+import importlib
 import json
 import re
 import shutil
@@ -339,16 +339,14 @@ def test_what_a_page_of_the_reference_names_is_there_and_described(page: str) ->
     assert len(set(names)) == len(names)
     for name in names:
         package, _, last = name.rpartition(".")
-        found = getattr(importlib.import_module(package), last, None)
-        if found is None:  # a command, which takes seconds to import
-            spec = importlib.util.find_spec(name)
-            assert spec is not None
-            assert spec.origin
-            tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+        file = ROOT / f"{name.replace('.', '/')}.py"
+        if file.is_file():  # a module, even if its package has a function of this name
+            assert page == "api-verify.md"
+            tree = ast.parse(file.read_text(encoding="utf-8"))
             assert "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
             text = ast.get_docstring(tree)
         else:
-            text = found.__doc__
+            text = getattr(importlib.import_module(package), last).__doc__
         assert text, name
 
 

@@ -41,7 +41,7 @@ bench: .venv/ready
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
 
 # The pages of docs/ as a site in build/site, which opens without a server. Its packages are fetched once, and nothing else needs them.
-# The theme is mended until May 2027, as it says at each build if it may; its successor, zensical, reads the same mkdocs.yml.
+# The theme is maintained until May 2027, which it would say at each build. Its successor, zensical, reads mkdocs.yml too.
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: .venv/ready
 	$(BIN)/python -c "import material, mkdocstrings_handlers.python" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'

@@ -91,7 +91,7 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
     if others := entries(rows, None):
         lines.append("## Not judged by a referee yet\n")
         lines += [_entry(of, findings, stored) for of in others]
-    small = [row for row in sorted(rows, key=sort_key) if row.verdict is Verdict.HOLDS and row.holds_from is not None]
+    small = [row for row in sorted(rows, key=sort_key) if _holds_from_some_n(row)]
     if small:
         lines.append(f"## {FROM_SIZE}\n\n{SMALL}\n")
         lines.append(_small(small))
@@ -160,7 +160,11 @@ def _small(rows: Sequence[Row]) -> str:
 
 def is_among_findings(row: Row) -> bool:
     """Whether the page has a line on this claim, with its name as the anchor."""
-    return row.verdict is Verdict.REFUTED or row.holds_from is not None
+    return row.verdict is Verdict.REFUTED or _holds_from_some_n(row)
+
+
+def _holds_from_some_n(row: Row) -> bool:
+    return row.verdict is Verdict.HOLDS and row.holds_from is not None
 
 
 def _named(claim: Claim) -> str:

@@ -31,14 +31,8 @@ from verify.readme import MARK, transcribed
 NO_ENGINE, FROM = "none", "from"
 ORDERS = {"": "the paper's", "verdict": "by verdict", "evidence": "by evidence", "seconds": "by seconds, longest first"}
 NAMES: dict[str, str] = {FROM: "holds from some n on", **{str(kind): f"refuted ({kind})" for kind in Kind}}
-KNOWN = (
-    Verdict.HOLDS,
-    FROM,
-    Verdict.REFUTED,
-    *Kind,
-    Verdict.UNKNOWN,
-    *EVIDENCE,
-)  # in this order; other words as in the paper
+# Words stand in this order; others as in the paper.
+KNOWN = (Verdict.HOLDS, FROM, Verdict.REFUTED, *Kind, Verdict.UNKNOWN, *EVIDENCE)
 FILTERS: dict[str, tuple[str, Callable[[Row], Sequence[str]]]] = {
     "verdict": ("Verdict", lambda row: [*_narrower(row), row.verdict]),
     "evidence": ("Evidence", lambda row: sorted({part.kind for part in row.evidence}, key=_place)),

@@ -30,7 +30,28 @@ BELOW["constructions.exports"] = tuple(BELOW)
 BELOW["constructions.show"] = tuple(BELOW)
 BELOW["constructions"] = tuple(BELOW)  # the tasks, and the package itself
 BELOW["circuits"] = tuple(BELOW)
-BELOW["verify"] = tuple(BELOW)
+OURS = tuple(BELOW)
+ROOMS = (
+    "trusted",  # checkers of proofs; the standard library alone
+    "algebra",
+    "automata",
+    "inputs",
+    "rounding",
+    "certificates",
+    "programs",
+    "stored",
+    "patterns",
+    "framework",
+    "runs",
+    "induction",
+    "oracles",
+    "bits",
+    "claims",
+)
+"""Of verify/, the lowest first: each may import those before it, and all other packages."""
+for number, room in enumerate(ROOMS):
+    BELOW[f"verify.{room}"] = (*OURS, *(f"verify.{below}" for below in ROOMS[:number])) if number else ()
+BELOW["verify"] = tuple(BELOW)  # the commands
 
 # Arrows that point upwards: from, to.
 UPWARDS = {
@@ -40,6 +61,9 @@ UPWARDS = {
     ("constructions.show.cli", "constructions"),
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
+    # What a claim asks of lemmas is imported when it asks; their runs are judged as claims are.
+    ("verify.framework.check", "verify.induction.along"),
+    ("verify.framework.check", "verify.induction.theory"),
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from verify import reach
-from verify.certificates import stored, stored_above
 from verify.framework.claim import Certified, Claim, Evidence, Row, Sampled, Sizes, Stored, Verdict
+from verify.stored import above as stored_above
+from verify.stored import intervals as stored
 
 HALF = 1 << 63
 ALL = {part.claim for model in reach.MODELS for parts in model.parts.values() for part in parts}

@@ -10,11 +10,11 @@ import numpy as np
 from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic, fixed_point
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.language import Language
 from verify.certificates.building import Subject, build, families_of
-from verify.certificates.domains import Refused, Undecided
-from verify.certificates.language import Language
-from verify.certificates.model import Model, described
 from verify.certificates.sidecar import named_by, require_same, subject_of
+from verify.rounding.model import Model, described
 
 LENGTH = "longest_sequence"
 

@@ -21,9 +21,9 @@ from constructions.wiring.exact import HeadRows, Layer, Row, Weight, Written
 from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
-from verify.certificates.domains import SIZE, OtherMatrices
-from verify.certificates.model import NUMBER, Listed, Model
-from verify.certificates.polynomial import Number, Polynomial
+from verify.algebra.domains import SIZE, OtherMatrices
+from verify.algebra.polynomial import Number, Polynomial
+from verify.rounding.model import NUMBER, Listed, Model
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves

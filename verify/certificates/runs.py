@@ -16,8 +16,8 @@ from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
+from verify.algebra.domains import Refused
 from verify.certificates.building import LEAST, Subject, solver_of, wired_of
-from verify.certificates.domains import Refused
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, text_of
 from verify.certificates.ideal import IdealModel
 

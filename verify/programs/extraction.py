@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
-from verify.certificates.domains import Undecided
-from verify.certificates.language import Consecutive, Delayed, Language
-from verify.certificates.model import NUMBER, Model
-from verify.certificates.polynomial import Polynomial
-from verify.certificates.queues import Queue, queue_of
+from verify.algebra.domains import Undecided
+from verify.algebra.polynomial import Polynomial
+from verify.automata.language import Consecutive, Delayed, Language
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer
@@ -32,6 +30,8 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.rounding.model import NUMBER, Model
+from verify.rounding.queues import Queue, queue_of
 
 Registers = dict[int, Term]
 

@@ -17,8 +17,8 @@ from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build, families_of, findings_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places, with_array
+from verify.rounding.model import described
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:

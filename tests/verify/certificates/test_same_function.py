@@ -10,13 +10,13 @@ from constructions.layers import AttentionHead, Transformer
 from constructions.wiring.exact import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
+from verify.algebra.polynomial import atom, constant
+from verify.automata.language import Language, Place
 from verify.certificates.building import RETRIEVERS, Subject, build, families_of
-from verify.certificates.checker import check
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language, Place
-from verify.certificates.model import Model, Numbers, described
-from verify.certificates.polynomial import atom, constant
+from verify.rounding.checker import check
+from verify.rounding.model import Model, Numbers, described
 
 N = 4
 SUBJECT = Subject("ngram", N)

@@ -13,13 +13,13 @@ from constructions.wiring.exact import Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
+from verify.algebra.polynomial import constant
+from verify.automata.language import Language
+from verify.automata.searches import records_apart, records_limited
 from verify.certificates.building import Subject, build, language_of, model_of, precision_of
-from verify.certificates.checker import Report, check
 from verify.certificates.document import REFUSED, certificate, judge
-from verify.certificates.language import Language
-from verify.certificates.model import Model
-from verify.certificates.polynomial import constant
-from verify.certificates.searches import records_apart, records_limited
+from verify.rounding.checker import Report, check
+from verify.rounding.model import Model
 
 N = 4
 GRAPHS = {

@@ -12,9 +12,9 @@ from verify import certify
 from verify.certificates.building import Subject, build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.model import described
 from verify.certificates.mutants import mutant, named, places, with_weight
 from verify.certificates.slack import OTHER_FUNCTION, Surveyor
+from verify.rounding.model import described
 
 INDEX = Surveyor(Subject("index", 4))
 

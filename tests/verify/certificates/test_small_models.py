@@ -15,21 +15,21 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
-from verify.certificates.attention import Reader
+from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.automata.language import Language, Place
 from verify.certificates.building import Subject
-from verify.certificates.candidates import needed_lead
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
-from verify.certificates.domains import Integer, Reciprocal, Rounded, Space
 from verify.certificates.ideal import IdealModel
-from verify.certificates.kinds import Kind
-from verify.certificates.language import Language, Place
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.nearest import Key, race_of
-from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.winners import Winners
 from verify.certificates.wrong import WRONG, certified
 from verify.framework.seen import Undecided
 from verify.framework.weights import Weights as FramedWeights
+from verify.rounding.attention import Reader
+from verify.rounding.candidates import needed_lead
+from verify.rounding.kinds import Kind
+from verify.rounding.nearest import Key, race_of
+from verify.rounding.winners import Winners
 
 Scores = list[tuple[Weights, Weights]]
 NONE: Weights = {}

@@ -15,13 +15,12 @@ from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.automata.language import Apart
 from verify.certificates import mutants
 from verify.certificates.building import Subject, build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Apart
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
 from verify.inputs.strategies import graphs
@@ -34,6 +33,7 @@ from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.terms import ZERO, Answer
+from verify.rounding.model import described
 from verify.runs.frames import FAMILIES, places, tokens_of
 
 SMALL = Subject("istree", 4, model="hybrid")

@@ -85,7 +85,7 @@ def test_no_more_records_than_vertices() -> None:
     assert language.invariants == (records_limited(constant(1000)),)
     for known in ((), (records_limited(2**21),)):
         found = judge(model, replace(language, invariants=known))
-        assert (found.verdict, found.where) == (REFUSED, "block 0, feed-forward, register all recorded")
+        assert (found.verdict, found.where) == (REFUSED, "block 1, feed-forward, register all recorded")
     for other in (replace(subject, discipline=Discipline.FUSED), replace(subject, printed=("two-groups",))):
         assert not language_of(other).invariants
 

@@ -49,7 +49,9 @@ class Page:
 def check_steps(path: Path, steps: int) -> None:
     """Raises CommandError for a run that no page holds."""
     if steps > MOST_STEPS:
-        raise CommandError(f"--html {path}: a page holds {MOST_STEPS:,} written tokens at most, and this run has {steps:,}")
+        raise CommandError(
+            f"--html {path}: a page holds {MOST_STEPS:,} written tokens at most, and this run has {steps:,}"
+        )
 
 
 def write_page(path: Path, trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> None:

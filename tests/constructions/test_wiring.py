@@ -115,9 +115,15 @@ def test_constants_of_gadgets_add_up() -> None:
             "block 1, head 1 (h), what it reads into 'r', 5 − x, has a con",
         ),
         # A weight outside the format is named by where it stands.
-        (BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)), "block 1, gadget 1 (g), up, register 'x': weight 1/3 is"),
+        (
+            BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)),
+            "block 1, gadget 1 (g), up, register 'x': weight 1/3 is",
+        ),
         (BlockPlan((), (linear("g", reg("x") + 256, "x"),)), "block 1, gadget 1 (g), up, its constant, weight 256 is"),
-        (BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)), "gadget 1 (g), gate, register 'x': weight 1/3"),
+        (
+            BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)),
+            "gadget 1 (g), gate, register 'x': weight 1/3",
+        ),
         (BlockPlan((), (Gadget("g", (Unit(X, X, {"y": THIRD}),)),)), "gadget 1 (g), weight, register 'y': weight 1/3"),
         (BlockPlan((), (constant("c", {"y": THIRD}),)), "block 1, gadget 1 (c), constant, register 'y': weight 1/3"),
         (
@@ -133,7 +139,10 @@ def test_constants_of_gadgets_add_up() -> None:
             BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), THIRD * X)}),)),
             "block 1, linear unit 1 (u), the state 's', register 'x': weight 1/3",
         ),
-        (BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)), "block 1, linear unit 1 (u), the state 's' has a constant"),
+        (
+            BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)),
+            "block 1, linear unit 1 (u), the state 's' has a constant",
+        ),
     ],
 )
 def test_mistakes_are_named(block: BlockPlan, message: str) -> None:
@@ -211,7 +220,10 @@ PASS = BlockPlan((), ())
         ),
         ([BlockPlan((), (linear("g", X, "position"),)), PASS], "gadget 1 (g) writes register 'position'"),
         ([BlockPlan((Head("h", (), {"y": X}),), ())], "block 1, head 1 (h) writes register 'y'"),
-        ([BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))], "block 1, linear unit 1 (u) writes register 'y'"),
+        (
+            [BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))],
+            "block 1, linear unit 1 (u) writes register 'y'",
+        ),
     ],
 )
 def test_clashes_are_refused_by_name(blocks: list[BlockPlan], message: str) -> None:

@@ -23,6 +23,15 @@ byId("tokens-title").textContent = inRow
   : "Tokens. Blue: read now" + (data.heads.length ? ". Underlined: a head attends to it" : "")
     + (data.steps.some((at) => at.search) ? ". Yellow: what a search matched, and its group" : "");
 
+let tops = 0; // room for the highest arc of all
+function farthest(xs) {
+  let far = 0;
+  for (const at of data.steps) for (const head of at.heads) {
+    if (!head.idle) for (const [to] of head.to) far = Math.max(far, Math.abs(xs[at.position - 1] - xs[to - 1]));
+  }
+  return far;
+}
+
 function drawRow() {
   const svg = byId("tokens");
   svg.replaceChildren();
@@ -35,9 +44,7 @@ function drawRow() {
   const xs = [];
   let x = left;
   for (const length of lengths) { xs.push(x + length / 2); x += length + 4; }
-  const far = Math.max(0, ...data.steps.flatMap((at) => at.heads.flatMap((head) => head.idle ? []
-    : head.to.map(([to]) => Math.abs(xs[at.position - 1] - xs[to - 1])))));
-  const tops = Math.min(128, 50 + 4 * heads + 0.3 * far); // room for the highest arc
+  tops = tops || Math.min(128, 50 + 4 * heads + 0.3 * farthest(xs));
   const ghost = Math.max(32, 9 * now.produced.length + 8), last = data.tokens.length;
   svg.setAttribute("width", x + ghost + 20);
   svg.setAttribute("height", tops + (data.records.some((_, i) => record(i)[0]) ? 88 : 56));
@@ -145,9 +152,10 @@ function makeMaps() {
     const words = () => map.cell >= 14 && data.tokens.every((token) => token.length <= 3);
     map.size = () => {
       const fits = Math.floor(320 / length);
-      map.cell = long ? (whole ? SIDE / length : LEAST_CELL) : Math.max(LEAST_CELL, Math.min(24, fits));
-      [map.wide, map.high] = [Math.min(SIDE, length * map.cell), Math.min(SIDE, rows * map.cell)];
-      const bars = long && !whole ? 16 : 2, ratio = window.devicePixelRatio || 1;
+      const room = Math.min(SIDE, Math.max(160, byId("maps").clientWidth - left - 20)); // of a narrow window, less
+      map.cell = long ? (whole ? room / length : LEAST_CELL) : Math.max(LEAST_CELL, Math.min(24, fits));
+      [map.wide, map.high] = [Math.min(room, length * map.cell), Math.min(SIDE, rows * map.cell)];
+      const bars = length * map.cell > map.wide + 1 || rows * map.cell > map.high + 1 ? 16 : 2, ratio = window.devicePixelRatio || 1;
       [box.style.width, box.style.height] = [left + map.wide + bars + "px", above + map.high + bars + "px"];
       [space.style.width, space.style.height] = [left + length * map.cell + "px", above + rows * map.cell + "px"];
       [canvas.style.width, canvas.style.height] = [left + map.wide + "px", above + map.high + "px"];
@@ -321,9 +329,12 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "End") { pause(); show(data.steps.length - 1); }
   else if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); play(); }
 });
-window.addEventListener("resize", () => { if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); } });
+window.addEventListener("resize", () => {
+  for (const map of maps) { map.size(); map.follow(data.steps[step].position); }
+  if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); }
+});
 const asked = () => /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0;
 window.addEventListener("hashchange", () => { pause(); show(asked()); });
-byId("controls").hidden = data.steps.length === 1;
+byId("controls").hidden = byId("keys").hidden = data.steps.length === 1;
 makeMaps();
 show(asked());

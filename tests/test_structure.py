@@ -19,11 +19,12 @@ PACKAGES = ("precision", "constructions", "circuits", "verify")
 # The floors. A module belongs to the longest of these names that it begins with, and may import its own floor and those listed.
 BELOW = {
     "precision": (),
+    "constructions.places": (),
     "constructions.layers": ("precision",),
     "constructions.measures": ("precision", "constructions.layers"),
-    "constructions.engines": ("precision", "constructions.layers"),
-    "constructions.wiring": ("precision", "constructions.layers"),
-    "constructions.parts": ("precision", "constructions.layers", "constructions.wiring"),
+    "constructions.engines": ("precision", "constructions.places", "constructions.layers"),
+    "constructions.wiring": ("precision", "constructions.places", "constructions.layers"),
+    "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
 }
 BELOW["constructions.models"] = tuple(BELOW)
 BELOW["constructions.exports"] = tuple(BELOW)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from constructions.places import name_place
 from verify.algebra.domains import OtherMatrices, Undecided
 from verify.algebra.growing import Growing, n_of
 from verify.algebra.polynomial import Number
@@ -134,7 +135,7 @@ def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str
     ]
     specials = [(word, [(i, value(w)) for i, w in row]) for word, row in model.specials.items()]
     yield "the vocabulary", (terms, specials, [(i, value(w)) for i, w in model.position])
-    yield from ((f"block {i}", layer.changed(value)) for i, layer in enumerate(model.layers))
+    yield from ((name_place(i), layer.changed(value)) for i, layer in enumerate(model.layers, start=1))
 
 
 _surveys = lru_cache(maxsize=4)(Survey)

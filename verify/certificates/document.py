@@ -170,8 +170,13 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         found |= {
             "assumed_invariants": report.invariants,
             "heads": [
-                {"head": where, "lead": str(x.lead), "needed": str(x.needed), "least_largest_score": str(x.winning)}
-                for where, x in report.leads.items()
+                {
+                    "head": model.head(*head),
+                    "lead": str(x.lead),
+                    "needed": str(x.needed),
+                    "least_largest_score": str(x.winning),
+                }
+                for head, x in report.leads.items()
             ],
             "error_in_steps": {name: _short(error) for name, error in report.errors.items()},
             "kinds": report.kinds,

@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         raise Undecided("the vocabulary", f"the file has {len(vocabulary)} words for {len(model.words)} rows")
     try:
         arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
-        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject))
+        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject), own.heads)
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
     if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
+from constructions.places import name_part, name_place
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from verify.algebra.domains import Refused
@@ -132,7 +133,7 @@ def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
                         what = (
                             f"position {k} reads {len(keys)} keys of equal score, whose values for {name} are {values}"
                         )
-                        return f"block {b}, head {h}", what
+                        return name_place(b + 1, name_part("head", h + 1, wired.blocks[b].heads[h].name)), what
     return "the output head", ""
 
 

@@ -68,7 +68,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         program = extract(model, language, naming=subject.construction not in ANSWERS, shorten=bool(subject.printed))
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
-    text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
+    text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
     normal = Normalizer(program.facts.ending(thought)) if thought and is_stepwise(subject) else None
     told = Told(program, normal)

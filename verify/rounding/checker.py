@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 
+from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
 from constructions.wiring.exact import Row, Written
 from precision.format import Discipline, Rounding
 from verify.algebra.domains import POSITION, SIZE, Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
@@ -55,7 +56,7 @@ class Report:
     """
 
     registers: Sequence[str] = ()
-    met_leads: list[tuple[str, Lead]] = field(default_factory=list)
+    met_leads: list[tuple[tuple[int, int], Lead]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     met: list[Kind] = field(default_factory=list)
@@ -113,13 +114,13 @@ class Report:
         self.entries.append(Entry(kinds, kinds[0].space.given, len(self.trace)))
 
     @cached_property
-    def leads(self) -> dict[str, Lead]:
-        """Of each head, the narrowest."""
-        found: dict[str, Lead] = {}
-        for where, new in self.met_leads:
-            old = found.get(where, new)
+    def leads(self) -> dict[tuple[int, int], Lead]:
+        """Of each head, by its block and its number there, both from 0: the narrowest."""
+        found: dict[tuple[int, int], Lead] = {}
+        for head, new in self.met_leads:
+            old = found.get(head, new)
             lead = min((x.lead for x in (old, new) if x.lead), default=Fraction(0))
-            found[where] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
+            found[head] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
         return found
 
 
@@ -233,7 +234,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     """Behind a block's heads or recurrence. In the last block only the places of answers matter."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
     answers = language.answers if number == len(model.layers) - 1 else None
-    at = f"block {number}"
+    at = name_place(number + 1)
     index = {name: i for i, name in enumerate(model.registers)}
     known = tuple(
         (item, index[item.group], index[item.count])
@@ -246,7 +247,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
-        report.trace.append((f"{at}, recurrence", str(layer.recurrence)))
+        report.trace.append((name_place(number + 1, RECURRENCE), str(layer.recurrence)))
         keeper = Keeper(kinds, layer.recurrence, at, model.registers, fused, language.invariants)
         report.invariants |= {item.name: item.statement for item in keeper.used}
         every = [part for number in range(len(kinds)) for part in keeper.parts(number)]  # a sum may saturate anywhere
@@ -257,20 +258,20 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
         keys = Keys(kinds)
         width = 0
         for h, head in enumerate(layer.heads):
-            where = f"{at}, head {h}"
+            where = model.head(number, h)
             reader = Reader(keys, head, where, fused, known, apart)
             read: list[Kind] = []
             for kind in parts:
                 found, lead = reader.read(kind, -1 - width)
-                report.met_leads += [(where, lead)] if lead is not None else []
+                report.met_leads += [((number, h), lead)] if lead is not None else []
                 report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in found)]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
                 read += found
             parts = read
             width += len(head.value)
-        report.trace.append((f"{at}, attention", str(layer.out)))
-        parts = [_written(kind, layer.out, at, model, fused) for kind in parts]
+        report.trace.append((name_place(number + 1, ATTENTION), str(layer.out)))
+        parts = [_written(kind, layer.out, name_place(number + 1, ATTENTION), model, fused) for kind in parts]
         report.met += parts
         parts = joined(parts, model.live(number, feed_forward=True))
     report.trace.append((at, f"read behind: {sorted(model.live(number, feed_forward=True))}"))
@@ -280,7 +281,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
 def _fed_forward(model: Model, language: Language, number: int, kinds: Sequence[Kind], report: Report) -> list[Kind]:
     """Behind a block's feed-forward."""
     layer, fused = model.layers[number], model.arithmetic.discipline is Discipline.FUSED
-    at, where, done = f"block {number}", f"block {number}, feed-forward", list[Kind]()
+    at, where, done = name_place(number + 1), name_place(number + 1, FEED_FORWARD), list[Kind]()
     loose = frozenset(i for i, name in enumerate(model.registers) if name in language.loose)
     rest, forgotten = layer.feed_forward.without(loose)
     for kind in kinds:
@@ -293,7 +294,7 @@ def _fed_forward(model: Model, language: Language, number: int, kinds: Sequence[
     report.met += done
     report.behind += [(number, kind, live) for kind in done]
     # Before registers that are not read any more are dropped: which inputs belong to the part is known by them.
-    report.trace += [(f"{at}, feed-forward", kind) for kind in done]
+    report.trace += [(where, kind) for kind in done]
     report.trace.append((at, f"read behind: {sorted(live)}"))
     return merged(done, model.live(number))
 
@@ -324,7 +325,7 @@ def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: 
 
 def _written(kind: Kind, out: Written, at: str, model: Model, fused: bool) -> Kind:
     for register, row in out:
-        where = f"{at}, attention, register {model.registers[register]}"
+        where = f"{at}, register {model.registers[register]}"
         kind, change = dot(kind, [(w, kind.register(-1 - j)) for j, w in row], 0, where, fused)
         kind = added(kind, register, change, where)
     return replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, zip_longest
 from math import prod
@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from constructions.layers import Transformer
+from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.wiring.exact import Layer, Row, Weight, exact_layers
 from constructions.wiring.numbered import Numbered, Powers
 from constructions.wiring.wire import BlockPlan, Embedding, as_held, refuse_clashes, registers_of
@@ -63,19 +64,20 @@ def first_difference(model: Model, other: Model) -> str:
     if vocabulary(model) != vocabulary(other):
         return "the vocabulary"
     for number, (mine, its) in enumerate(zip_longest(model.layers, other.layers)):
-        at = f"block {number}"
         if mine is None or its is None:
-            return at
+            return name_place(number + 1)
         for h, (head, its_head) in enumerate(zip_longest(mine.heads, its.heads)):
             if head != its_head:
-                return f"{at}, head {h}"
-        if (mine.out, mine.recurrence) != (its.out, its.recurrence):
-            return f"{at}, attention"
+                return model.head(number, h)
+        if mine.recurrence != its.recurrence:
+            return name_place(number + 1, RECURRENCE)
+        if mine.out != its.out:
+            return name_place(number + 1, ATTENTION)
         for u, (unit, its_unit) in enumerate(zip_longest(mine.feed_forward.units, its.feed_forward.units)):
             if unit != its_unit:
-                return f"{at}, feed-forward, unit {u}"
+                return name_place(number + 1, FEED_FORWARD, name_part("unit", u + 1))
         if mine.feed_forward != its.feed_forward:
-            return f"{at}, feed-forward, what units write"
+            return name_place(number + 1, FEED_FORWARD, "what units write")
     return ""
 
 
@@ -84,8 +86,8 @@ class Model:
     """A Transformer with a described vocabulary.
 
     registers: the coordinates' names, used only to print. families: name → its numbers; of one family alone, the name is empty.
-    specials: word → its row. position: what is added for each position.
-    The output head is the embedding. Where weights are forms of n, the model stands for an interval of sizes.
+    specials: word → its row. position: what is added for each position. heads: of each block the names of its heads, used only to
+    print. The output head is the embedding. Where weights are forms of n, the model stands for an interval of sizes.
     """
 
     registers: tuple[str, ...]
@@ -94,6 +96,12 @@ class Model:
     position: Row
     layers: tuple[Layer, ...]
     arithmetic: Arithmetic
+    heads: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+
+    def head(self, block: int, number: int) -> str:
+        """What a head is called; block, number: from 0."""
+        names = self.heads[block] if block < len(self.heads) else ()
+        return name_place(block + 1, name_part("head", number + 1, names[number] if number < len(names) else ""))
 
     def live(self, block: int, *, feed_forward: bool = False) -> frozenset[int]:
         """Coordinates that are read or added to behind this block (from 0), or by its feed-forward too, or by the output head."""
@@ -110,7 +118,7 @@ class Model:
             yield from ((f"the embedding of {word}", weight) for _, weight in row)
         yield from (("the embedding of positions", weight) for _, weight in self.position)
         for number, layer in enumerate(self.layers):
-            yield from ((f"the weights of block {number}", weight) for weight in layer.weights())
+            yield from ((f"the weights of {name_place(number + 1)}", weight) for weight in layer.weights())
 
     @property
     def digest(self) -> str:
@@ -145,6 +153,7 @@ def described(
     registers: Sequence[str],
     vocabulary: Sequence[str],
     families: Sequence[Listed],
+    heads: tuple[tuple[str, ...], ...] = (),
 ) -> Model:
     """A model of which the first rows are these families. Raises ValueError for an untied output head."""
     if model.unembed is not model.words and not np.array_equal(model.unembed, model.words):
@@ -155,7 +164,7 @@ def described(
     found = {f.family: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
     layers = tuple(map(of_matrices, model.blocks))
     position = sparse(model.position)
-    return Model(tuple(registers), found, words, position, layers, arithmetic)
+    return Model(tuple(registers), found, words, position, layers, arithmetic, heads)
 
 
 def planned(
@@ -184,7 +193,13 @@ def planned(
     layers = exact_layers(registers, blocks)
     layers = as_held(layers, arithmetic.format) if rounded else layers
     position = ((index[embedding.position], 1),)
-    return Model(registers, numbers, specials, position, tuple(layer.changed(exact) for layer in layers), arithmetic)
+    layers = tuple(layer.changed(exact) for layer in layers)
+    return Model(registers, numbers, specials, position, layers, arithmetic, names_of_heads(blocks))
+
+
+def names_of_heads(blocks: Sequence[BlockPlan]) -> tuple[tuple[str, ...], ...]:
+    """Those of each block."""
+    return tuple(tuple(head.name for head in block.heads) for block in blocks)
 
 
 def _numbers(family: Listed, powers: Mapping[str, tuple[Number, int]], index: Mapping[str, int]) -> Numbers:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from constructions.places import name_part
 from constructions.wiring.exact import Row, Sublayer, Weight
 from verify.algebra.domains import Integer, Undecided
 from verify.algebra.polynomial import ZERO, Polynomial, atom, combination
@@ -78,7 +79,7 @@ def feed_forward(
     for number, unit in enumerate(weights.units):
         if number in done:
             continue
-        at = f"{where}, unit {number}"
+        at = f"{where}, {name_part('unit', number + 1)}"
         if not unit.up_bias and not any(kind.register(i).terms for i, _ in unit.up):
             shut.add(number)  # whatever its gate is, it is multiplied by 0
             continue

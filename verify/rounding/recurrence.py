@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.places import RECURRENCE
 from constructions.wiring.exact import Recurrent, Row, Weight
 from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided
 from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
@@ -91,7 +92,7 @@ class Keeper:
             yield replace(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
 
     def _place(self, register: int) -> str:
-        return f"{self.where}, recurrence, register {self.names[register]}"
+        return f"{self.where}, {RECURRENCE}, register {self.names[register]}"
 
     def _refuse_circles(self) -> None:
         """Raises Undecided unless registers of the window are made of each other without a circle."""

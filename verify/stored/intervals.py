@@ -231,7 +231,10 @@ def said_of_rounding(judged: Judged) -> object:
     report = judged.report
     if report is None:
         raise TypeError("a check without a report says nothing")
-    leads = [[where, str(lead.lead), str(lead.needed)] for where, lead in report.leads.items()]
+    leads = [  # in digests of stored documents heads count from 0 and have no names
+        [f"block {block}, head {head}", str(lead.lead), str(lead.needed)]
+        for (block, head), lead in report.leads.items()
+    ]
     return [leads, report.kinds, sorted(report.invariants)]
 
 

@@ -335,7 +335,7 @@ def test_istree_with_less_than_its_lead(monkeypatch: pytest.MonkeyPatch) -> None
     survey.run()
     assert survey.about["verdict"] == UNKNOWN
     assert "may differ by" in survey.about["what"]
-    assert "block 6" in survey.about["where"]
+    assert "block 7" in survey.about["where"]
 
 
 def test_what_goes_on_without_end() -> None:

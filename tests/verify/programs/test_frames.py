@@ -60,7 +60,7 @@ def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("verify.programs.witness.GRAPHS", 20)
     document = explanation(replace(SMALL, printed=(finding,)))
     assert document["verdict"] == (UNKNOWN if finding == "search-range" else REFUSED)
-    where = {"nearest-tie": "block 1, head 0", "search-range": "the answer at the first frame, 3"}
+    where = {"nearest-tie": "block 2, head 1 (nearest record)", "search-range": "the answer at the first frame, 3"}
     assert document["where"] == where.get(finding, "the answer at a frame -, 5")
 
 

@@ -180,7 +180,7 @@ def test_without_the_invariant_nothing_is_told() -> None:
     subject = SMALL[2]
     model, language = build(subject)
     found = explained(subject, model, replace(language, invariants=()))
-    assert (found["verdict"], found["where"]) == (UNKNOWN, "block 2, recurrence")
+    assert (found["verdict"], found["where"]) == (UNKNOWN, "block 3, recurrence")
 
 
 def test_the_invariant_is_to_be_about_what_is_defined() -> None:

@@ -47,7 +47,7 @@ def as_format(given: FormatLike) -> Format:
         return parse_format(given)
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
         try:
-            return _of_dtype(np.dtype(given))
+            return _of_dtype(np.dtype(given).newbyteorder("="))
         except TypeError:  # np.floating and the like
             raise ValueError(f"{given!r} is no dtype, but a class of them") from None
     library, _, _ = type(given).__module__.partition(".")
@@ -146,7 +146,7 @@ def _exactly(given: npt.NDArray[Any]) -> FloatArray:
     for place, number in np.ndenumerate(given):
         item = number.item() if isinstance(number, np.integer) else number
         try:
-            values[place] = item
+            values[place] = float(item)
             exact = values[place].item() == item or item != item
         except OverflowError:
             exact = False
@@ -173,7 +173,10 @@ def takes_tensors(function: _Function) -> _Function:
         def array(x: Any) -> Any:
             if not isinstance(x, torch.Tensor):
                 return x
-            return (x.detach().cpu().to(torch.float64) if x.is_floating_point() else x.detach().cpu()).numpy()
+            values = x.detach().cpu()
+            values = (values.to(torch.float64) if values.is_floating_point() else values).numpy()
+            values.flags.writeable = False  # what is written into a copy would be lost
+            return values
 
         def tensor(x: Any) -> Any:
             return torch.as_tensor(x, device=tensors[0].device) if isinstance(x, np.ndarray | np.generic) else x

@@ -133,7 +133,7 @@ def random_from_bits(bits: npt.ArrayLike, width: int) -> FloatArray:
 def round_values(x: npt.ArrayLike, fmt: FormatLike, out: FloatArray | None = None) -> FloatArray:
     """The same values as `round_array` with NEAREST_EVEN, without the flags and several times faster.
 
-    out: a C-contiguous float64 array of the shape of x to write to; x itself will do.
+    out: a C-contiguous float64 array of the shape of x to write to, no tensor; x itself will do.
     Raises ValueError as `round_array` does, or if `out` does not fit; `out` may then be partly written.
     Derivation: clipping first changes nothing, as the bounds are elements. Fixed point is then scaled to quanta and
     rounded to integers. Floats of s <= 51 digits: for |x| < 2^(s + e), adding c = 1.5 · 2^(52 + e) gives a sum between
@@ -144,8 +144,8 @@ def round_values(x: npt.ArrayLike, fmt: FormatLike, out: FloatArray | None = Non
     require_float64_format(fmt)
     if out is None:
         out = np.empty(values.shape)
-    elif out.shape != values.shape or out.dtype != np.float64 or not out.flags.c_contiguous:
-        raise ValueError(f"out must be a C-contiguous float64 array of shape {values.shape}")
+    elif out.shape != values.shape or out.dtype != np.float64 or not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError(f"out must be a writable C-contiguous float64 array of shape {values.shape}")
     source, target = np.ascontiguousarray(values).reshape(-1), out.reshape(-1)
     kernel = _kernel(fmt)
     for start in range(0, source.size, _BLOCK):

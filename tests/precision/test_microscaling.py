@@ -197,6 +197,16 @@ def test_a_block_is_encoded_as_specified(fmt: Format, data: st.DataObject | None
     assert_as_specified(block, fmt, rounding, [*randoms, *[Fraction(1, 2)] * (MX_BLOCK - 4)])
 
 
+@every_format
+def test_beyond_the_largest_and_the_smallest_scale(fmt: Format) -> None:
+    for x, scale in ((2.0**500, 254), (2.0**-500, 0), (0.0, 0)):
+        block = [Fraction(x), -Fraction(x) / 4]
+        blocks = mx_encode([*map(float, block), *[0.0] * 30], fmt)
+        assert blocks.scales.tolist() == [scale]
+        assert blocks.saturated[:2].tolist() == [x > 1, x > 1]
+        assert_as_specified(block, fmt, Rounding.NEAREST_EVEN)
+
+
 def test_a_fraction_too_small_for_float64_still_counts() -> None:
     """Above a scale of 2^127, 2^−1074 is less than 2^−1074 of a step. It goes up for the random number 0 and for no other."""
     block = np.zeros(MX_BLOCK)

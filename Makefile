@@ -39,6 +39,8 @@ bench: .venv/ready
 	$(BIN)/python -m pytest tests/bench -q -s -m benchmark
 	$(BIN)/python -m tests.bench.engines --n-max 100000 --write docs
 	$(BIN)/python -m tests.bench.commands --n-max 100000 --write docs
+	$(BIN)/python -c "import scipy" 2> /dev/null || $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt scipy
+	$(BIN)/python -m tests.bench.softmax --write docs
 
 # The pages of docs/ as a site in build/site, which opens without a server. Its packages are fetched once, and nothing else needs them.
 # The theme is maintained until May 2027, which it would say at each build. Its successor, zensical, reads mkdocs.yml too.

@@ -147,8 +147,8 @@ def test_a_circle_is_seen() -> None:
     assert on_a_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == set()
 
 
-def test_the_walks_of_contributing_lead_through_what_is_there() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_the_ways_lead_through_what_is_there() -> None:
+    text = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("CONTRIBUTING.md", "docs/architecture.md"))
     places = re.findall(r"`((?:\w+/)+\w+\.py)`(?:: `(\w+)`)?", text)
     assert ("istree/blocks.py", "_block_7") in places
     for path, name in places:
@@ -159,3 +159,16 @@ def test_the_walks_of_contributing_lead_through_what_is_there() -> None:
 @pytest.mark.parametrize("package", [circuits, verify])
 def test_the_package_is_ours_and_not_its_namesake(package: object) -> None:
     assert Path(str(getattr(package, "__file__", ""))).is_relative_to(ROOT)
+
+
+def test_the_map_is_as_the_code_is() -> None:
+    """`python -m tests.architecture` writes picture and tables anew."""
+    from tests import architecture
+
+    assert architecture.drawn() == architecture.PICTURE.read_text(encoding="utf-8")
+    text = architecture.PAGE.read_text(encoding="utf-8")
+    assert architecture.page(text) == text
+    rooms = {name.rpartition(".")[2] for name in BELOW}
+    assert {
+        Path(name).stem for row in re.findall(r"^\| (`.*?) \|", text, re.M) for name in re.findall(r"`([\w/.]+)`", row)
+    } >= rooms

@@ -172,6 +172,28 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
     assert (found.verdict, found.where) == (UNKNOWN, "block 3, feed-forward, unit 0, gate")
 
 
+def test_a_number_that_is_half_a_step_below_a_count() -> None:
+    """2v/m + 1/m − 3/2 at v = m − 1: v + 1/2 is between m − 1 and m. Such v were once in no part of the split at v + 1/2 = m.
+
+    Of m = 3 and v = 2 the gate is 1/6, where what stands behind it grows to 266; of all others it is 0, or 1/3 at least.
+    """
+    of = Registers(("v", "s", "x", "one", "share", "product", "gate", "bump", "grown"))
+    words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"s": 1}, "x": {"x": 1}}
+    count = of.head([({"one": 40}, {"s": 1, "x": 1})], {"s": 1}, "share")
+    blocks = [
+        of.block(({"v": 1}, 0, {"share": 1}, 0, {"product": 1}), heads=[count]),
+        of.block(({"product": 2, "share": 1, "one": -1.5}, 0, NONE, 1, {"gate": 1})),
+        of.block(({"gate": 16}, 0, NONE, 1, {"bump": 1}), ({"gate": 32}, -5.4375, NONE, 1, {"bump": -1})),
+        of.block(({"bump": 100}, 0, NONE, 1, {"grown": 1})),
+    ]
+    wired = of.model(words, NONE, blocks, Arithmetic(fixed_point(17)))
+    some = Place("s", 1, 1, (), "s"), Place("x", 2, 3, (0, 1), "x"), Place("v", 2, 4, (0, 1), numbers=(1, 3))
+    spoken = language(*some, answers="v")
+    assert strays(wired, spoken)
+    found = judged(wired, spoken)
+    assert (found.verdict, found.where) == (UNKNOWN, "block 1, feed-forward, unit 0, gate")
+
+
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     """A word that is read if it is there need not be there."""
     of = Registers(("number", "x", "?", "read"))

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -273,3 +274,22 @@ def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: fro
         assert start not in keys.single or start not in before
         if steps < len(way):
             assert way[-1 - steps] in steps_back(some, start, steps)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_default_wins_alone(several: bool) -> None:
+    """No key has the number 1: for it the default wins, of which there must be one only."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "m": Integer(1, 1), "q": Integer(1, 2)}
+    query = Kind(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, name="query")
+    joint = replace(query, box={**query.box, "g": Integer(2, 3), "w": Integer(2, 5), "y": Reciprocal("w", 0)})
+    away, y, zero = atom("g") - atom("q"), atom("y"), constant(0)
+    score = away * away * -8000 + (atom("r") * y * 2 - y * y) * 1000
+    equal = Key(joint, score, False, frozenset("gwy"), False, atom("g"), y, True, "equal")
+    default = Key(query, constant(-600), True, frozenset(), True, zero, zero, several, "the default")
+    race = race_of(query, [equal, default], 1)
+    assert race is not None
+    if several:
+        with pytest.raises(Undecided, match="several keys of query may be the default"):
+            race.run(1, "here")
+    else:
+        assert len(race.run(1, "here").winners) > 1

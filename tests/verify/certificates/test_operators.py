@@ -128,9 +128,14 @@ def behind(layer: Sublayer, x: list[Number], fused: bool, exactly: bool) -> list
     return found
 
 
+# The sign of the last gate asks for parts, and what the one before it holds is kept.
+KEPT = Sublayer(tuple(Unit(((i, 1),), 0, ((4, 1),), 0) for i in (2, 1, 0)), ((5, ((0, 1), (1, 2), (2, 3)), 0),))
+
+
 @pytest.mark.parametrize("fused", [True, False])
 @settings(max_examples=60)
 @given(sublayers(), st.tuples(st.integers(-2, 2), st.integers(0, 3)), st.tuples(st.integers(1, 3), st.integers(0, 2)))
+@example(KEPT, (-2, 3), (1, 1))
 def test_a_sublayer_loses_no_input(
     fused: bool, layer: Sublayer, ends: tuple[int, int], counts: tuple[int, int]
 ) -> None:

@@ -11,11 +11,11 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from tests.verify.certificates.points import LARGEST, STEPS, at, contents, points, rounded
+from tests.verify.certificates.points import LARGEST, STEPS, Point, at, contents, points, rounded
 from verify.certificates.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.certificates.kinds import Kind
 from verify.certificates.merging import joined, linked
-from verify.certificates.polynomial import Form, Polynomial, atom, constant
+from verify.certificates.polynomial import Form, Polynomial, atom, constant, form_polynomial
 
 REGISTERS = range(5)
 WHOLE = ("a", "b", "k", "l", "m", "n")
@@ -97,11 +97,26 @@ many = settings(max_examples=60)
 @many
 @given(kinds(), judged)
 def test_what_is_said_of_a_polynomial_holds_at_each_point(kind: Kind, asked: Polynomial) -> None:
+    every = [*points(kind)]
+    event(f"sign {kind.sign(asked)}, {len(kind.forms)} forms")
+    _holds(kind, asked, every)
+    for form in kind.forms:
+        low, high = kind.form_bounds(form)
+        values = [sum(c * point.rounded[name] for name, c in form) for point in every]
+        assert low <= min(values) <= max(values) <= high
+    # What is known of several atoms is asked for: multiples of the forms, of position and n, differences and ratios of shares.
+    for form, c in itertools.product(kind.forms, (-2, Fraction(1, 3))):
+        _holds(kind, form_polynomial(form) * c + 1, every)
+    for c, d in ((1, -1), (-2, 1), (1, 2)):
+        _holds(kind, atom("k") * c + atom("n") * d, every)
+        _holds(kind, (atom("r") - atom("s")) * c - Fraction(d, 2), every)
+        _holds(kind, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
+
+
+def _holds(kind: Kind, asked: Polynomial, every: Sequence[Point]) -> None:
     bounds, ideal, error = kind.bounds(asked), kind.bounds(asked, ideal=True), kind.error(asked)
-    sign, on_grid, fixed = kind.sign(asked), kind.on_grid(asked), kind.fixed(asked)
-    reached = kind.reach(asked)
-    event(f"sign {sign}, {len(kind.forms)} forms")
-    for point in points(kind):
+    sign, on_grid, fixed, reached = kind.sign(asked), kind.on_grid(asked), kind.fixed(asked), kind.reach(asked)
+    for point in every:
         here, his = point.both(asked)
         assert bounds[0] <= here <= bounds[1]
         assert ideal[0] <= his <= ideal[1]
@@ -110,9 +125,6 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(kind: Kind, asked: Pol
         assert sign == 0 or min(sign * here, sign * his) >= 0
         assert not on_grid or (here * STEPS).denominator == 1
         assert point.both(fixed) == (here, his)
-        for form in kind.forms:
-            low, high = kind.form_bounds(form)
-            assert low <= sum(c * point.rounded[name] for name, c in form) <= high
 
 
 @many
@@ -201,6 +213,8 @@ def test_other_names_and_fewer_registers(kind: Kind, live: frozenset[int]) -> No
 def alike(draw: st.DrawFn) -> list[Kind]:
     """Kinds that share registers, with other bounds and forms."""
     first = draw(kinds(st.one_of(forms, shares, ratios)))
+    small = draw(few)
+    of_place = st.sampled_from([atom("k") + atom("n"), atom("k") * 2 - 1, atom("n"), constant(3)])
     found = [first]
     for _ in range(draw(st.integers(1, 3))):
         other = draw(kinds())
@@ -213,11 +227,15 @@ def alike(draw: st.DrawFn) -> list[Kind]:
             kind = equal or kind
         found.append(kind)
     found = [kind for kind in found if next(points(kind), None)]
+    for i, kind in enumerate(found):  # what is rounded, and what depends on the place alone
+        held = kind.registers.get(0, constant(0)) * Fraction(small, 5) + atom("n") * Fraction(1, 3)
+        kind, value = kind.settle(held, "here")
+        found[i] = kind.with_registers({5: value, 6: draw(of_place)})
     return [replace(kind, parents=frozenset([i])) for i, kind in enumerate(found)]
 
 
 @many
-@given(alike(), st.frozensets(st.integers(0, 4), min_size=1))
+@given(alike(), st.frozensets(st.integers(0, 6), min_size=1))
 def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> None:
     found = joined(some, live)
     event(f"{len(some)} → {len(found)}")
@@ -225,6 +243,13 @@ def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> N
     for kind in some:  # and each is a part of one that has it as a parent
         own = [other for other in found if kind.parents <= other.parents]
         assert contents([kind], live) <= contents(own, live)
+    for kind in found:
+        for point, domain in itertools.product(
+            points(kind), [d for d in kind.box.items() if isinstance(d[1], Rounded)]
+        ):
+            name, told = domain
+            assert told.low <= point.rounded[name] <= told.high
+            assert abs(point.rounded[name] - point.ideal[name]) <= told.error
 
 
 @many

@@ -136,7 +136,11 @@ class Kind(Bounded):
         elif (found_ratio := self.ratio(polynomial)) is not None:
             _, ratio, over = found_ratio
             difference = ratio - atom(over.of) - constant(over.shift)
-            parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
+            if all(map(is_whole, difference.terms.values())):  # else it may lie between −1 and 0
+                parts = [
+                    self.restricted(difference, None, Fraction(-1)),
+                    self.restricted(difference, Fraction(0), None),
+                ]
         return tuple(part for part in parts if part is not None)
 
     def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:

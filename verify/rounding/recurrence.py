@@ -230,19 +230,21 @@ class Total:
         if value is not None:
             return kind.with_registers({register: constant(value)})
         name = kind.space.fresh("s")
-        found: Kind | None = replace(kind, box={**kind.box, name: Integer(*self.bounds(number))})
+        sum_of = {**kind.box, name: Integer(*self.bounds(number))}
+        found: Kind | None = replace(kind, box=sum_of).with_registers({register: atom(name)})
         for side in (-1, 1):
             line = self._line(number, side)
             if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
                 continue
             end = line.share * (line.every - line.first)
-            ends = [(atom(name) * line.every - atom(POSITION) * line.share, end)]
+            ends = [(line.every, atom(POSITION) * -line.share, end)]
             for slope, sized, most in _latest(kind):  # in place of the position, what it is at most
-                form = atom(name) * (line.every * slope) + atom(SIZE) * (line.share * sized)
-                ends.append((form, line.share * most + slope * end))
-            for form, end in ends:
-                found = found and found.restricted(form, *((end, None) if side < 0 else (None, end)))
-        return found and found.with_registers({register: atom(name)})
+                ends.append((line.every * slope, atom(SIZE) * (line.share * sized), line.share * most + slope * end))
+            for times, rest, end in ends:
+                if found is not None:  # the atom itself may be gone, where it is one form of others
+                    form = found.register(register) * times + rest
+                    found = found.restricted(form, *((end, None) if side < 0 else (None, end)))
+        return found
 
     def _line(self, number: int, side: int) -> Line:
         """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""

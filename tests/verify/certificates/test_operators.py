@@ -6,15 +6,18 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
+from constructions.wiring.exact import Sublayer, Unit
 from precision.format import fixed_point
 from precision.rounding import round_fraction
+from tests.verify.certificates.points import Number, contents
+from tests.verify.certificates.points import rounded as cut
 from verify.algebra.domains import Integer, Reciprocal, Refused, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.rounding.kinds import Kind
-from verify.rounding.operators import added, dot
+from verify.rounding.operators import added, dot, feed_forward, loosened
 
 FORMAT = fixed_point(17)
 LARGEST = FORMAT.max_value
@@ -77,3 +80,91 @@ def test_a_row_and_a_residual_addition(
         values = [at(kind, VALUES[i], known) for _, i in row]
         due = operators([w for w, _ in row], values, Fraction(bias), at(kind, VALUES[old], known), fused)
         assert at(after, after.register(0), known) == due
+
+
+# A sublayer
+
+SHARED = {0: atom("a"), 1: atom("b"), 2: atom("r"), 3: atom("a") * atom("r"), 4: constant(1)}
+few = st.sampled_from([1, -1, 1, -2, 3, Fraction(1, 2), Fraction(-3, 256)])
+rows = st.dictionaries(st.integers(0, 4), few, max_size=3).map(lambda row: tuple(sorted(row.items())))
+biases = st.sampled_from([0, 0, 1, -1, 2, Fraction(-1, 2), Fraction(3, 2)])
+units = st.builds(Unit, rows, biases, rows, biases)
+
+
+@st.composite
+def sublayers(draw: st.DrawFn) -> Sublayer:
+    chosen = tuple(draw(st.lists(units, min_size=1, max_size=3)))
+    written = st.dictionaries(st.integers(0, len(chosen) - 1), few, min_size=1).map(
+        lambda row: tuple(sorted(row.items()))
+    )
+    return Sublayer(
+        chosen, tuple((i, draw(written), draw(biases)) for i in draw(st.sampled_from([(5,), (5, 6), (1, 5)])))
+    )
+
+
+def row_at(row: tuple[tuple[int, Number], ...], bias: Number, x: list[Number], fused: bool, exactly: bool) -> Number:
+    """One row, as the format has it or ideally."""
+    one = (lambda value: value) if exactly else cut
+    if fused:
+        return one(sum((w * x[i] for i, w in row), bias))
+    found: Number = 0
+    for i, w in row:
+        found = one(found + one(w * x[i]))
+    return one(found + bias)
+
+
+def behind(layer: Sublayer, x: list[Number], fused: bool, exactly: bool) -> list[Number]:
+    """By the definition of the engine."""
+    one = (lambda value: value) if exactly else cut
+    hidden = []
+    for unit in layer.units:
+        gate, up = (
+            row_at(row, bias, x, fused, exactly) for row, bias in ((unit.gate, unit.gate_bias), (unit.up, unit.up_bias))
+        )
+        hidden.append(one(max(gate, 0) * up))
+    found = [*x]
+    for i, row, bias in layer.down:
+        found[i] = one(x[i] + row_at(row, bias, hidden, fused, exactly))
+    return found
+
+
+# The sign of the last gate asks for parts, and what the one before it holds is kept.
+KEPT = Sublayer(tuple(Unit(((i, 1),), 0, ((4, 1),), 0) for i in (2, 1, 0)), ((5, ((0, 1), (1, 2), (2, 3)), 0),))
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@settings(max_examples=60)
+@given(sublayers(), st.tuples(st.integers(-2, 2), st.integers(0, 3)), st.tuples(st.integers(1, 3), st.integers(0, 2)))
+@example(KEPT, (-2, 3), (1, 1))
+def test_a_sublayer_loses_no_input(
+    fused: bool, layer: Sublayer, ends: tuple[int, int], counts: tuple[int, int]
+) -> None:
+    """In both readings, whatever parts it is taken apart in; and with a register of which only the bounds are kept."""
+    box = {"n": Integer(4, 4), "k": Integer(1, 2), "a": Integer(ends[0], sum(ends)), "b": Integer(0, 2)}
+    box |= {"m": Integer(counts[0], sum(counts))}
+    kind = Kind(Space(FORMAT), SHARED, {**box, "r": Reciprocal("m", 0)}, name="test")
+    due = set()
+    for place in contents([kind], range(7)):
+        columns = [*zip(*place[2:], strict=True)]
+        after = [
+            behind(layer, [*column], fused, exactly) for column, exactly in zip(columns, (False, True), strict=True)
+        ]
+        due.add((*place[:2], *zip(*after, strict=True)))
+    names = [str(i) for i in range(7)]
+    try:
+        found = [*feed_forward(kind, layer, "here", names, fused)]
+    except Refused as error:
+        event(type(error).__name__)
+    else:
+        event(f"{len(found)} parts")
+        assert due <= contents(found, range(7))
+    loose = frozenset([5])
+    try:
+        one, _ = loosened(kind, layer, loose, "here", names, fused)
+        rest, done = layer.without(loose)
+        found = [*feed_forward(one, rest, "here", names, fused, done)]
+    except Refused as error:
+        event(f"loose: {type(error).__name__}")
+        return
+    event("loose")
+    assert due <= contents(found, range(7))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from constructions.engines.reference import ReferenceEngine
@@ -17,8 +17,9 @@ from constructions.models.search import retrieve
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from tests.verify.certificates.points import contents
 from tests.verify.certificates.runs import contradictions
-from verify.algebra.domains import Refused
+from verify.algebra.domains import Integer, Refused, Space
 from verify.algebra.polynomial import atom
 from verify.automata.language import Language, Limited, Place
 from verify.certificates.building import MODELS, Subject, build
@@ -27,6 +28,7 @@ from verify.certificates.hard_inputs import first_wrong, hard_inputs
 from verify.certificates.mutants import mutant
 from verify.certificates.slack import Surveyor
 from verify.rounding.checker import check, embedded
+from verify.rounding.kinds import Kind
 from verify.rounding.model import Listed, described
 from verify.rounding.recurrence import STATE, Share, Total
 
@@ -246,3 +248,47 @@ def test_a_sum_before_anything_is_added() -> None:
     kind = total.at(kinds[number], STATE, number)
     assert kind is not None
     assert (kind.position.low, kind.bounds(kind.register(STATE))) == (2, (0, LONGEST - LATE + 1))
+
+
+@st.composite
+def ways(draw: st.DrawFn) -> tuple[list[Kind], list[Share]]:
+    """Kinds, each at every so many positions, behind some of the others; and what their positions add."""
+    some, shares = [], []
+    count = draw(st.integers(2, 4))
+    for i in range(count):
+        low, every, more = (
+            1 if i == 0 else draw(st.integers(2, 4)),
+            draw(st.sampled_from([1, 1, 2, 3])),
+            draw(st.integers(0, 3)),
+        )
+        before = draw(st.frozensets(st.integers(0, count - 1), min_size=min(i, 1)))
+        box = {"n": Integer(4, 4), "k": Integer(low, low + every * (more if i else 0), every)}
+        some.append(Kind(Space(fixed_point(25)), {}, box, before=before, parents=frozenset([i])))
+        least = draw(st.integers(-2, 2))
+        shares.append(Share(Fraction(least), Fraction(least + draw(st.sampled_from([0, 0, 1, 2])))))
+    return some, shares
+
+
+@settings(max_examples=150)
+@given(ways())
+def test_a_sum_is_what_the_positions_add(given: tuple[list[Kind], list[Share]]) -> None:
+    """Against every way through the kinds, by position."""
+    some, shares = given
+    sums: dict[tuple[int, int], set[int]] = {}  # kind and position → what the sum may be there
+    for position in range(1, 8):
+        for i, kind in enumerate(some):
+            if position in range(kind.position.low, kind.position.high + 1, kind.position.step):
+                earlier = [sums.get((j, position - 1), set()) for j in kind.before] if position > 1 else [{0}]
+                own = range(int(shares[i].low), int(shares[i].high) + 1)
+                sums[i, position] = {x + y for x in set().union(*earlier) for y in own}
+    total = Total(some, shares)
+    for i, kind in enumerate(some):
+        due = {(position, x) for (j, position), found in sums.items() if j == i for x in found}
+        if not due:
+            continue
+        event(f"one number: {total.numbers[i] is not None}")
+        low, high = total.bounds(i)
+        assert all(low <= x <= high for _, x in due)
+        held = total.at(kind, STATE, i)
+        told = set() if held is None else {(place[0], value[0]) for place, _, value in contents([held], [STATE])}
+        assert due <= told

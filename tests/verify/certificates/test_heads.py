@@ -1,0 +1,295 @@
+"""Who can win a head, and by how much: held against every key that there may be, listed."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from precision.format import fixed_point
+from tests.verify.certificates.points import STEPS, Number, Point, at, points
+from tests.verify.certificates.test_points import anything, integers, kinds
+from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.rounding.candidates import SCORE, Candidate, Keys, steps_back
+from verify.rounding.kinds import Kind
+from verify.rounding.nearest import Key, Race, race_of
+from verify.rounding.scores import Score, complete_squares, lattice
+from verify.rounding.winners import Winners, scored, winning_part
+
+SPACE = Space(fixed_point(17))
+many = settings(max_examples=100)
+
+
+@many
+@given(kinds(), st.lists(anything, min_size=1, max_size=3), st.permutations("abklmn"), st.booleans())
+def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[str], fractions: bool) -> None:
+    whole = [p for p in some if all(isinstance(kind.box[name], Integer) for name in p.atoms)]
+    assume(whole)
+    score = complete_squares(kind, whole[0], order, fractions=fractions)
+    every, step = [*points(kind)], lattice(whole)
+    event(f"{len(score.squares)} squares")
+    for point in every:
+        value = at(whole[0], point.rounded)
+        assert score.lower(kind) <= value <= score.upper(kind)
+        assert value == at(score.rest, point.rounded) - sum(
+            s.cost * at(s.form, point.rounded) ** 2 for s in score.squares
+        )
+        assert all(at(p, point.rounded) % step == 0 if step else not at(p, point.rounded) for p in whole)
+    for square in score.squares:
+        values = {at(square.form, point.rounded) for point in every}
+        assert square.can_vanish == all(value.denominator == 1 for value in values)
+        for a, b in itertools.combinations(values, 2):
+            if a * a != b * b or square.asymmetry:
+                assert abs(a * a - b * b) >= abs(a - b) * square.asymmetry > 0 or not square.asymmetry
+
+
+# By key
+
+
+@dataclass(frozen=True)
+class One:
+    """A key that there may be: of which candidate, for which query, its score and its position."""
+
+    of: int
+    query: tuple[Number, ...]
+    score: Number
+    place: Number
+
+
+def listed(candidates: list[Candidate]) -> list[tuple[One, Point]]:
+    found = []
+    for i, candidate in enumerate(candidates):
+        for point in points(candidate.joint):
+            query = point.rounded["n"], point.rounded["k"], at(candidate.joint.register(0), point.rounded)
+            one = One(i, query, at(candidate.exact, point.rounded), at(candidate.place, point.rounded))
+            found.append((one, point))
+    return found
+
+
+costs = st.sampled_from([Fraction(1), Fraction(2), Fraction(1, 2), Fraction(5)])
+targets = st.sampled_from(
+    [
+        atom("t"),
+        atom("k") - 1,
+        atom("k") - Fraction(1, 2),
+        atom("k") - atom("t"),
+        *map(constant, (0, 2, 3, Fraction(5, 2))),
+    ]
+)
+rests = st.sampled_from([Fraction(0), Fraction(0), Fraction(-1), Fraction(-2), Fraction(1), Fraction(-9, 2)])
+
+
+@st.composite
+def candidates(draw: st.DrawFn) -> list[Candidate]:
+    """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
+    query: dict[str, Domain] = {"n": Integer(4, 4), "k": draw(integers(6, 2)), "t": draw(integers(0, 3))}
+    cost, target, found = draw(costs), draw(targets), list[Candidate]()
+    for i in range(draw(st.integers(1, 3))):
+        place, number = f"p{i}", f"a{i}"
+        own: dict[str, Domain] = {place: draw(integers(1, 3)), number: draw(integers(0, 3))}
+        if draw(st.integers(0, 3)) == 0:
+            own[place] = Integer(1, 1)
+        away, shape = atom(place) - target, draw(st.sampled_from(["line", "line", "number", "both", "any", "rest"]))
+        off = atom(number) - draw(st.sampled_from([atom("t"), constant(1), constant(Fraction(1, 2))]))
+        line, equal = away * away * -cost, off * off * -draw(costs)
+        slope = atom(place) * draw(rests)
+        score = {
+            "line": line,
+            "number": equal + slope,
+            "both": line + equal,
+            "any": slope + atom(number),
+            "rest": constant(0),
+        }[shape] + draw(rests)
+        where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
+        joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, name="test")
+        empty = Score((), constant(0))
+        found.append(scored(Candidate(frozenset([i]), joint, frozenset(own), empty)))
+    return found
+
+
+@settings(max_examples=300)
+@given(candidates(), st.lists(st.booleans(), min_size=3, max_size=3), st.integers(0, 2), st.sampled_from([1, 1, 2, 3]))
+def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: int) -> None:
+    """One candidate has a key whatever the input. several: whether a candidate may have several keys."""
+    winning, lost = some[sure % len(some)].lower, list[Fraction]()
+    found = [
+        (c, m) for c, m in zip(some, several, strict=False) if (part := winning_part(c, winning, lost)) or not part
+    ]
+    parts = [(winning_part(c, winning, lost), m) for c, m in found]
+    kept = [(part, m) for part, m in parts if part is not None]
+    able = Winners([part for part, _ in kept], [m for _, m in kept], apart)
+    on_line, _ = able.line()
+    inside: dict[One, bool] = {}
+    for i, (part, _) in enumerate(parts):
+        left = {(one.query, one.score, one.place) for one, _ in listed([part])} if part is not None else set()
+        for one, _ in listed([some[i]]):
+            inside[replace(one, of=i)] = (one.query, one.score, one.place) in left
+    for one, is_left in inside.items():
+        assert is_left or (one.score < winning and one.score <= winning - min(lost))
+    line = {
+        i for (i, _), on in zip([(i, p) for i, (p, _) in enumerate(parts) if p is not None], on_line, strict=True) if on
+    }
+    unique, lead = able.unique(), able.lead(lost)
+    event(f"unique {unique}, lead {lead > 0}, on a line {len(line)}")
+    for x, y in itertools.permutations(inside, 2):
+        if (
+            x.query != y.query
+            or x.place == y.place
+            or (x.of == y.of and not several[x.of])
+            or x.score < max(winning, y.score)
+        ):
+            continue
+        if inside[x] and inside[y] and {x.of, y.of} <= line and abs(x.place - y.place) < apart:
+            continue
+        if not (inside[x] and x.score >= winning):
+            continue
+        assert x.score != y.score or not unique
+        assert x.score == y.score or x.score - y.score >= lead
+    for (part, _), rank in zip(kept, able.ranks(), strict=True):
+        scores = [[at(other.exact, p.rounded) for p in points(other.joint)] for other, _ in kept]
+        least = min(at(part.exact, p.rounded) for p in points(part.joint))
+        assert rank <= sum(max(theirs) < least for theirs in scores)
+
+
+# By count
+
+
+@st.composite
+def races(draw: st.DrawFn) -> tuple[Race | None, list[Key], Integer, Integer, Fraction, Polynomial]:
+    """A query with a share r = 1/m and a number q, keys of number g and count 1/w, and perhaps a default."""
+    m, q = draw(integers(1, 3)), draw(integers(1, 2))
+    shift = draw(st.integers(0, 3))
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "m": m, "q": q, "r": Reciprocal("m", shift)}
+    r, scale = atom("r"), Fraction(draw(st.sampled_from([64, 1000, 1000])))
+    target = draw(
+        st.sampled_from(
+            [r, r - r * r, r - r * r * Fraction(1, 2), *map(constant, (Fraction(2, 5), Fraction(1, 4), 0, 2))]
+        )
+    )
+    query = Kind(SPACE, {}, box, name="query")
+    last, cost = draw(st.integers(2, 6)), Fraction(draw(st.sampled_from([0, 1, 8000, 8000])))
+    own: dict[str, Domain] = {"w": Integer(2, last), "y": Reciprocal("w", 0)}
+    own |= {"g": draw(integers(1, 3))} if cost else {}
+    held = {0: atom("m"), 1: atom("q")}
+    joint = Kind(SPACE, {**held, 2: atom("w")}, {**box, **own}, name="query")
+    away, y = atom("g") - atom("q"), atom("y")
+    score = away * away * -cost + (target * y * 2 - y * y) * scale
+    group = atom("g") if cost else atom("q")
+    found = [Key(joint, score, draw(st.booleans()), frozenset(own), False, group, y, True, "equal")]
+    default, several = draw(st.sampled_from([None, -600, -600, -30, 1])), draw(st.integers(0, 3)) == 0
+    zero = constant(0)
+    one = Kind(SPACE, held, {**box, "i": Integer(1, 1)}, name="query")
+    if default is not None:
+        found.append(Key(one, constant(default), True, frozenset("i"), True, zero, zero, several, "the default"))
+    else:
+        found[0] = replace(found[0], sure=True)
+    return race_of(query, found, 1), found, m, Integer(2, last), scale, target
+
+
+def read(key: Key, point: Point) -> tuple[Number, Number]:
+    """A score in both readings; whether it saturates is asked elsewhere."""
+    mine, ideal = point.both(key.exact)
+    return mine if key.on_grid else Fraction(round(mine * STEPS), STEPS), ideal
+
+
+@settings(max_examples=400)
+@given(races(), st.integers(0, 6))
+def test_a_race(given: tuple[Race | None, list[Key], Integer, Integer, Fraction, Polynomial], needed: int) -> None:
+    """Of a run in which the keys of each number have the counts 1/2, …, each once, in both readings."""
+    race, keys, _, counts, _, _ = given
+    assume(race is not None)
+    assert race is not None
+    try:
+        found = race.run(needed, "here")
+    except (Refused, Undecided) as error:
+        event(type(error).__name__)
+        return
+    winners = {tuple(at(kind.register(i), p.rounded) for i in range(3)) for kind in found.winners for p in points(kind)}
+    every = {key.told: [*points(key.joint)] for key in keys}
+    lows = dict(zip([key.told for key in keys], race.lowest(), strict=True))
+    for key in keys:
+        for point in every[key.told]:
+            assert lows[key.told] <= min(read(key, point))
+    queries = sorted({(p.rounded["m"], p.rounded["q"]) for p in every["equal"]})
+    for (m, q), most in itertools.product(queries, range(1, counts.high)):
+        here = [p for p in every["equal"] if (p.rounded["m"], p.rounded["q"]) == (m, q) and p.rounded["w"] <= most + 1]
+        run = [(keys[0], p) for p in here]
+        defaults = [p for p in every.get("the default", ()) if (p.rounded["m"], p.rounded["q"]) == (m, q)]
+        run += [(key, p) for key in keys[1:] for p in defaults * (1 + key.many)]
+        if len(keys) == 1 and not any(at(keys[0].group, p.rounded) == q for p in here):
+            continue  # such a key is sure to be there
+        scores = []
+        for key, p in run:
+            mine, ideal = read(key, p)
+            scores.append((ideal, mine, p))
+        best = max(score for score, _, _ in scores)
+        first = [(mine, p) for ideal, mine, p in scores if ideal == best]
+        assert best >= found.winning
+        if found.tied:
+            continue
+        assert len(first) == 1, "two tie"
+        ((mine, p),) = first
+        assert (m, q, p.rounded.get("w", 0)) in winners
+        others = [(ideal, rest) for ideal, rest, other in scores if other is not p]
+        for ideal, rest in others:
+            assert found.lead <= min(best - ideal, mine - rest)
+    event("told")
+
+
+# What stands before
+
+
+graphs = st.lists(st.tuples(st.booleans(), st.frozensets(st.integers(0, 4))), min_size=2, max_size=5)
+
+
+@given(graphs, st.frozensets(st.integers(0, 4), min_size=1), st.integers(0, 3))
+def test_which_keys_there_are(graph: list[tuple[bool, frozenset[int]]], ids: frozenset[int], steps: int) -> None:
+    """Against every way of up to eight positions through the kinds; a kind that stands first may stand elsewhere too."""
+    low = {i: 1 if first or not before else 2 for i, (first, before) in enumerate(graph)}
+    some = [
+        Kind(
+            SPACE,
+            {},
+            {"n": Integer(4, 4), "k": Integer(low[i], 9)},
+            before=frozenset(j for j in before if j < len(graph)),
+        )
+        for i, (_, before) in enumerate(graph)
+    ]
+    keys, ids = Keys(some), frozenset(i for i in ids if i < len(graph))
+    ways = [[i] for i in range(len(some)) if low[i] == 1]
+    every = [*ways]
+    for _ in range(5):
+        ways = [[*way, i] for way in ways for i, kind in enumerate(some) if way[-1] in kind.before]
+        ways = [*{tuple(way): way for way in ways}.values()][:400]
+        every += ways
+    for way in every:
+        start, before = way[-1], way[:-1]
+        assert set(before) <= keys.earlier[start]
+        assert not keys.sure(start, ids) or ids & set(before)
+        assert start not in keys.single or start not in before
+        if steps < len(way):
+            assert way[-1 - steps] in steps_back(some, start, steps)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_default_wins_alone(several: bool) -> None:
+    """No key has the number 1: for it the default wins, of which there must be one only."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "m": Integer(1, 1), "q": Integer(1, 2)}
+    query = Kind(SPACE, {}, {**box, "r": Reciprocal("m", 1)}, name="query")
+    joint = replace(query, box={**query.box, "g": Integer(2, 3), "w": Integer(2, 5), "y": Reciprocal("w", 0)})
+    away, y, zero = atom("g") - atom("q"), atom("y"), constant(0)
+    score = away * away * -8000 + (atom("r") * y * 2 - y * y) * 1000
+    equal = Key(joint, score, False, frozenset("gwy"), False, atom("g"), y, True, "equal")
+    default = Key(query, constant(-600), True, frozenset(), True, zero, zero, several, "the default")
+    race = race_of(query, [equal, default], 1)
+    assert race is not None
+    if several:
+        with pytest.raises(Undecided, match="several keys of query may be the default"):
+            race.run(1, "here")
+    else:
+        assert len(race.run(1, "here").winners) > 1

@@ -1,0 +1,267 @@
+"""Each operation on kinds, against all that the kinds stand for: no input is lost, and what is said holds of each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from precision.format import fixed_point
+from tests.verify.certificates.points import LARGEST, STEPS, Point, at, contents, points, rounded
+from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
+from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
+from verify.rounding.kinds import Kind
+from verify.rounding.merging import joined, linked
+
+REGISTERS = range(5)
+WHOLE = ("a", "b", "k", "l", "m", "n")
+SHARES = ("r", "s")
+few = st.integers(-3, 3)
+shift = st.integers(0, 2)
+margin = st.integers(0, 2)
+slopes = st.sampled_from([1, -1, -1, 2, -3])
+pairs = st.sampled_from([*itertools.combinations(WHOLE, 2)])
+
+
+def space() -> Space:
+    return Space(fixed_point(17))
+
+
+def polynomial(terms: dict[tuple[str, ...], Fraction]) -> Polynomial:
+    return Polynomial({tuple(sorted(m)): c for m, c in terms.items() if c})
+
+
+def affine(names: Sequence[str], coefficients: st.SearchStrategy[int]) -> st.SearchStrategy[Polynomial]:
+    monomials = st.one_of(st.just(()), st.sampled_from(names).map(lambda name: (name,)))
+    return st.dictionaries(monomials, coefficients.map(Fraction), min_size=1, max_size=4).map(polynomial)
+
+
+forms = affine(WHOLE, few)
+coefficients = st.sampled_from([Fraction(c) for c in (-3, -1, 1, 2)] + [Fraction(1, 2), Fraction(-5, 8)])
+monomials = st.lists(st.sampled_from(WHOLE + SHARES), max_size=3).map(lambda names: tuple(sorted(names)))
+anything = st.dictionaries(monomials, coefficients, min_size=1, max_size=4).map(polynomial)
+shares = st.builds(
+    lambda x, y, c, d, m: polynomial({(x,): c, (y,): -c, (): d} if m else {(x,): c, (): d}),
+    st.sampled_from(SHARES),
+    st.sampled_from(SHARES),
+    coefficients,
+    st.sampled_from([Fraction(0), Fraction(1, 8), Fraction(-1, 3), Fraction(-1), Fraction(1)]),
+    st.booleans(),
+)
+ratios = st.builds(
+    lambda form, share, c, d: form * atom(share) * c + d,
+    affine(("a", "b", "m", "l"), few),
+    st.sampled_from(SHARES),
+    coefficients,
+    st.sampled_from([0, 1, -1, 2, Fraction(-1, 2)]),
+)
+judged = st.one_of(forms, anything, shares, ratios)
+
+
+def integers(least: int, most: int) -> st.SearchStrategy[Integer]:
+    """Up to so many numbers, one step apart or several."""
+    return st.builds(
+        lambda low, step, count: Integer(low, low + step * count, step),
+        st.integers(least, least + 3),
+        st.sampled_from([1, 1, 2, 3]),
+        st.integers(0, most - 1),
+    )
+
+
+@st.composite
+def kinds(draw: st.DrawFn, held: st.SearchStrategy[Polynomial] = forms) -> Kind:
+    """Two shares, some numbers, and what is known of several of them together; at least one point."""
+    box: dict[str, Domain] = {"n": draw(integers(4, 2)), "k": draw(integers(1, 2))}
+    box |= {name: draw(integers(-2, 3)) for name in "ab"} | {"m": draw(integers(1, 3)), "l": draw(integers(1, 2))}
+    box |= {"r": Reciprocal("m", draw(shift)), "s": Reciprocal(draw(st.sampled_from("lm")), draw(shift))}
+    there = {
+        name: draw(st.sampled_from(range(d.low, d.high + 1, d.step)))
+        for name, d in box.items()
+        if isinstance(d, Integer)
+    }
+    known: dict[Form, tuple[int, int]] = {}
+    for (first, second), c, below, above in draw(st.lists(st.tuples(pairs, slopes, margin, margin), max_size=2)):
+        value = there[first] + c * there[second]
+        known[(first, 1), (second, c)] = value - below, value + above
+    registers = {i: draw(held) for i in range(draw(st.integers(1, 3)))} | {3: atom("r"), 4: atom("s")}
+    return Kind(space(), {i: p for i, p in registers.items() if p.terms}, box, known, "test", frozenset([0]))
+
+
+many = settings(max_examples=60)
+
+
+@many
+@given(kinds(), judged)
+def test_what_is_said_of_a_polynomial_holds_at_each_point(kind: Kind, asked: Polynomial) -> None:
+    every = [*points(kind)]
+    event(f"sign {kind.sign(asked)}, {len(kind.forms)} forms")
+    _holds(kind, asked, every)
+    for form in kind.forms:
+        low, high = kind.form_bounds(form)
+        values = [sum(c * point.rounded[name] for name, c in form) for point in every]
+        assert low <= min(values) <= max(values) <= high
+    # What is known of several atoms is asked for: multiples of the forms, of position and n, differences and ratios of shares.
+    for form, c in itertools.product(kind.forms, (-2, Fraction(1, 3))):
+        _holds(kind, form_polynomial(form) * c + 1, every)
+    for c, d in ((1, -1), (-2, 1), (1, 2)):
+        _holds(kind, atom("k") * c + atom("n") * d, every)
+        _holds(kind, (atom("r") - atom("s")) * c - Fraction(d, 2), every)
+        _holds(kind, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
+
+
+def _holds(kind: Kind, asked: Polynomial, every: Sequence[Point]) -> None:
+    bounds, ideal, error = kind.bounds(asked), kind.bounds(asked, ideal=True), kind.error(asked)
+    sign, on_grid, fixed, reached = kind.sign(asked), kind.on_grid(asked), kind.fixed(asked), kind.reach(asked)
+    for point in every:
+        here, his = point.both(asked)
+        assert bounds[0] <= here <= bounds[1]
+        assert ideal[0] <= his <= ideal[1]
+        assert reached[0] <= here <= reached[1]
+        assert abs(here - his) <= error
+        assert sign == 0 or min(sign * here, sign * his) >= 0
+        assert not on_grid or (here * STEPS).denominator == 1
+        assert point.both(fixed) == (here, his)
+
+
+@many
+@given(kinds(), forms, st.tuples(st.one_of(st.none(), st.integers(-6, 6)), st.one_of(st.none(), st.integers(-6, 6))))
+def test_a_restriction_loses_nothing_of_its_part(
+    kind: Kind, form: Polynomial, ends: tuple[int | None, int | None]
+) -> None:
+    low, high = ends
+    due = set()
+    for p in points(kind):
+        if (low is None or low <= at(form, p.rounded)) and (high is None or at(form, p.rounded) <= high):
+            due.add(tuple((p.rounded[x], p.rounded[x]) for x in "kn") + p.registers(kind, REGISTERS))
+    try:
+        part = kind.restricted(form, *(None if end is None else Fraction(end) for end in ends))
+    except Undecided:  # 1/m, where m is no other atom plus a number
+        event("undecided")
+        return
+    event(f"left: {len(due) > 0}")
+    found = contents([] if part is None else [part], REGISTERS)
+    assert due <= found <= contents([kind], REGISTERS)
+
+
+@many
+@given(kinds(), st.one_of(forms, shares, ratios))
+def test_parts_lose_no_input(kind: Kind, asked: Polynomial) -> None:
+    assume(not asked.is_constant)
+    try:
+        parts = kind.split(asked, "here")
+    except Undecided:
+        event("undecided")
+        return
+    event(f"{len(parts)} parts")
+    assert contents([kind], REGISTERS) <= contents(parts, REGISTERS)
+
+
+@many
+@given(kinds(), st.lists(judged, min_size=1, max_size=3))
+def test_an_operator_rounds(kind: Kind, results: list[Polynomial]) -> None:
+    """The second one is made of what the first one returns, and so on."""
+    after, held, value = kind, list[Polynomial](), constant(0)
+    for result in results:
+        result = result + value * Fraction(3, 2)
+        try:
+            after, value = after.settle(result, "here")
+        except Refused:
+            reached = [point.both(result)[0] for point in points(after)]
+            assert after.reach(result)[1] > LARGEST or after.reach(result)[0] < -LARGEST
+            event(f"refused, {max(map(abs, reached)) > LARGEST}")
+            return
+        held.append(result)
+        for point in points(after):
+            here, ideal = point.both(value)
+            before, exact = point.both(result)
+            assert abs(before) <= LARGEST
+            assert (here, ideal) == (rounded(before), exact)
+            for name, domain in after.box.items():
+                if isinstance(domain, Rounded):
+                    assert domain.low <= point.rounded[name] <= domain.high
+                    assert abs(point.rounded[name] - point.ideal[name]) <= domain.error
+    event(f"{sum(isinstance(domain, Rounded) for domain in after.box.values())} rounded")
+    # What was rounded goes with every part.
+    indices = range(10, 10 + len(held))
+    after = after.with_registers({10: value})
+    for name in "abm":
+        if name in kind.box:
+            parts = (after.restricted(atom(name), None, Fraction(2)), after.restricted(atom(name), Fraction(3), None))
+            assert contents([after], indices) <= contents(filter(None, parts), indices)
+            break
+
+
+@many
+@given(kinds(), st.frozensets(st.integers(0, 4), min_size=1))
+def test_other_names_and_fewer_registers(kind: Kind, live: frozenset[int]) -> None:
+    due = contents([kind], live)
+    new, names = kind.renamed()
+    assert names["n"] == "n"
+    back = new.called({new: old for old, new in names.items()})
+    assert contents([back], REGISTERS) == contents([kind], REGISTERS)
+    assert contents([kind], REGISTERS) <= contents([kind.simplified()], REGISTERS)
+    assert due <= contents([kind.cleaned(live)], live)
+    assert due <= contents([kind.needed({i: kind.register(i) for i in live})], live)
+    assert set(kind.cleaned(live).registers) <= live
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> list[Kind]:
+    """Kinds that share registers, with other bounds and forms."""
+    first = draw(kinds(st.one_of(forms, shares, ratios)))
+    small = draw(few)
+    of_place = st.sampled_from([atom("k") + atom("n"), atom("k") * 2 - 1, atom("n"), constant(3)])
+    found = [first]
+    for _ in range(draw(st.integers(1, 3))):
+        other = draw(kinds())
+        domains = {
+            name: other.box[name] if isinstance(domain, Integer) else domain for name, domain in first.box.items()
+        }
+        kind = replace(first, box=domains, forms=draw(st.sampled_from([other.forms, first.forms])))
+        if draw(st.booleans()):
+            equal = kind.restricted(atom("m") - atom("l"), *[draw(st.sampled_from([Fraction(0), Fraction(-1)]))] * 2)
+            kind = equal or kind
+        found.append(kind)
+    found = [kind for kind in found if next(points(kind), None)]
+    for i, kind in enumerate(found):  # what is rounded, and what depends on the place alone
+        held = kind.registers.get(0, constant(0)) * Fraction(small, 5) + atom("n") * Fraction(1, 3)
+        kind, value = kind.settle(held, "here")
+        found[i] = kind.with_registers({5: value, 6: draw(of_place)})
+    return [replace(kind, parents=frozenset([i])) for i, kind in enumerate(found)]
+
+
+@many
+@given(alike(), st.frozensets(st.integers(0, 6), min_size=1))
+def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> None:
+    found = joined(some, live)
+    event(f"{len(some)} → {len(found)}")
+    assert contents(some, live) <= contents(found, live)
+    for kind in some:  # and each is a part of one that has it as a parent
+        own = [other for other in found if kind.parents <= other.parents]
+        assert contents([kind], live) <= contents(own, live)
+    for kind in found:
+        for point, domain in itertools.product(
+            points(kind), [d for d in kind.box.items() if isinstance(d[1], Rounded)]
+        ):
+            name, told = domain
+            assert told.low <= point.rounded[name] <= told.high
+            assert abs(point.rounded[name] - point.ideal[name]) <= told.error
+
+
+@many
+@given(alike(), st.data())
+def test_kinds_that_follow(some: list[Kind], data: st.DataObject) -> None:
+    """Where a position of one kind is next to one of another, at one n, that is known behind a sublayer too."""
+    before = [data.draw(st.frozensets(st.integers(0, len(some) - 1))) for _ in some]
+    some = [replace(kind, before=now) for kind, now in zip(some, before, strict=True)]
+    behind = linked(joined(some, frozenset(REGISTERS)))
+    places = [{(p.rounded["n"], p.rounded["k"]) for p in points(kind)} for kind in some]
+    for i, j in itertools.product(range(len(some)), repeat=2):
+        if j in before[i] and any((n, k - 1) in places[j] for n, k in places[i]):
+            event("one follows")
+            follow = [(kind.parents, behind[x].parents) for kind in behind for x in kind.before]
+            assert any(i in here and j in its for here, its in follow)

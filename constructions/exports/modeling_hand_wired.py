@@ -70,7 +70,11 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         A cache that is given grows, and use_cache=True makes one. attentions: one for each block, (batch, heads, length, keys), with no heads where the block has none. hidden_states: behind
         the embedding, then behind each block. Raises ValueError for what is no batch of tokens, and beyond the longest sequence.
         """
+        if past_key_values is not None and not isinstance(past_key_values, DynamicCache):
+            raise ValueError(f"past_key_values must be a DynamicCache, not a {type(past_key_values).__name__}")
         real = self._real(input_ids, attention_mask)
+        if past_key_values is None and not bool(real.any(1).all()):
+            raise ValueError("a row of the batch has no token")
         before = self._kept(past_key_values, len(input_ids))
         gone = before[0][0][:, 0, :, 0].isnan() if before else real[:, :0]  # padding in the cache
         rows = [
@@ -128,9 +132,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         return real
 
     def _kept(self, cache: Cache | None, batch: int) -> list[Kept]:
-        """What the mixers kept so far. Raises ValueError for a cache that does not grow, or of another batch."""
-        if cache is not None and not isinstance(cache, DynamicCache):
-            raise ValueError(f"past_key_values must be a DynamicCache, not a {type(cache).__name__}")
+        """What the mixers kept so far. Raises ValueError for a cache of another batch."""
         if cache is None or not cache.get_seq_length():
             return []
         kept = [(layer.keys, layer.values) for layer in cache.layers if layer.is_initialized]
@@ -141,8 +143,6 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
     def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
         """What comes of one row. here, there: which of its tokens, and of those in the cache, are no padding."""
         earlier, now = int(there.sum()), int(here.sum())
-        if not earlier + now:
-            raise ValueError("a row of the batch has no token")
         if earlier + now > (longest := self.config.max_position_embeddings):
             size = " and ".join(f"{name} = {n}" for name, n in self.config.domain["size"].items())
             raise ValueError(f"{earlier + now} tokens; these weights, for {size}, were tried on {longest} at most")

@@ -78,7 +78,8 @@ class Recurrence(nn.Module):
             carried = linear(before[0][:, 0, -1:], self.A)
             h = torch.cat([h[:, :1] + carried, h[:, 1:]], 1)
         power: Tensor = self.A
-        for j in range(self.rounds):
+        # A program has the same rounds for all lengths; behind other tokens there are few, and a round more would add zeros.
+        for j in range(self.rounds if before is None else (x.shape[1] - 1).bit_length()):
             earlier = pad(h, (0, 0, 1 << j, 0))[:, : h.shape[1]]  # zeros in front
             h, power = h + linear(earlier, power), power @ power
         return Mixed(h, (h[:, None], h[:, None, :, :0]), None)

@@ -109,8 +109,8 @@ def _said(solver: Simulator, run: Run, answer: Sequence[str]) -> Said:
 
 def _domain(solver: Simulator, wired: Wired) -> Domain:
     rnn, n = solver.rnn, wired.n
-    sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {solver.words} behind them. A prompt of another length needs a model"
-    sentence += " that is wired for it."
+    sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {solver.words} behind them."
+    sentence += " A prompt of another length needs a model that is wired for it."
     word = f"(?:{'|'.join(map(re.escape, rnn.vocabulary))})"
     return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
 

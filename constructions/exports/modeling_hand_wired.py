@@ -67,8 +67,9 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
     ) -> Any:
         """input_ids, attention_mask: (batch, length); a mask may cover the tokens in the cache as well.
 
-        A cache that is given grows, and use_cache=True makes one. attentions: one for each block, (batch, heads, length, keys), with no heads where the block has none. hidden_states: behind
-        the embedding, then behind each block. Raises ValueError for what is no batch of tokens, and beyond the longest sequence.
+        A cache that is given grows, and use_cache=True makes one. attentions: one for each block, (batch, heads, length, keys),
+        with no heads where the block has none. hidden_states: behind the embedding, then behind each block.
+        Raises ValueError for what is no batch of tokens, and beyond the longest sequence.
         """
         if past_key_values is not None and not isinstance(past_key_values, DynamicCache):
             raise ValueError(f"past_key_values must be a DynamicCache, not a {type(past_key_values).__name__}")
@@ -90,7 +91,9 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         found = CausalLMOutputWithPast(
             logits=torch.cat(logits),
             past_key_values=past_key_values,
-            hidden_states=_together(stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states),
+            hidden_states=_together(
+                stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states
+            ),
             attentions=_together(weights, about.output_attentions if output_attentions is None else output_attentions),
         )
         return found if (about.return_dict if return_dict is None else return_dict) else found.to_tuple()

@@ -25,7 +25,7 @@ Kept = tuple[Tensor, Tensor]
 
 
 class Mixed(NamedTuple):
-    """What a mixer adds to the stream, what it keeps, and its attention weights (batch, heads, length, keys), None of a recurrence."""
+    """What a mixer adds to the stream, and what it keeps. weights: of attention, (batch, heads, length, keys)."""
 
     sum: Tensor
     kept: Kept

@@ -20,7 +20,7 @@ from constructions.wiring.wired import Wired
 
 @dataclass(frozen=True, eq=False)
 class Export:
-    """What a writer is given. longest: the most tokens that the exported model may read. limit: the most tokens that follow a prompt.
+    """What a writer is given. longest: the most tokens that the exported model may read. limit: the most that follow a prompt.
 
     stop: tokens behind which the model writes no more: those that end a run, and the end of a search, which others carry out.
     """

@@ -99,7 +99,8 @@ def _domain(model: Model, wired: Wired) -> Domain:
     sentence = f"A prompt is {layout.start}, then {edges}{f', then {layout.end_of_prompt}' if ends else ''}: the edges of a simple"
     sentence += f" graph on the vertices 1 … {n}, in any order and orientation, without loops or repetitions."
     if not ends and not model.searches:
-        sentence += f" Behind n − 1 = {n - 1} edges the graph is searched; behind any other number the answer is {layout.no} at once."
+        sentence += f" Behind n − 1 = {n - 1} edges the graph is searched; behind any other number"
+        sentence += f" the answer is {layout.no} at once."
     prompt = rf"{re.escape(layout.start)}{loop}{again}(?: \d+ {joint} \d+)*{end}"
     return Domain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))
 

@@ -40,8 +40,8 @@ class Said:
 class Domain:
     """The prompts that a model is for, as a sentence and as data.
 
-    prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces; each
-    word stands in the vocabulary. lengths: the fewest and the most tokens of a prompt.
+    prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces;
+    each word stands in the vocabulary. lengths: the fewest and the most tokens of a prompt.
     """
 
     sentence: str

@@ -155,7 +155,9 @@ def _domain(model: TuringModel, wired: Wired) -> Domain:
     if prompt[1:] == list(model.tape):
         shape = f"{start} and {word}, the head's cell first" if model.tape else f"{start} alone: the tape is blank"
     else:
-        shape = f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
+        shape = (
+            f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
+        )
     sentence = f"A prompt is {shape}. The model is for the first {wired.n} steps: more need one that is wired for them, by --steps."
     return Domain(sentence, start + places, (len(prompt), len(prompt)))
 

@@ -62,7 +62,7 @@ def is_graph(words: Sequence[str], n: int, start: str, joint: str, end: str) -> 
 @pytest.mark.parametrize(("model", "layout"), ISTREE)
 def test_every_text_of_up_to_three_edges(model: str, layout: str) -> None:
     n, (start, joint, end) = 3, {"paper": ("<s>", "~", ""), "eos": ("[BOS]", "-", "[EOS]")}[layout]
-    loaded, domain = loaded_domain("istree", model, n=n, tokens=layout)
+    _, domain = loaded_domain("istree", model, n=n, tokens=layout)
     found = 0
     for count in range(4):
         for ends in itertools.product("123", repeat=2 * count):

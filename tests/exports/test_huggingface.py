@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import constructions
@@ -49,6 +50,7 @@ import warnings
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, StaticCache
 torch.set_grad_enabled(False)
+torch.set_num_threads(1)
 model = AutoModelForCausalLM.from_pretrained("folder", trust_remote_code=True)
 tokenizer = AutoTokenizer.from_pretrained("folder")
 """
@@ -96,12 +98,13 @@ assert torch.cat(found, 1).argmax(-1).tolist() == whole.logits.argmax(-1).tolist
 answer = torch.allclose(torch.cat(found, 1), whole.logits)
 """
 GENERATE = """
-batch = tokenizer(given, return_tensors="pt", padding=True)
+prompts, ways = given
+batch = tokenizer(prompts, return_tensors="pt", padding=True)
 def said(**how):
     return tokenizer.batch_decode(model.generate(**{**batch, **how}), skip_special_tokens=True)
 with warnings.catch_warnings():
     warnings.simplefilter("error")
-    answer = [said(), said(use_cache=False), said(attention_mask=None), said(num_beams=2), said(prefill_chunk_size=5)]
+    answer = [said(**how) for how in ways]
 shown = model.generate(**batch, return_dict_in_generate=True, output_attentions=True, output_hidden_states=True)
 assert len(shown.attentions) == len(shown.hidden_states) == shown.sequences.shape[1] - batch.input_ids.shape[1]
 model.save_pretrained("again")
@@ -168,7 +171,6 @@ def hold_the_table(name: str, model: str, variant: str, float_name: str, count: 
         given.append((str(folder), [question(loaded, case, j < GENERATED) for j, case in enumerate(cases)]))
         config = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
         assert model == "rag" or all(would_end(config, case) for case in cases)
-        assert model != "rag" or config["eos_token_id"][-1:] == [loaded.wired.token[END_SEARCH]] or "istree" == name
     for (folder, _), (loaded, cases), answer in zip(given, models, ask("transformers", RUN, path, given), strict=True):
         assert all(case.agrees(found) for case, found in zip(cases, answer["found"], strict=True))
         assert answer["dtype"] == f"torch.{float_name}"
@@ -186,10 +188,14 @@ def hold_the_table(name: str, model: str, variant: str, float_name: str, count: 
 
 
 def test_the_page_generates(ask: Ask, tmp_path: Path) -> None:
-    constructions.load("istree", n=4).export("hf", tmp_path / "folder")
-    assert ask("transformers", snippet("AutoModelForCausalLM") + "answer = said", tmp_path).endswith(
-        " 1 2 3 4 3 2 1 YES"
-    )
+    loaded = constructions.load("istree", n=4)
+    loaded.export("hf", tmp_path / "folder")
+    code = snippet("AutoModelForCausalLM") + snippet("output_attentions=True") + "answer = said, father.tolist()"
+    said, father = ask("transformers", code, tmp_path)
+    assert said.endswith(" 1 2 3 4 3 2 1 YES")
+    result = loaded.run([(1, 2), (2, 3), (3, 4)])
+    size = len(result.attention(6, "father"))
+    assert np.array(father)[:size, :size] == pytest.approx(result.attention(6, "father"), abs=1e-9)
 
 
 def test_a_folder_writes_a_few_times_what_reference_writes(ask: Ask, tmp_path: Path) -> None:
@@ -199,7 +205,9 @@ def test_a_folder_writes_a_few_times_what_reference_writes(ask: Ask, tmp_path: P
     )  # whoever may read one may read all
 
 
-@pytest.fixture(params=[("istree", "transformer", 4, "float64"), ("istree", "hybrid", 3, "float32"), ("index", "rag", 5, "float64")])
+@pytest.fixture(
+    params=[("istree", "transformer", 4, "float64"), ("istree", "hybrid", 3, "float32"), ("index", "rag", 5, "float64")]
+)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[str], list[str]]:
     """Where a folder is; prompts of several lengths, and what the model writes of them: to the end, or up to a search."""
     name, model, n, float_name = request.param
@@ -220,11 +228,11 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[s
     return tmp_path, prompts, answers
 
 
-def test_a_padded_row_gives_the_bits_that_it_gives_alone(
-    folder: tuple[Path, list[str], list[str]], ask: Ask
-) -> None:
+def test_a_padded_row_gives_the_bits_that_it_gives_alone(folder: tuple[Path, list[str], list[str]], ask: Ask) -> None:
     path, prompts, answers = folder
-    assert ask("transformers", LOAD + PADDED, path, [*answers, prompts[0], prompts[0].split()[0]]) == 1  # the logits alone
+    assert (
+        ask("transformers", LOAD + PADDED, path, [*answers, prompts[0], prompts[0].split()[0]]) == 1
+    )  # the logits alone
 
 
 def test_a_cache_changes_no_token(folder: tuple[Path, list[str], list[str]], ask: Ask) -> None:
@@ -235,7 +243,10 @@ def test_a_cache_changes_no_token(folder: tuple[Path, list[str], list[str]], ask
 def test_batches_are_generated(folder: tuple[Path, list[str], list[str]], ask: Ask) -> None:
     """With and without cache, mask and beams, and from a copy that was saved, without the folder that it was loaded from."""
     path, prompts, answers = folder
-    assert ask("transformers", LOAD + GENERATE, path, prompts) == [answers] * 6
+    ways: list[dict[str, Any]] = [{}, {"use_cache": False}]
+    if max(map(len, answers)) < 100:  # a beam that is not the best one may go on beyond the longest sequence
+        ways += [{"attention_mask": None}, {"num_beams": 2}, {"prefill_chunk_size": 5}]
+    assert ask("transformers", LOAD + GENERATE, path, (prompts, ways)) == [answers] * (len(ways) + 1)
 
 
 def test_what_cannot_be_read_is_said(ask: Ask, tmp_path: Path) -> None:

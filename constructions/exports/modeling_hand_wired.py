@@ -149,7 +149,8 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
         if earlier + now > (longest := self.config.max_position_embeddings):
             size = " and ".join(f"{name} = {n}" for name, n in self.config.domain["size"].items())
             raise ValueError(f"{earlier + now} tokens; these weights, for {size}, were tried on {longest} at most")
-        found = self.network.read(ids[here][None], [(k[:, :, there], v[:, :, there]) for k, v in before] or None)
+        kept = [(k[:, :, there], v[:, :, there]) for k, v in before]
+        found = self.network.read(ids[here][None], kept if earlier else None)
         keys = torch.cat([there, here])
         weights = [
             torch.zeros(1, 0, len(here), len(keys), dtype=found.logits.dtype, device=ids.device)

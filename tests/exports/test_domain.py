@@ -164,6 +164,14 @@ def test_the_float_model_is_right_on_the_whole_domain(model: str) -> None:
     assert not wrong_about(constructions.load("index", model, n=3), model, questions)
 
 
+def test_a_print_is_not_said_to_be_right() -> None:
+    loaded, domain = loaded_domain("istree", "transformer", n=3)
+    wired = loaded.solver.build(3, printed=["layer-7"])
+    printed = loaded.door.described(loaded.solver, wired)["domain"]
+    assert isinstance(printed, dict)
+    assert printed["sentence"] == domain["sentence"] + " With what is as printed, an answer may be wrong."
+
+
 def test_a_long_prompt_is_checked_in_no_time() -> None:
     """What has to be told is one repetition among as many edges as an export may read."""
     _, domain = loaded_domain("istree", "transformer", n=64)

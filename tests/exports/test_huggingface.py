@@ -82,8 +82,8 @@ tokenizer.padding_side = "left"
 batch = tokenizer(given, return_tensors="pt", padding=True)
 whole = model(**batch, output_attentions=True)
 cache, place, found, width = DynamicCache(), 0, [], batch.input_ids.shape[1]
-first = int(batch.attention_mask[:, ::1].argmax(1).max()) + 1  # until each row has a token
-for step in (first, 1, 2, 1, 3, width):
+assert batch.attention_mask[:, :2].sum() == 2  # two rows of three begin with padding alone
+for step in (2, 1, 2, 1, 3, width):
     ids = batch.input_ids[:, place : place + step]
     if not ids.shape[1]:
         break

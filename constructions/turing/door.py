@@ -109,7 +109,8 @@ def _read(model: TuringModel, given: object, n: int | None) -> int:
 def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iterator[Request]:
     """How a repaired run begins."""
     if not wired.printed:
-        request = model.request(wired, min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
+        fixed = model.has_space and model.cells is None  # its space is that of all its steps
+        request = model.request(wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
         guess = request.guess[:EXAMPLE_WORDS]
         yield replace(request, guess=guess, limit=len(guess))
 

@@ -110,7 +110,9 @@ def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iter
     """How a repaired run begins."""
     if not wired.printed:
         fixed = model.has_space and model.cells is None  # its space is that of all its steps
-        request = model.request(wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
+        request = model.request(
+            wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS)
+        )  # no step has less than a word
         guess = request.guess[:EXAMPLE_WORDS]
         yield replace(request, guess=guess, limit=len(guess))
 

@@ -19,6 +19,7 @@ from circuits.ranges import Range, Reads, invariant
 from circuits.step import Step, step
 from constructions.layers import Block, FeedForward, Matrix, Transformer
 from constructions.measures import state_registers
+from constructions.places import name_place
 from precision.format import Arithmetic, Format, Rounding
 from precision.rounding import round_fraction
 
@@ -60,7 +61,7 @@ def filled_registers(*matrices: Matrix) -> list[int]:
 def _check(model: Transformer, arithmetic: Arithmetic) -> None:
     if attention := [i for i, block in enumerate(model.blocks, start=1) if block.heads]:
         raise ValueError(
-            f"block {attention[0]} has attention: a step of this model is no circuit of its state and input"
+            f"{name_place(attention[0])} has attention: a step of this model is no circuit of its state and input"
         )
     if arithmetic.rounding is not Rounding.NEAREST_EVEN:
         raise ValueError(f"circuits round to nearest even, not {arithmetic.rounding.value}")

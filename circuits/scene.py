@@ -15,11 +15,20 @@ class CircuitScene:
     def __init__(self, rnn: Rnn, prompt_length: int, tokens: Sequence[int]) -> None:
         """tokens: those behind the prompt, as numbers of the RNN's words."""
         self.circuit, self.prompt_length, self.tokens = rnn.step.circuit, prompt_length, tokens
+        self.bits = rnn.vocabulary[:2]
 
     def document(self) -> Mapping[str, object]:
-        """The circuit as scenes.js reads it: kind, operands and name of each gate."""
+        """The circuit as scenes.js reads it: kind, operands and name of each gate; the words that stand for 0 and 1.
+
+        ends: what a gate's value becomes, an output bit or the next value of a state bit, by name.
+        """
         gates = [(g.kind.name, g.left, g.right, _name(self.circuit, g)) for g in self.circuit.gates]
-        return {"kind": "circuit", "gates": gates}
+        ends: list[list[str]] = [[] for _ in gates]
+        for name, gate in zip(self.circuit.output_names, self.circuit.outputs, strict=True):
+            ends[gate].append(name)
+        for name, gate in zip(self.circuit.states, self.circuit.next_state, strict=True):
+            ends[gate].append(f"next {name}")
+        return {"kind": "circuit", "gates": gates, "bits": self.bits, "ends": ends}
 
     def says(self, token: TokenTrace) -> str:
         """The gate that comes next, with its operands."""
@@ -28,8 +37,8 @@ class CircuitScene:
         begin = step * turn
         if number == turn - 1:
             if token.response:
-                return f"Step {step + 1} is complete: a search found {token.response}, which the RNN reads next."
-            return f"Step {step + 1} is complete: the RNN's own word is {token.produced}."
+                return f"RNN step {step + 1} is complete: a search found {token.response}, which the RNN reads next."
+            return f"RNN step {step + 1} is complete: the RNN's own word is {token.produced}."
         gate = self.circuit.gates[number]
 
         def value(of: int, at: int = begin) -> str:
@@ -42,7 +51,7 @@ class CircuitScene:
             what = f"state bit {self.circuit.states[gate.left]}, {source}"
         else:
             what = _name(self.circuit, gate)
-        return f"Step {step + 1}, gate {number + 1}: {what}. It is {self._said(begin + number)}."
+        return f"RNN step {step + 1}, gate {number + 1}: {what}. It is {self._said(begin + number)}."
 
     def _said(self, place: int) -> int | str:
         """The value that a gate's token stands for."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from constructions.engines import Decoded, find_engine
 from constructions.models.door import Door, Said, find_door
 from constructions.models.solver import Run
+from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -301,17 +302,19 @@ class Result:
         """Each head as its block, from 1, and its name."""
         return [(number, head.name) for number, plan in enumerate(self._wired.blocks, start=1) for head in plan.heads]
 
-    def attention(self, block: int, head: int | str = 0) -> NDArray[np.float64]:
-        """The weights of a head, a row for each token that asks, a column for each that is read; the head by number or name.
+    def attention(self, block: int, head: int | str = 1) -> NDArray[np.float64]:
+        """The weights of a head, a row for each token that asks, a column for each that is read.
 
+        block, head: from 1; the head by its name, too.
         Raises IndexError or KeyError for one that there is not.
         """
         if not 1 <= block <= len(self._wired.blocks):
-            raise IndexError(f"there is no block {block}; there are blocks 1 … {len(self._wired.blocks)}")
+            raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {len(self._wired.blocks)}")
         names = [found.name for found in self._wired.blocks[block - 1].heads]
-        if head not in names and head not in range(len(names)):
-            raise KeyError(f"block {block} has no head {head!r}; it has {', '.join(names) or 'none'}")
-        place = names.index(head) if isinstance(head, str) else head
+        if head not in names and head not in range(1, len(names) + 1):
+            has = ", ".join(name_part("head", i, name) for i, name in enumerate(names, start=1))
+            raise KeyError(f"{name_place(block)} has no head {head!r}; it has {has or 'none'}")
+        place = names.index(head) if isinstance(head, str) else head - 1
         quantum, length = self._wired.arithmetic.format.quantum, len(self._steps)
         result = np.zeros((length, length))
         for row, step in enumerate(self._steps):
@@ -336,7 +339,7 @@ class Result:
             raise KeyError(f"there is no register {name!r}; there are {', '.join(self._wired.registers)}")
         blocks = len(self._wired.blocks)
         if block is not None and not 0 <= block <= blocks:
-            raise IndexError(f"there is no block {block}; there are blocks 1 … {blocks}, and 0 for the embedding")
+            raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {blocks}, and 0 for the embedding")
         place, sublayer = self._wired.registers.index(name), 2 * (blocks if block is None else block)
         return (step.registers[sublayer][place] for step in self._steps)
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from precision.exponential import exp_quanta
 from precision.format import Format, Rounding
+from precision.libraries import FormatLike, as_format, float64_values, takes_tensors
 from precision.rounding_array import RoundedArray, require_float64_format, round_array
 
 # |np.exp(x) / e^x - 1| is taken to be at most this where |x| <= LIBRARY_RANGE: 8 units in the last place, at
@@ -26,14 +27,16 @@ LIBRARY_RANGE = 700.0
 _LEAST_QUANTUM_EXPONENT = -1000
 
 
+@takes_tensors
 def exp_array(
     x: npt.ArrayLike,
-    fmt: Format,
+    fmt: FormatLike,
     rounding: Rounding = Rounding.NEAREST_EVEN,
     tally: Counter[str] | None = None,
 ) -> RoundedArray:
     """The elements of `fmt` that e^x rounds to, for an array x (any shape) of multiples of the quantum of `fmt`.
 
+    fmt: a Format, or what `as_format` makes one of.
     tally: if given, counts the entries by the step that decided, as `exp_quanta` does: "float64" here, or one of its
         steps for the entries that were handed on to it.
     Raises ValueError if x holds a NaN, an infinity or (where an entry is handed on) a fraction of a quantum; if float64
@@ -41,8 +44,8 @@ def exp_array(
     """
     if rounding is Rounding.STOCHASTIC:
         raise ValueError("stochastic rounding of exp is offered by exp_quanta only")
+    arguments, fmt = float64_values(x), as_format(fmt)
     require_float64_format(fmt)
-    arguments = np.asarray(x, dtype=np.float64)
     finite = np.isfinite(arguments)
     if not finite.all():
         raise ValueError(f"cannot take exp of {arguments[~finite].flat[0]}: values must be finite")

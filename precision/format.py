@@ -1,6 +1,6 @@
 """Number formats as data: each is a finite, symmetric set of dyadic rationals.
 
-Source: appendix A.2 (R_p); the IEEE 754 and OCP 8-bit formats for comparison.
+Source: appendix A.2 (R_p); IEEE 754, and the 8-, 6- and 4-bit formats of OCP, for comparison.
 
 A format holds the numbers m·2^e with |m| < 2^significand_bits, e >= quantum_exponent and |m·2^e| <= max_value.
 R_p is the case in which max_value already forces e = quantum_exponent: fixed point. There is one zero (a set of
@@ -14,6 +14,7 @@ integer.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -76,6 +77,18 @@ class Format:
         """Whether all elements are equally spaced, as in R_p."""
         return self.max_quanta.bit_length() <= self.significand_bits
 
+    def magnitudes(self) -> Iterator[int]:
+        """The elements that are not negative, in quanta, ascending.
+
+        The place of one, counted from 0, is its code in the layout of IEEE 754, the sign bit apart.
+        """
+        quanta, step = 0, 1
+        while quanta <= self.max_quanta:
+            yield quanta
+            if quanta == step << self.significand_bits:
+                step *= 2
+            quanta += step
+
 
 def fixed_point(precision_bits: int) -> Format:
     """R_p of appendix A.2: sign and p − 1 binary digits, (p − 1)/2 of them behind the point; p odd, at least 5.
@@ -109,7 +122,10 @@ BF16 = floating_point("bf16", 8, 8)
 FP16 = floating_point("fp16", 5, 11)
 FP8_E4M3 = floating_point("fp8_e4m3", 4, 4, max_value=Fraction(448))
 FP8_E5M2 = floating_point("fp8_e5m2", 5, 3)
-FLOAT_FORMATS = (FP64, FP32, TF32, BF16, FP16, FP8_E4M3, FP8_E5M2)
+FP6_E2M3 = floating_point("fp6_e2m3", 2, 4, max_value=Fraction(15, 2))
+FP6_E3M2 = floating_point("fp6_e3m2", 3, 3, max_value=Fraction(28))
+FP4_E2M1 = floating_point("fp4_e2m1", 2, 2, max_value=Fraction(6))
+FLOAT_FORMATS = (FP64, FP32, TF32, BF16, FP16, FP8_E4M3, FP8_E5M2, FP6_E2M3, FP6_E3M2, FP4_E2M1)
 
 
 def parse_format(name: str) -> Format:

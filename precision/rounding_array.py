@@ -6,6 +6,8 @@ Arrays hold values, not quanta, and any format of up to 53 significant digits wi
 is scaled by a power of two to steps (ldexp, exact), rounded there to an integer, and scaled back: one rounding. A cast
 to a narrower dtype would round twice, since the usual ones pass through float32.
 
+A tensor of torch is taken where an array is, and then all arrays of the result are tensors (`takes_tensors`).
+
 A zero result is always +0.0, because a format has one zero.
 """
 
@@ -19,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from precision.format import Format, Rounding
+from precision.libraries import FloatArray, FormatLike, as_format, float64_values, takes_tensors
 
-FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 # Elements handled at a time: the temporaries of `round_values` then stay in the cache next to the core.
@@ -36,26 +38,43 @@ class RoundedArray(NamedTuple):
     tie: BoolArray
 
 
+@takes_tensors
 def round_array(
     x: npt.ArrayLike,
-    fmt: Format,
+    fmt: FormatLike,
     rounding: Rounding = Rounding.NEAREST_EVEN,
     random: npt.ArrayLike | None = None,
 ) -> RoundedArray:
-    """The elements of `fmt` that the values `x` (any shape, float64) round to.
+    """The elements of `fmt` that the values `x` (any shape) round to.
 
-    random: for STOCHASTIC, numbers in [0, 1) that broadcast to the shape of x.
-    Raises ValueError if x holds a NaN or an infinity, if float64 does not hold the elements of `fmt`, or if STOCHASTIC
-    has no `random` in [0, 1).
+    fmt: a Format, or what `as_format` makes one of.
+    random: for STOCHASTIC, numbers in [0, 1) that broadcast to the shape of x; see `random_from_bits`.
+    Raises ValueError if x holds a NaN, an infinity or a number that float64 does not hold, if float64 does not hold the
+    elements of `fmt`, or if STOCHASTIC has no `random` in [0, 1).
     """
-    values = np.asarray(x, dtype=np.float64)
+    values, fmt = float64_values(x), as_format(fmt)
     require_float64_format(fmt)
-    _require_finite(values)
+    require_finite(values)
+    return round_scaled(values, fmt, 0, rounding, random)
+
+
+def round_scaled(
+    values: FloatArray,
+    fmt: Format,
+    scale_exponent: int | npt.NDArray[np.int64],
+    rounding: Rounding,
+    random: npt.ArrayLike | None,
+) -> RoundedArray:
+    """The elements of `fmt`, each times 2^scale_exponent, that finite values round to.
+
+    scale_exponent: broadcasts to the shape of values; float64 must hold the scaled elements.
+    """
     # 2^(exponent - 1) <= |x| < 2^exponent. With this step x is below 2^significand_bits steps, so that its integer and
-    # fractional parts are exact.
+    # fractional parts are exact (a fraction below 2^-1022 apart).
+    magnitude = np.abs(values)
     _, exponent = np.frexp(values)
-    step_exponent = np.maximum(exponent - fmt.significand_bits, fmt.quantum_exponent)
-    steps = np.ldexp(np.abs(values), -step_exponent)
+    step_exponent = np.maximum(exponent - fmt.significand_bits, fmt.quantum_exponent + scale_exponent)
+    steps = np.ldexp(magnitude, -step_exponent)
     whole = np.floor(steps)
     fraction = steps - whole
 
@@ -69,38 +88,69 @@ def round_array(
     elif rounding is Rounding.TOWARD_ZERO:
         up = np.zeros(values.shape, dtype=np.bool_)
     else:
-        up = _checked_random(random) < fraction
+        # A step above 1 can bring a small fraction below the normal numbers of float64, where it is rounded. The next number
+        # of float64 is above the same `random`.
+        cut_off = np.ldexp(steps, step_exponent) < magnitude
+        up = _checked_random(random) < np.where(cut_off, np.nextafter(fraction, 1.0), fraction)
 
-    largest = float(fmt.max_value)
+    largest = np.ldexp(float(fmt.max_value), scale_exponent)
     with np.errstate(over="ignore"):  # 2^1024, one step above the largest float64, is a value that saturates
-        magnitude = np.ldexp(whole + up, step_exponent)
-    saturated = magnitude > largest
+        rounded = np.ldexp(whole + up, step_exponent)
+    saturated = rounded > largest
     tie = half_way & (np.ldexp(whole, step_exponent) < largest)
     # Adding 0.0 turns the -0.0 of copysign into +0.0.
-    return RoundedArray(np.copysign(np.minimum(magnitude, largest), values) + 0.0, saturated, tie)
+    return RoundedArray(np.copysign(np.minimum(rounded, largest), values) + 0.0, saturated, tie)
 
 
-def round_values(x: npt.ArrayLike, fmt: Format, out: FloatArray | None = None) -> FloatArray:
+@takes_tensors
+def random_from_bits(bits: npt.ArrayLike, width: int) -> FloatArray:
+    """The numbers bits / 2^width in [0, 1), as `random` of a stochastic rounding: the result depends on value and bits alone.
+
+    bits: integers from 0 to 2^width − 1. width: how many bits there are to a number, 1 to 53; float64 then holds the quotient.
+    For one value the scalar functions take Fraction(bits, 2**width), and round alike.
+
+    What is exact. Let x be the fraction f of the way from one element to the next of larger magnitude. It goes up for
+    bits / 2^width < f, thus for ceil(f · 2^width) of all 2^width patterns. So the mean over all patterns is x itself if
+    f · 2^width is an integer. If not, it lies beyond x by less than a step / 2^width. An element stays for all bits.
+    From float32 to bf16, 16 bits make the mean exact for every number of the normal range.
+    Raises ValueError, naming them, if width or bits are none of these.
+    """
+    if not 1 <= width <= 53:
+        raise ValueError(f"random bits: width must be 1 to 53, got {width}")
+    patterns = np.asarray(bits)
+    if patterns.dtype.kind not in "iu":
+        raise ValueError(f"random bits must be integers, got dtype {patterns.dtype}")
+    outside = (patterns < 0) | (patterns >= 1 << width)
+    if outside.any():
+        raise ValueError(
+            f"random bits must be 0 to {(1 << width) - 1} for {width} bits, got {patterns[outside].flat[0]}"
+        )
+    numbers: FloatArray = np.ldexp(patterns.astype(np.float64), -width)
+    return numbers
+
+
+@takes_tensors
+def round_values(x: npt.ArrayLike, fmt: FormatLike, out: FloatArray | None = None) -> FloatArray:
     """The same values as `round_array` with NEAREST_EVEN, without the flags and several times faster.
 
-    out: a C-contiguous float64 array of the shape of x to write to; x itself will do.
+    out: a C-contiguous float64 array of the shape of x to write to, no tensor; x itself will do.
     Raises ValueError as `round_array` does, or if `out` does not fit; `out` may then be partly written.
     Derivation: clipping first changes nothing, as the bounds are elements. Fixed point is then scaled to quanta and
     rounded to integers. Floats of s <= 51 digits: for |x| < 2^(s + e), adding c = 1.5 · 2^(52 + e) gives a sum between
     2^(52 + e) and 2^(53 + e). There float64 has the step 2^e, so the one rounding of the addition, to nearest even, is
     the wanted one; c is an even number of steps, and subtracting it is exact.
     """
-    values = np.asarray(x, dtype=np.float64)
+    values, fmt = float64_values(x), as_format(fmt)
     require_float64_format(fmt)
     if out is None:
         out = np.empty(values.shape)
-    elif out.shape != values.shape or out.dtype != np.float64 or not out.flags.c_contiguous:
-        raise ValueError(f"out must be a C-contiguous float64 array of shape {values.shape}")
+    elif out.shape != values.shape or out.dtype != np.float64 or not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError(f"out must be a writable C-contiguous float64 array of shape {values.shape}")
     source, target = np.ascontiguousarray(values).reshape(-1), out.reshape(-1)
     kernel = _kernel(fmt)
     for start in range(0, source.size, _BLOCK):
         block = source[start : start + _BLOCK]
-        _require_finite(block)
+        require_finite(block)
         kernel(block, fmt, target[start : start + _BLOCK])
     return out
 
@@ -154,7 +204,8 @@ def require_float64_format(fmt: Format) -> None:
         raise ValueError(f"float64 does not hold the elements of {fmt.name}: use exact integers")
 
 
-def _require_finite(values: FloatArray) -> None:
+def require_finite(values: FloatArray) -> None:
+    """Raises ValueError, naming it, if some value is infinite or a NaN."""
     finite = np.isfinite(values)
     if not finite.all():
         raise ValueError(f"cannot round {values[~finite].flat[0]}: values must be finite")
@@ -163,7 +214,7 @@ def _require_finite(values: FloatArray) -> None:
 def _checked_random(random: npt.ArrayLike | None) -> FloatArray:
     if random is None:
         raise ValueError("stochastic rounding needs random numbers in [0, 1), got none")
-    numbers = np.asarray(random, dtype=np.float64)
+    numbers = float64_values(random)
     outside = ~((numbers >= 0.0) & (numbers < 1.0))
     if outside.any():
         raise ValueError(f"stochastic rounding needs random numbers in [0, 1), got {numbers[outside].flat[0]}")

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from precision.exponential_array import LIBRARY_ERROR, LIBRARY_RANGE, exp_array, to_quanta
 from precision.format import Arithmetic, Discipline, Format, Rounding
+from precision.libraries import FloatArray, float64_values, takes_tensors
 from precision.rounding_array import (
     BoolArray,
-    FloatArray,
     RoundedArray,
     require_float64_format,
     round_array,
@@ -45,17 +45,23 @@ class SoftmaxArray(NamedTuple):
     tie: BoolArray
 
 
-def softmax_array(scores: npt.ArrayLike, mask: npt.ArrayLike, arithmetic: Arithmetic) -> SoftmaxArray:
+@takes_tensors
+def softmax_array(scores: npt.ArrayLike, mask: npt.ArrayLike | None, arithmetic: Arithmetic) -> SoftmaxArray:
     """The weights that each query gives to the keys: softmax over axis 0 of `scores`.
 
-    scores: (key, query), elements of arithmetic.format; what stands at masked places is ignored, provided it is finite.
-    mask: (key, query), true where the query attends to the key.
+    scores: (key, query), elements of arithmetic.format; what stands at masked places is ignored, provided it is finite. One
+        column may come as (key,); then the weights are (key,) as well, and the flags have no dimension.
+    mask: as scores, true where the query attends to the key; None if each attends to all.
     Raises ValueError, naming the column, if a query attends to no key; if a score is not finite, or (where the definition
     is asked) not a whole number of quanta; if float64 does not hold the elements of the format; for STOCHASTIC, which
     only `softmax` offers.
     """
     fmt = arithmetic.format
-    score_array, attended = np.asarray(scores, dtype=np.float64), np.asarray(mask, dtype=np.bool_)  # (key, query)
+    score_array = float64_values(scores)  # (key, query)
+    attended = np.ones(score_array.shape, dtype=np.bool_) if mask is None else np.asarray(mask, dtype=np.bool_)
+    if score_array.ndim == 1 and score_array.shape == attended.shape:
+        one = softmax_array(score_array[:, None], attended[:, None], arithmetic)
+        return SoftmaxArray(one.weights[:, 0], one.decided_by, one.saturated[0], one.tie[0])
     if score_array.ndim != 2 or score_array.shape != attended.shape:
         raise ValueError(f"scores {score_array.shape} and mask {attended.shape} must both have the shape (key, query)")
     if arithmetic.rounding is Rounding.STOCHASTIC:

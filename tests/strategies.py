@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from precision import FLOAT_FORMATS, Format, fixed_point
 
-SMALL_FORMATS = tuple(fixed_point(p) for p in (5, 7, 9)) + tuple(f for f in FLOAT_FORMATS if f.name.startswith("fp8"))
+SMALL_FORMATS = tuple(fixed_point(p) for p in (5, 7, 9)) + tuple(
+    f for f in FLOAT_FORMATS if f.name.startswith(("fp8_", "fp6_", "fp4_"))
+)
 ARRAY_FORMATS = tuple(fixed_point(p) for p in (5, 9, 17, 33, 51, 53)) + FLOAT_FORMATS
 
 

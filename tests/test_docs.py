@@ -22,7 +22,7 @@ from verify.transcription import places_of
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 EXACT = ("exactness", "certificates", "programs", "induction", "lower-bounds")
-PAGES = ("index", "language", "formats", *EXACT, "precision", "engines", "verdicts")
+PAGES = ("index", "language", "formats", "numbers", *EXACT, "precision", "engines", "verdicts")
 REFUTED = r"--printed|--variant printed|replay \S+/printed"  # what is shown to fail
 
 

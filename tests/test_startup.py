@@ -81,6 +81,21 @@ def test_a_command_imports_what_it_uses(command: tuple[str, ...], used: tuple[st
     assert imported(*command) & HEAVY == set(used)
 
 
+def test_the_package_of_formats_and_rounding_imports_no_other_of_ours_and_numpy_alone() -> None:
+    program = "import precision, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    before = subprocess.run(
+        [sys.executable, "-c", "import numpy, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    new = {name.partition(".")[0] for name in set(done.stdout.split()) - set(before.stdout.split())}
+    assert new <= {"precision", "numpy", *sys.stdlib_module_names}
+    assert "precision" in new
+
+
 # How many threads stay: a slow command has one more that shows how far it is, and that may be just ending.
 AT_EXIT = """
 import atexit, os, sys, time

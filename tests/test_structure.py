@@ -19,18 +19,40 @@ PACKAGES = ("precision", "constructions", "circuits", "verify")
 # The floors. A module belongs to the longest of these names that it begins with, and may import its own floor and those listed.
 BELOW = {
     "precision": (),
+    "constructions.places": (),
     "constructions.layers": ("precision",),
     "constructions.measures": ("precision", "constructions.layers"),
-    "constructions.engines": ("precision", "constructions.layers"),
-    "constructions.wiring": ("precision", "constructions.layers"),
-    "constructions.parts": ("precision", "constructions.layers", "constructions.wiring"),
+    "constructions.engines": ("precision", "constructions.places", "constructions.layers"),
+    "constructions.wiring": ("precision", "constructions.places", "constructions.layers"),
+    "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
 }
 BELOW["constructions.models"] = tuple(BELOW)
 BELOW["constructions.exports"] = tuple(BELOW)
 BELOW["constructions.show"] = tuple(BELOW)
 BELOW["constructions"] = tuple(BELOW)  # the tasks, and the package itself
 BELOW["circuits"] = tuple(BELOW)
-BELOW["verify"] = tuple(BELOW)
+OURS = tuple(BELOW)
+ROOMS = (
+    "trusted",  # checkers of proofs; the standard library alone
+    "algebra",
+    "automata",
+    "inputs",
+    "rounding",
+    "certificates",
+    "programs",
+    "stored",
+    "patterns",
+    "framework",
+    "runs",
+    "induction",
+    "oracles",
+    "bits",
+    "claims",
+)
+"""Of verify/, the lowest first: each may import those before it, and all other packages."""
+for number, room in enumerate(ROOMS):
+    BELOW[f"verify.{room}"] = (*OURS, *(f"verify.{below}" for below in ROOMS[:number])) if number else ()
+BELOW["verify"] = tuple(BELOW)  # the commands
 
 # Arrows that point upwards: from, to.
 UPWARDS = {
@@ -40,6 +62,9 @@ UPWARDS = {
     ("constructions.show.cli", "constructions"),
     # A door: the command is `python -m constructions.simulate`, what it builds are circuits.
     ("constructions.simulate", "circuits.simulate"),
+    # What a claim asks of lemmas is imported when it asks; their runs are judged as claims are.
+    ("verify.framework.check", "verify.induction.along"),
+    ("verify.framework.check", "verify.induction.theory"),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from constructions.show import cli
 from precision.format import Discipline
+from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, subject_of
 from verify.certificates.building import COVERED, LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
@@ -26,7 +27,6 @@ from verify.certificates.document import (
     judge,
     print_unseen,
 )
-from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from constructions.show import cli
+from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import ALONE, name_of, shown_again
 from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
 from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
-from verify.certificates.domains import Refused, Undecided
 from verify.certificates.files import read
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations

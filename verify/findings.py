@@ -44,9 +44,10 @@ SMALL = (
 HEAD = """\
 # Findings
 
-Where a reader who wires the paper's print as it stands gets a wrong answer, and what to wire instead. No theorem of the paper is
-refuted. Each construction is built here with the repairs below, and the ledger says how far each is checked. We read the print as a
-referee who wants it to be right. So a finding has a kind, and it lists the readings of the print that were tried.
+This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. No
+theorem of the paper is refuted. Each construction is built here with the repairs below, and the [ledger](ledger.md) says how
+far each is checked. We read the print as a referee who wants it to be right. So a finding has a kind, and it lists the readings
+of the print that were tried.
 
 A witness is a small input that refutes a claim; the search shrank it. In brackets stands what was judged: `printed`, the print;
 or `repaired, X as printed`, everything repaired except X. The claim's statement says what else differs. Each command replays a
@@ -90,7 +91,7 @@ def markdown(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
     if others := entries(rows, None):
         lines.append("## Not judged by a referee yet\n")
         lines += [_entry(of, findings, stored) for of in others]
-    small = [row for row in sorted(rows, key=sort_key) if row.verdict is Verdict.HOLDS and row.holds_from is not None]
+    small = [row for row in sorted(rows, key=sort_key) if _holds_from_some_n(row)]
     if small:
         lines.append(f"## {FROM_SIZE}\n\n{SMALL}\n")
         lines.append(_small(small))
@@ -139,7 +140,7 @@ def _table(rows: Sequence[Row], stored: Mapping[str, Witness]) -> str:
             f"{name}: {value if isinstance(value, str) else compact(value)}" for name, value in witness.shows.items()
         )
         cells = (
-            f"{row.claim.id} ({row.claim.variant_text})",
+            f"{_named(row.claim)} ({row.claim.variant_text})",
             f"`{shortened(compact(witness.case), LONGEST_WITNESS)}`",
             escaped(shortened(shows, LONGEST_WITNESS)),
             f"`python -m verify.replay {row.claim.id}`",
@@ -153,8 +154,22 @@ def _small(rows: Sequence[Row]) -> str:
     for row in rows:
         (below,) = (part for part in row.evidence if isinstance(part, Below))
         example = f"`{shortened(below.example, LONGEST_WITNESS)}`"
-        lines.append(_line((row.claim.id, f"{escaped(row.claim.statement)} **{row.verdict_text}**", example)))
+        lines.append(_line((_named(row.claim), f"{escaped(row.claim.statement)} **{row.verdict_text}**", example)))
     return "\n".join(lines) + "\n"
+
+
+def is_among_findings(row: Row) -> bool:
+    """Whether the page has a line on this claim, with its name as the anchor."""
+    return row.verdict is Verdict.REFUTED or _holds_from_some_n(row)
+
+
+def _holds_from_some_n(row: Row) -> bool:
+    return row.verdict is Verdict.HOLDS and row.holds_from is not None
+
+
+def _named(claim: Claim) -> str:
+    """A claim's name, which links to its line in the ledger and is the anchor of this one."""
+    return f'<a id="{claim.id}"></a>[{claim.id}](ledger.md#{claim.id})'
 
 
 def _line(cells: Sequence[str]) -> str:

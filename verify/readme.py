@@ -14,7 +14,7 @@ from pathlib import Path
 from constructions.exports.files import write_text
 from constructions.show import cli
 from verify import reach
-from verify.findings import entries, escaped, finding_of, known_findings
+from verify.findings import entries, escaped, finding_of, is_among_findings, known_findings
 from verify.framework.claim import Kind, Row, compact
 from verify.framework.ledger import (
     covered,
@@ -38,16 +38,29 @@ def markdown(rows: Sequence[Row]) -> str:
     for row in sorted(rows, key=sort_key):
         evidence = "<br>".join(f"**{evidence.kind}**: {covered(evidence)}" for evidence in row.evidence)
         witness = "" if row.witness is None else f"`{shortened(compact(row.witness.case), LONGEST_WITNESS)}`"
+        verdict = f"**{row.verdict_text}**"
         cells = (
-            row.claim.id,
+            f'<a id="{row.claim.id}"></a>{row.claim.id}<br>{_link(row.claim.source, transcribed(row.claim.source))}',
             "<br>".join([row.claim.statement, *map(reading_text, row.claim.readings)]),
             row.claim.variant_text,
-            f"**{row.verdict_text}**",
+            _link(verdict, f"findings.md#{row.claim.id}" if is_among_findings(row) else ""),
             evidence,
             witness,
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + f"\n\n{summary(rows)}\n"
+
+
+def transcribed(source: str) -> str:
+    """The link from a page of docs/ to our transcription; "" for a source that names no place of this paper."""
+    try:
+        return link(source)
+    except ValueError:
+        return ""
+
+
+def _link(text: str, target: str) -> str:
+    return f"[{text}]({target})" if target else text
 
 
 def false(rows: Sequence[Row]) -> str:

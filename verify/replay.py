@@ -25,7 +25,7 @@ from verify.framework.claim import Claim, Json, Row, Stored, Verdict, Witness, c
 from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
 from verify.framework.options import FILES
 from verify.framework.order import LEDGER, WITNESSES
-from verify.kernel import Rejected
+from verify.trusted.kernel import Rejected
 
 if TYPE_CHECKING:
     import pytest

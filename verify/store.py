@@ -14,10 +14,10 @@ from fnmatch import fnmatch
 
 from constructions.exports.files import write_text
 from constructions.show import cli
-from verify.certificates import stored_above
 from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED
-from verify.certificates.stored import (
+from verify.stored import above as stored_above
+from verify.stored.intervals import (
     FOLDER,
     About,
     Document,

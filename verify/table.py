@@ -51,6 +51,13 @@ EPILOG = f"""examples:
   {PROG} --json | jq '.cells[] | select(.verdict == "not settled")'
 
 exit status: 0 every cell is settled, 1 a claim that a cell rests on is refuted, 2 usage, 3 some cell is not settled"""
+HEAD = """\
+# Which architecture solves what
+
+Some tasks a recurrent model cannot solve, and a Transformer can. This page says which, and what an RNN needs to catch up: searches,
+or one attention layer. A row is a task, a column an architecture. A cell says at what cost the task is solved, and names the claims
+of the [ledger](ledger.md) that show it. Written by `python -m verify.table --markdown`, never by hand.
+"""
 WIDTH, TASK_WIDTH = 100, 11  # of the whole at most; of the first column
 COSTS = ("size", "precision", "least-bits", "length", "cost", "circuit")  # aspects that are not about what it answers
 # those that say how it comes to answer so: lines of their own, with the n for which it is certified
@@ -248,7 +255,7 @@ class Cell:
         return f"{about} certified for {'any number of cells' if cells else f'n = {reach.ranges(sizes)}'}"
 
     def lines(self, *, every_claim: bool) -> list[str]:
-        """Below the verdict. every_claim: each claim that the cell rests on is named, to be unfolded, not only the first."""
+        """Below the verdict. every_claim: for a page, each claim that the cell rests on, with a link, and not only the first."""
         if self.outcome is Outcome.REFUTED:
             return self.of(Verdict.REFUTED)
         if self.outcome is Outcome.NOT_SETTLED:
@@ -258,8 +265,9 @@ class Cell:
             ]
         others = len(self.claims) - 1
         claims = self.basis.required[0] + (f" + {others} more" if others else "")
-        if every_claim and others:
-            claims = f"<details><summary>{claims}</summary>{', '.join(self.claims)}</details>"
+        if every_claim:
+            linked = ", ".join(f"[{id}](ledger.md#{id})" for id in self.claims)
+            claims = f"<details><summary>{claims}</summary>{linked}</details>" if others else linked
         return [self.basis.how, claims, *self.evidence]
 
     def document(self) -> dict[str, Json]:
@@ -356,8 +364,8 @@ def _text(cell: Cell | None) -> Text:
 
 
 def markdown(found: Sequence[Cell]) -> str:
-    """The table as Markdown."""
-    lines = [f"| | {' | '.join(ARCHITECTURES)} |", "|---" * (len(ARCHITECTURES) + 1) + "|"]
+    """The table as Markdown, below the title of its page."""
+    lines = [HEAD, f"| | {' | '.join(ARCHITECTURES)} |", "|---" * (len(ARCHITECTURES) + 1) + "|"]
     for task, line in grid(found):
         texts = [
             "—" if cell is None else "<br>".join((f"**{cell.outcome}**", *cell.lines(every_claim=True)))
@@ -388,7 +396,7 @@ def _command(argv: Sequence[str]) -> int:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument("--markdown", action="store_true", help="a table for a page")
+    form.add_argument("--markdown", action="store_true", help="the page docs/separation.md")
     arguments = parser.parse_args(argv)
     rows, options = load(arguments.ledger or LEDGER)
     found = list(cells(rows))

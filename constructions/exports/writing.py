@@ -15,6 +15,7 @@ from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.exports.tried import ExportError, longest_sequence
 from constructions.models.search import END_SEARCH
 from constructions.models.solver import Request
+from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
 
 
@@ -116,7 +117,7 @@ def _heads(wired: Wired, weights_of: Callable[[int, int, str], Mapping[str, obje
     """Every head by its name, and where a runtime has its attention weights. weights_of: that, of a block and a head from 0."""
     return [
         {
-            "label": f"block {block}, {head.name}",
+            "place": name_place(block, name_part("head", number, head.name)),
             "block": block,
             "head": number,
             "name": head.name,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from constructions.engines.reference import ReferenceEngine
+from constructions.places import name_part, name_place
 from constructions.wiring.needs import Need, value
 from constructions.wiring.wired import Wired
 from precision.rounding import round_fraction
@@ -18,9 +19,10 @@ from precision.rounding import round_fraction
 
 @dataclass(frozen=True)
 class Unmet:
-    """A need that a run did not meet. block, position: from 1."""
+    """A need that a run did not meet. block, number of the head in it, position: from 1."""
 
     block: int
+    number: int
     head: str
     position: int
     need: Need
@@ -29,7 +31,7 @@ class Unmet:
 
     def __str__(self) -> str:
         return (
-            f"block {self.block}, head {self.head!r} needs {self.need}: "
+            f"{name_place(self.block, name_part('head', self.number, self.head))} needs {self.need}: "
             f"at position {self.position} it is {self.found}, not {self.wanted}"
         )
 
@@ -39,9 +41,9 @@ def check_run(wired: Wired, tokens: Sequence[int], *, beyond: bool = False) -> l
 
     Only what stands in these tokens is looked at: a run proves no need. Raises BeyondBound unless told `beyond`.
     """
-    first: dict[tuple[int, str, Need | str], Unmet] = {}
+    first: dict[tuple[int, int, str], Unmet] = {}
     for unmet in _unmet(wired, tokens, beyond):
-        first.setdefault((unmet.block, unmet.head, str(unmet.need)), unmet)
+        first.setdefault((unmet.block, unmet.number, str(unmet.need)), unmet)
     return list(first.values())
 
 
@@ -58,7 +60,7 @@ def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]
             if not block.heads:
                 continue
             registers = _Registers(place, step.registers[2 * (number - 1)], quantum)
-            for head in block.heads:
+            for i, head in enumerate(block.heads, start=1):
                 for need in head.needs:
                     if not need.holds_at(position):
                         continue
@@ -66,7 +68,7 @@ def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]
                     if need.squared:
                         wanted = round_fraction(wanted * wanted, fmt).quanta * quantum
                     if found != wanted:
-                        yield Unmet(number, head.name, position, need, found, wanted)
+                        yield Unmet(number, i, head.name, position, need, found, wanted)
 
 
 @dataclass(frozen=True)

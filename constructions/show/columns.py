@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from constructions.places import name_part, name_place
 from constructions.show import cli
 from constructions.wiring.wired import Wired
 
@@ -22,4 +23,4 @@ def report_columns(wired: Wired, uncertified: Mapping[tuple[int, int], int]) -> 
 
 
 def _name(wired: Wired, block: int, head: int) -> str:
-    return f'"{wired.blocks[block - 1].heads[head].name}" in block {block}'
+    return name_place(block, name_part("head", head + 1, wired.blocks[block - 1].heads[head].name))

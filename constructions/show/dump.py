@@ -13,6 +13,7 @@ from constructions.exports.tried import float_formats
 from constructions.exports.weights import head_width
 from constructions.models.construction import Construction, Derived, Example
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.places import FEED_FORWARD, name_part, name_place
 from constructions.show.forward import SCHEMA, forward_rule
 from constructions.wiring.affine import Affine, Number, show_number
 from constructions.wiring.wire import Gadget, Head, LinearUnit, Unit
@@ -53,17 +54,17 @@ def dump_lines(construction: Construction, wired: Wired) -> Iterator[str]:
         about = construction.blocks.get(number, "") if len(wired.blocks) == len(construction.blocks) else ""
         units = len(block.feed_forward.gate)
         yield ""
-        yield f"# block {number}" + (f": {about}" if about else "")
+        yield f"# {name_place(number)}" + (f": {about}" if about else "")
         if not plan.heads and not plan.linear_units:
             yield "  attention: none"
-        for unit in plan.linear_units:
-            yield from _linear_unit(unit)
-        for index, head in enumerate(plan.heads):
-            yield from _head(index, head)
-        yield f"  feed-forward: {_count(units, 'unit')}"
-        first = 0
-        for gadget in plan.gadgets:
-            yield from _gadget(gadget, first)
+        for i, unit in enumerate(plan.linear_units, start=1):
+            yield from _linear_unit(i, unit)
+        for i, head in enumerate(plan.heads, start=1):
+            yield from _head(i, head)
+        yield f"  {FEED_FORWARD}: {_count(units, 'unit')}"
+        first = 1
+        for i, gadget in enumerate(plan.gadgets, start=1):
+            yield from _gadget(i, gadget, first)
             first += len(gadget.units)
     yield ""
     yield "# output"
@@ -127,15 +128,15 @@ def first_written(wired: Wired) -> dict[str, str]:
     """Register → which part wrote it first."""
     found: dict[str, str] = {}
     for number, plan in enumerate(wired.blocks, start=1):
-        for head in plan.heads:
+        for i, head in enumerate(plan.heads, start=1):
             for name in head.reads:
-                found.setdefault(name, f"{number}, head {head.name}")
-        for linear_unit in plan.linear_units:
+                found.setdefault(name, name_place(number, name_part("head", i, head.name)))
+        for i, linear_unit in enumerate(plan.linear_units, start=1):
             for name in linear_unit.rows:
-                found.setdefault(name, f"{number}, linear unit {linear_unit.name}")
+                found.setdefault(name, name_place(number, name_part("linear unit", i, linear_unit.name)))
         for gadget in plan.gadgets:
             for name in (*gadget.constants, *(name for unit in gadget.units for name in unit.into)):
-                found.setdefault(name, f"{number}, feed-forward")
+                found.setdefault(name, name_place(number, FEED_FORWARD))
     embedded = {wired.registers[i] for i in range(wired.model.width) if wired.model.words[:, i].any()}
     embedded |= {wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]}
     return {name: "embedding" if name in embedded else found.get(name, "") for name in wired.registers}
@@ -204,9 +205,13 @@ def _numbers(wired: Wired, first: int, last: int) -> Iterator[str]:
             yield f"  {noun}, for v = {low} … {high}: {name} += {next(fits, '…')}".replace("= -", "= −")
 
 
-def _head(index: int, head: Head) -> Iterator[str]:
-    source = f" ({head.source})" if head.source else ""
-    yield f"  head {index}, {head.name}{source}: score width {len(head.components)}, value width {len(head.reads)}"
+def _titled(kind: str, number: int, of: Head | LinearUnit | Gadget) -> str:
+    """What a part is called, and its source."""
+    return ", ".join(filter(None, [name_part(kind, number, of.name), of.source]))
+
+
+def _head(number: int, head: Head) -> Iterator[str]:
+    yield f"  {_titled('head', number, head)}: score width {len(head.components)}, value width {len(head.reads)}"
     rows = [(c.meaning, str(c.key), str(c.query)) for c in head.components]
     meaning = max((len(row[0]) for row in rows), default=0)
     key = min(MAX_COLUMN, max((len(row[1]) for row in rows), default=0))
@@ -216,20 +221,18 @@ def _head(index: int, head: Head) -> Iterator[str]:
         yield f"    reads  {name} += {form}"
 
 
-def _linear_unit(unit: LinearUnit) -> Iterator[str]:
-    source = f" ({unit.source})" if unit.source else ""
-    yield f"  linear unit, {unit.name}{source}: {_count(len(unit.rows), 'state')}"
+def _linear_unit(number: int, unit: LinearUnit) -> Iterator[str]:
+    yield f"  {_titled('linear unit', number, unit)}: {_count(len(unit.rows), 'state')}"
     for name, (carry, feed) in unit.rows.items():
         yield f"    state  {name} += h, h = [{carry}] of the states before + [{feed}] of the registers now"
 
 
-def _gadget(gadget: Gadget, first: int) -> Iterator[str]:
-    source = f" ({gadget.source})" if gadget.source else ""
-    yield f"    {gadget.name}{source}"
+def _gadget(number: int, gadget: Gadget, first: int) -> Iterator[str]:
+    yield f"    {_titled('gadget', number, gadget)}"
     for name, value in gadget.constants.items():
         yield f"      bias     {name} += {show_number(value)}"
     for index, unit in enumerate(gadget.units, start=first):
-        yield f"      unit {index:<3} {_formula(unit)}"
+        yield f"      {name_part('unit', index):<8} {_formula(unit)}"
 
 
 def _formula(unit: Unit) -> str:

@@ -2,17 +2,20 @@ let step = 0, alone = null, timer = null;
 const scene = scenes[data.scene.kind] || null;
 const LONGEST_ROW = 160; // tokens that are drawn in one row, with arcs
 const inRow = data.heads.length > 0 && data.tokens.length <= LONGEST_ROW;
-const colour = (i) => "hsl(" + Math.round(360 * i / Math.max(1, data.heads.length) + 205) % 360 + " 70% 52%)";
+const COLOURS = ["#2f86c9", "#d55e00", "#009e73", "#c0649c", "#8a6d00", "#56b4e9", "#e69f00", "#7d7d8c"]; // told apart by all eyes
+const colour = (i) => COLOURS[i % COLOURS.length];
 const stepAt = (position) => position - data.promptLength;
 
 byId("verdict").textContent = data.verdict || "no verdict";
 byId("verdict").classList.add(["YES", "NO"].includes(data.verdict) ? data.verdict : "other");
-for (const [number, text] of Object.entries(data.blocks)) make(byId("blocks"), "li", text).value = number;
+for (const text of Object.values(data.blocks)) make(byId("blocks"), "li", text);
 byId("about").hidden = !Object.keys(data.blocks).length;
 byId("slider").max = data.steps.length - 1;
 byId("scene").hidden = !scene;
-byId("top").classList.toggle("alone", !scene);
+byId("top").classList.toggle("alone", !scene || Boolean(scene.wide));
+byId("stage").classList.toggle("tall", Boolean(scene && scene.wide));
 if (scene) byId("scene-title").textContent = scene.title;
+if (scene) explain(byId("legend"), scene.legend);
 byId("row").hidden = !inRow;
 byId("context").hidden = inRow;
 byId("tokens-title").textContent = inRow
@@ -20,10 +23,19 @@ byId("tokens-title").textContent = inRow
   : "Tokens. Blue: read now" + (data.heads.length ? ". Underlined: a head attends to it" : "")
     + (data.steps.some((at) => at.search) ? ". Yellow: what a search matched, and its group" : "");
 
+let tops = 0; // room for the highest arc of all
+function farthest(xs) {
+  let far = 0;
+  for (const at of data.steps) for (const head of at.heads) {
+    if (!head.idle) for (const [to] of head.to) far = Math.max(far, Math.abs(xs[at.position - 1] - xs[to - 1]));
+  }
+  return far;
+}
+
 function drawRow() {
   const svg = byId("tokens");
   svg.replaceChildren();
-  const now = data.steps[step], heads = data.heads.length, left = 10, tops = 128;
+  const now = data.steps[step], heads = data.heads.length, left = 10;
   const record = (i) => {
     const {self, other, edge_count} = data.records[i];
     return self && i < data.promptLength ? [self + "→" + other, edge_count || ""] : ["", ""];
@@ -32,6 +44,7 @@ function drawRow() {
   const xs = [];
   let x = left;
   for (const length of lengths) { xs.push(x + length / 2); x += length + 4; }
+  tops = tops || Math.min(128, 50 + 4 * heads + 0.3 * farthest(xs));
   const ghost = Math.max(32, 9 * now.produced.length + 8), last = data.tokens.length;
   svg.setAttribute("width", x + ghost + 20);
   svg.setAttribute("height", tops + (data.records.some((_, i) => record(i)[0]) ? 88 : 56));
@@ -46,7 +59,7 @@ function drawRow() {
       const faded = Math.max(0.25, Math.sqrt(weight));
       const arc = draw(svg, "path", {d, fill: "none", stroke: colour(i), "stroke-width": alone === i ? 3 : 2, opacity: faded});
       if (head.none) arc.setAttribute("stroke-dasharray", "4 4");
-      draw(arc, "title", {}, "block " + data.heads[i].block + ", " + data.heads[i].name + ": " + head.because);
+      draw(arc, "title", {}, data.heads[i].place + ": " + head.because);
       draw(svg, "circle", {cx: target, cy: tops, r: 3, fill: colour(i), opacity: faded});
     }
   });
@@ -109,37 +122,120 @@ function drawContext() {
   if (line < box.scrollTop || line > box.scrollTop + box.clientHeight - 40) box.scrollTop = line - box.clientHeight / 2;
 }
 
-const marks = [];
+// While the mouse or the focus is on it, the attention of one head is shown alone.
+function singles(node, head) {
+  node.tabIndex = 0;
+  const only = (one) => () => { alone = one; drawTokens(); };
+  for (const kind of ["mouseenter", "focus"]) node.addEventListener(kind, only(head));
+  for (const kind of ["mouseleave", "blur"]) node.addEventListener(kind, only(null));
+}
+
+const maps = [], SIDE = 512, LEAST_CELL = 8; // pixels of a map, and of a token in it; beyond SIDE / LEAST_CELL tokens it is scrolled
+let whole = false; // or all of it is squeezed into SIDE
 function makeMaps() {
+  const length = data.tokens.length, first = data.prompt.length ? 1 : data.promptLength, rows = length - first + 1;
   if (!data.heads.length) return;
   byId("maps-card").hidden = false;
-  const first = data.prompt.length ? 1 : data.promptLength, rows = data.tokens.length - first + 1, length = data.tokens.length;
-  const width = Math.min(length, 190), height = Math.min(rows, 190); // as wide as it is shown: a point of its own stays one
+  const long = length * LEAST_CELL > SIDE, left = 46, above = 30;
+  byId("zoom").hidden = !long;
   data.heads.forEach((head, h) => {
-    const figure = make(byId("maps"), "figure"), box = make(figure, "div", undefined, "map"), canvas = make(box, "canvas");
-    [canvas.width, canvas.height] = [width, height];
-    const paint = canvas.getContext("2d");
-    paint.fillStyle = colour(h);
-    const fill = (position, pairs) => {
-      const y = Math.floor((position - first) * height / rows);
-      for (const [to, weight] of pairs) {
-        paint.globalAlpha = Math.max(0.3, Math.min(1, weight));
-        paint.fillRect(Math.floor((to - 1) * width / length), y, 1, 1);
-      }
+    const figure = make(byId("maps"), "figure"), box = make(figure, "div", undefined, "map scroll");
+    const space = make(box, "div"), canvas = make(space, "canvas"), paint = canvas.getContext("2d");
+    make(figure, "figcaption", head.place);
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", "attention of " + head.place);
+    const reads = (position) => position < data.promptLength ? data.prompt[position - 1][h]
+      : data.steps[stepAt(position)].heads[h].idle ? [] : data.steps[stepAt(position)].heads[h].to;
+    const map = {now: 0, cell: 0, wide: 0, high: 0};
+    const tick = (least) => [1, 2, 5].flatMap((k) => [k, 10 * k, 100 * k, 1000 * k]).sort((a, b) => a - b)
+      .find((k) => k * map.cell >= least) || 10000;
+    const words = () => map.cell >= 14 && data.tokens.every((token) => token.length <= 3);
+    map.size = () => {
+      const fits = Math.floor(320 / length);
+      const room = Math.min(SIDE, Math.max(160, byId("maps").clientWidth - left - 20)); // of a narrow window, less
+      map.cell = long ? (whole ? room / length : LEAST_CELL) : Math.max(LEAST_CELL, Math.min(24, fits));
+      [map.wide, map.high] = [Math.min(room, length * map.cell), Math.min(SIDE, rows * map.cell)];
+      const bars = length * map.cell > map.wide + 1 || rows * map.cell > map.high + 1 ? 16 : 2, ratio = window.devicePixelRatio || 1;
+      [box.style.width, box.style.height] = [left + map.wide + bars + "px", above + map.high + bars + "px"];
+      [space.style.width, space.style.height] = [left + length * map.cell + "px", above + rows * map.cell + "px"];
+      [canvas.style.width, canvas.style.height] = [left + map.wide + "px", above + map.high + "px"];
+      [canvas.width, canvas.height] = [(left + map.wide) * ratio, (above + map.high) * ratio];
+      figure.setAttribute("data-cell", map.cell);
+      paint.setTransform(ratio, 0, 0, ratio, 0, 0);
     };
-    data.prompt.forEach((heads, i) => fill(i + 1, heads[h]));
-    data.steps.forEach((at) => { if (!at.heads[h].idle) fill(at.position, at.heads[h].to); });
-    const mark = make(box, "div", undefined, "mark");
-    marks.push((position) => { mark.style.top = 100 * (position - first + 0.5) / rows + "%"; });
-    make(figure, "figcaption", head.block + ": " + head.name);
-    figure.addEventListener("click", (event) => {
-      const box = canvas.getBoundingClientRect();
-      pause();
-      show(stepAt(first + Math.floor((event.clientY - box.top) / box.height * rows)));
+    map.draw = () => {
+      const [ink, faint, blue] = ["--soft", "--faint", "--current"].map(colourOf), {cell, wide, high} = map;
+      const x = (to) => left + (to - 1) * cell - box.scrollLeft, y = (position) => above + (position - first) * cell - box.scrollTop;
+      const from = first + Math.floor(box.scrollTop / cell), last = Math.min(length, Math.ceil(from + high / cell));
+      paint.clearRect(0, 0, left + wide, above + high);
+      paint.fillStyle = faint;
+      paint.fillRect(left, above, wide, high);
+      paint.save();
+      paint.beginPath();
+      paint.rect(left, above, wide, high);
+      paint.clip();
+      paint.fillStyle = colour(h);
+      const side = Math.max(1, cell >= LEAST_CELL ? cell - 1 : cell);
+      for (let position = from; position <= last; position++) {
+        for (const [to, weight] of reads(position)) {
+          paint.globalAlpha = Math.max(0.35, Math.min(1, weight));
+          paint.fillRect(x(to), y(position), side, side);
+        }
+      }
+      paint.globalAlpha = 1;
+      paint.strokeStyle = blue;
+      paint.strokeRect(left + 0.5, y(map.now) - 0.5, wide - 1, Math.max(cell, 2));
+      paint.restore();
+      paint.fillStyle = ink;
+      paint.font = "10px sans-serif";
+      const spelled = words(), down = spelled ? 1 : tick(13), across = spelled ? 1 : tick(30);
+      const label = (position) => spelled ? data.tokens[position - 1] : position;
+      const end = Math.min(length, 1 + Math.floor((box.scrollLeft + wide) / cell - 0.5));
+      paint.textAlign = "center";
+      for (let to = 1 + Math.ceil(box.scrollLeft / cell); to <= end; to++) {
+        if (spelled || to % across === 0 || to === 1) paint.fillText(label(to), x(to) + cell / 2, above - 4);
+      }
+      paint.textAlign = "right";
+      for (let position = from; position <= last; position++) {
+        if (!spelled && position % down && position !== first) continue;
+        const base = y(position) + cell / 2 + 3.5;
+        if (base > above + 4 && base < above + high + 4) paint.fillText(label(position), left - 4, base);
+      }
+      paint.textAlign = "left";
+      paint.fillText("reads →", left, 11);
+      paint.fillText("asks ↓", 2, above - 4);
+    };
+    map.follow = (position) => {
+      map.now = position;
+      const row = (position - first) * map.cell, [to] = reads(position).reduce((a, b) => b[1] > a[1] ? b : a, [position, 0]);
+      const column = (to - 1) * map.cell;
+      if (row < box.scrollTop || row > box.scrollTop + map.high - map.cell) box.scrollTop = row - map.high / 2;
+      if (column < box.scrollLeft || column > box.scrollLeft + map.wide - map.cell) box.scrollLeft = column - map.wide / 2;
+      map.draw();
+    };
+    const asking = (event) => {
+      const edge = canvas.getBoundingClientRect();
+      return first + Math.floor((event.clientY - edge.top - above + box.scrollTop) / map.cell);
+    };
+    box.addEventListener("scroll", map.draw);
+    box.addEventListener("mousemove", (event) => {
+      const k = asking(event), known = first <= k && k <= length;
+      const share = (weight) => weight === 1 ? "" : " by " + weight;
+      canvas.title = !known ? "" : k + " (" + data.tokens[k - 1] + ") reads " + (reads(k).slice(0, 8)
+        .map(([to, weight]) => to + " (" + data.tokens[to - 1] + ")" + share(weight)).join(", ") || "nothing that it asked for");
     });
-    figure.addEventListener("mouseenter", () => { alone = h; drawTokens(); });
-    figure.addEventListener("mouseleave", () => { alone = null; drawTokens(); });
+    box.addEventListener("click", (event) => { if (asking(event) >= first) { pause(); show(stepAt(asking(event))); } });
+    singles(box, h);
+    map.size();
+    maps.push(map);
   });
+  const name = () => { byId("zoom").textContent = whole ? "enlarge: " + LEAST_CELL + " pixels a token" : "show each as a whole"; };
+  byId("zoom").addEventListener("click", () => {
+    whole = !whole;
+    name();
+    for (const map of maps) { map.size(); map.follow(data.steps[step].position); }
+  });
+  name();
 }
 
 function drawTokens() { if (inRow) drawRow(); else drawContext(); }
@@ -158,7 +254,7 @@ function drawTable() {
   const row = (kind, texts, writes, swatch) => {
     const tr = make(body, "tr", undefined, kind);
     const cells = texts.map((text) => make(tr, "td", text));
-    if (data.blocks[texts[0]]) cells[0].title = "block " + texts[0] + " " + data.blocks[texts[0]];
+    if (data.blocks[texts[0]]) cells[0].title = data.blocks[texts[0]];
     if (swatch) {
       const chip = make(cells[1], "span", undefined, "chip");
       chip.style.background = swatch;
@@ -169,16 +265,15 @@ function drawTable() {
   };
   const blocks = [...new Set([...data.heads, ...now.kept, ...now.wrote].map((p) => p.block))].sort((a, b) => a - b);
   for (const block of blocks) {
-    data.heads.forEach(({block: of, name}, i) => {
+    data.heads.forEach(({block: of, part}, i) => {
       if (of !== block) return;
       const head = now.heads[i];
-      const tr = row("head" + (head.idle ? " idle" : ""), [block, name, head.where, head.because], head.writes, colour(i));
-      tr.addEventListener("mouseenter", () => { alone = i; drawTokens(); });
-      tr.addEventListener("mouseleave", () => { alone = null; drawTokens(); });
+      const tr = row("head" + (head.idle ? " idle" : ""), [block, part, head.where, head.because], head.writes, colour(i));
+      singles(tr, i);
     });
     const kept = now.kept.filter((k) => k.block === block).map((k) => k.text);
-    if (kept.length) row("ffn", [block, "recurrence", "", ""], kept.join(", "));
-    for (const wrote of now.wrote) if (wrote.block === block) row("ffn", [block, "feed-forward", "", ""], wrote.writes);
+    if (kept.length) row("ffn", [block, data.parts.kept, "", ""], kept.join(", "));
+    for (const wrote of now.wrote) if (wrote.block === block) row("ffn", [block, data.parts.wrote, "", ""], wrote.writes);
   }
   row("ffn", ["", "output", "", now.rule || ""], now.produced);
 }
@@ -209,11 +304,12 @@ function show(wanted) {
   alone = null;
   if (scene) scene.draw(byId("stage"), now);
   drawTokens();
-  marks.forEach((move) => move(now.position));
+  maps.forEach((map) => map.follow(now.position));
   drawTable();
 }
 function pause() { clearInterval(timer); timer = null; byId("play").textContent = "play"; }
 function play() {
+  if (data.steps.length === 1) return; // there is nothing to play
   if (timer) return pause();
   if (step === data.steps.length - 1) show(0);
   byId("play").textContent = "pause";
@@ -225,15 +321,20 @@ byId("play").addEventListener("click", play);
 byId("slider").addEventListener("input", (event) => { pause(); show(Number(event.target.value)); });
 document.addEventListener("keydown", (event) => {
   if (event.target === byId("slider") && event.key.startsWith("Arrow")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest(".scroll") && event.key !== " ") return; // it is scrolled
   if (event.key === "ArrowLeft") { pause(); show(step - 1); }
   else if (event.key === "ArrowRight") { pause(); show(step + 1); }
   else if (event.key === "Home") { pause(); show(0); }
   else if (event.key === "End") { pause(); show(data.steps.length - 1); }
   else if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); play(); }
 });
-window.addEventListener("resize", () => { if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); } });
+window.addEventListener("resize", () => {
+  for (const map of maps) { map.size(); map.follow(data.steps[step].position); }
+  if (scene) { scene.nodes = null; scene.draw(byId("stage"), data.steps[step]); }
+});
 const asked = () => /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) - 1 : 0;
 window.addEventListener("hashchange", () => { pause(); show(asked()); });
-byId("controls").hidden = data.steps.length === 1; // there is nothing to play
+byId("controls").hidden = byId("keys").hidden = data.steps.length === 1;
 makeMaps();
 show(asked());

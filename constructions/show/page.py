@@ -15,6 +15,7 @@ from pathlib import Path
 from constructions.exports.files import write_text
 from constructions.models.construction import Construction
 from constructions.models.search import END_SEARCH, START_SEARCH
+from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.show.cli import CommandError
 from constructions.show.matches import Match, find_match
 from constructions.show.trace import TokenTrace, Trace
@@ -22,7 +23,7 @@ from constructions.show.trace_text import show_attended, show_because, show_bind
 
 HERE = Path(__file__).parent
 SCRIPTS = ("scenes.js", "page.js")
-MOST_STEPS = 10_000  # of a page, which has them all in one file
+MOST_STEPS = 10_000  # tokens of a chain of thought: a page has what led to each of them in one file
 MOST_ROWS = 400  # tokens of a sequence whose prompt is in the heat maps, too
 
 
@@ -48,7 +49,9 @@ class Page:
 def check_steps(path: Path, steps: int) -> None:
     """Raises CommandError for a run that no page holds."""
     if steps > MOST_STEPS:
-        raise CommandError(f"--html {path}: a page holds {MOST_STEPS:,} steps at most, and this run has {steps:,}")
+        raise CommandError(
+            f"--html {path}: a page holds {MOST_STEPS:,} written tokens at most, and this run has {steps:,}"
+        )
 
 
 def write_page(path: Path, trace: Trace, page: Page, construction: Construction, blocks: Mapping[int, str]) -> None:
@@ -84,9 +87,16 @@ def page_data(trace: Trace, page: Page, construction: Construction, blocks: Mapp
         "promptLength": trace.prompt_length,
         "verdict": page.verdict,
         "heads": [
-            {"block": number, "name": head.name} for number, plan in enumerate(wired.blocks, 1) for head in plan.heads
+            {
+                "block": number,
+                "part": (part := name_part("head", i, head.name)),
+                "place": name_place(number, part),
+            }
+            for number, plan in enumerate(wired.blocks, start=1)
+            for i, head in enumerate(plan.heads, start=1)
         ],
-        "blocks": {str(number): text for number, text in blocks.items()},
+        "blocks": {str(number): f"{name_place(number)} {text}" for number, text in blocks.items()},
+        "parts": {"kept": RECURRENCE, "wrote": FEED_FORWARD},
         "meanings": {name: text for name in wired.registers if (text := construction.meaning(name))},
         "records": records,
         "prompt": [_patterns(trace, position) for position in range(1, trace.prompt_length)] if few else [],
@@ -179,5 +189,6 @@ def generic_sentence(token: TokenTrace, match: Match | None, trace: Trace) -> st
     if heads:
         head = heads[-1]
         because = show_because(head, trace.quantum)
-        sentence += f" The head “{head.name}” reads {show_attended(head, trace.tokens, trace.quantum)}: {because}."
+        place = name_place(head.block, name_part("head", head.number, head.name))
+        sentence += f" There, {place} reads {show_attended(head, trace.tokens, trace.quantum)}: {because}."
     return sentence

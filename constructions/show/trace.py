@@ -44,9 +44,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Attended:
-    """One head at one position. weights: (position, weight), positions from 1."""
+    """One head at one position. number: of the head in its block, from 1. weights: (position, weight), positions from 1."""
 
     block: int
+    number: int
     name: str
     weights: tuple[tuple[int, Fraction], ...]
     comparisons: tuple[Comparison, ...]
@@ -134,8 +135,8 @@ class Trace:
         step = self.steps[position - 1]
         for number, plan in enumerate(self.wired.blocks, start=1):
             before, between, after = (self.registers(position, 2 * number - 2 + i) for i in range(3))
-            for head, pattern in zip(plan.heads, step.attention[number - 1], strict=True):
-                attended.append(self._attended(number, head, pattern, before))
+            for i, (head, pattern) in enumerate(zip(plan.heads, step.attention[number - 1], strict=True), start=1):
+                attended.append(self._attended(number, i, head, pattern, before))
             states = dict.fromkeys(name for unit in plan.linear_units for name in unit.rows)
             if states:
                 state = {name: between[name] - before[name] for name in states if is_plain(name)}
@@ -152,7 +153,7 @@ class Trace:
             position, self.tokens[position - 1], produced, response, tuple(attended), tuple(kept), tuple(wrote), last
         )
 
-    def _attended(self, block: int, head: Head, pattern: Pattern, before: Registers) -> Attended:
+    def _attended(self, block: int, number: int, head: Head, pattern: Pattern, before: Registers) -> Attended:
         sublayer = 2 * block - 2
         shares = {w: w * self.quantum for w in {w for _, w in pattern}}
         weights = tuple((k, shares[w]) for k, w in pattern)
@@ -168,7 +169,7 @@ class Trace:
             name: sum((c * sums[of] for of, c in form.terms.items()), form.constant * share)
             for name, form in forms.items()
         }
-        return Attended(block, head.name, weights, comparisons, reads)
+        return Attended(block, number, head.name, weights, comparisons, reads)
 
     def _average(self, pattern: Pattern, sublayer: int, place: int) -> Fraction:
         """Σ weight·register over a pattern, not rounded."""

@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from constructions.places import FEED_FORWARD, RECURRENCE, name_part
 from constructions.show.terminal import print_table
 from constructions.show.trace import MOST_POSITIONS, Attended, TokenTrace, Trace
 from constructions.wiring.register import Past, register
@@ -152,17 +153,23 @@ def _step_rows(trace: Trace, token: TokenTrace) -> list[Row]:
             if head.block == wrote.block:
                 where = show_attended(head, trace.tokens, quantum)
                 because = show_because(head, quantum), "yellow" if head.fell_back else ""
-                rows.append((block, (head.name, "cyan"), (where, ""), because, (show_values(head.reads, quantum), "")))
+                rows.append(
+                    (
+                        block,
+                        (name_part("head", head.number, head.name), "cyan"),
+                        (where, ""),
+                        because,
+                        (show_values(head.reads, quantum), ""),
+                    )
+                )
         for kept in token.kept:
             if kept.block == wrote.block and kept.values:
-                rows.append(
-                    (block, ("recurrence", "cyan"), ("", ""), ("", ""), (show_values(kept.values, quantum), ""))
-                )
+                rows.append((block, (RECURRENCE, "cyan"), ("", ""), ("", ""), (show_values(kept.values, quantum), "")))
         ends = wrote.block == last
         values = f"the output: {token.produced}" if ends else show_values(wrote.values, quantum)
         fired = ", ".join(name for name in wrote.fired if not name.startswith("clear")) if ends else ""
         if wrote.values:
-            rows.append((block, ("feed-forward", "magenta"), ("", ""), (fired, ""), (values, "")))
+            rows.append((block, (FEED_FORWARD, "magenta"), ("", ""), (fired, ""), (values, "")))
     return rows
 
 
@@ -210,6 +217,7 @@ def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str]
         heads: list[dict[str, object]] = [
             {
                 "block": head.block,
+                "number": head.number,
                 "head": head.name,
                 "attends_to": [[k, str(weight)] for k, weight in head.weights],
                 "because": show_because(head, trace.quantum),

@@ -130,8 +130,10 @@ def _page(job: Job[TuringModel, int], run: Run, answer: Configuration) -> Page:
     from constructions.turing.scene import TapeScene
 
     scene = TapeScene(job.solver, run.words, len(run.prompt))
-    verdict = f"{answer.state} after {answer.steps} steps"
-    return Page(f"The machine {job.solver.machine}", verdict, f"{job.n:,} steps", scene.document(), scene.says)
+    verdict = f"state {answer.state} after {answer.steps} machine step{'s' * (answer.steps != 1)}"
+    return Page(
+        f"The machine {job.solver.machine}", verdict, f"wired for {job.n:,} machine steps", scene.document(), scene.says
+    )
 
 
 def _unfinished(job: Job[TuringModel, int], run: Run) -> str:

@@ -28,11 +28,11 @@ class TapeScene:
         return {"kind": "tape", "word": self.word, "moves": moves, "done": self.done}
 
     def says(self, token: TokenTrace) -> str:
-        """The step that is being written, or the one that is complete with this token's successor."""
+        """The machine's step that is being written, or the one that is complete with this token's successor."""
         number = self.done[token.position - 1]
         if number < len(self.steps):
-            return f"Step {number + 1}: {_sentence(self.steps[number])}"
-        return f"{number} steps are written. Writes {token.produced}."
+            return f"Machine step {number + 1}: {_sentence(self.steps[number])}"
+        return f"All {number} machine steps are written. Writes {token.produced}."
 
 
 def _sentence(step: Step) -> str:

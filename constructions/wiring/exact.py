@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from constructions.places import name_part, name_place
 from constructions.wiring.affine import Affine
 from constructions.wiring.plan import BlockPlan, Gadget, Head, LinearUnit
 
@@ -133,19 +134,19 @@ def exact_layers(registers: Sequence[str], blocks: Sequence[BlockPlan]) -> tuple
     index = {str(name): i for i, name in enumerate(registers)}  # plain strings are found faster
     layers = []
     for number, block in enumerate(blocks, start=1):
-        with at(f"block {number}"):
+        with at(name_place(number)):
             layers.append(_layer(block, index))
     return tuple(layers)
 
 
 def _layer(plan: BlockPlan, index: Mapping[str, int]) -> Layer:
     heads = []
-    for head in plan.heads:
-        with at(f"head {head.name!r}"):
+    for number, head in enumerate(plan.heads, start=1):
+        with at(name_part("head", number, head.name)):
             heads.append(_head(head, index))
     out: dict[int, list[tuple[int, Weight]]] = {}
-    for number, name in enumerate(name for head in plan.heads for name in head.reads):
-        out.setdefault(index[name], []).append((number, 1))
+    for j, name in enumerate(name for head in plan.heads for name in head.reads):
+        out.setdefault(index[name], []).append((j, 1))
     written = tuple(sorted((i, tuple(entries)) for i, entries in out.items()))
     return Layer(tuple(heads), written, _feed_forward(plan.gadgets, index), _recurrent(plan.linear_units, index))
 
@@ -190,8 +191,8 @@ def _recurrent(units: Sequence[LinearUnit], index: Mapping[str, int]) -> Recurre
     if not units:
         return None
     carry, feed = dict[int, Row](), dict[int, Row]()
-    for unit in units:
-        with at(f"linear unit {unit.name!r}"):
+    for number, unit in enumerate(units, start=1):
+        with at(name_part("linear unit", number, unit.name)):
             for name, forms in unit.rows.items():
                 if any(form.constant for form in forms):
                     raise ValueError(

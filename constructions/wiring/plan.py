@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from constructions.places import name_part, name_place
 from constructions.wiring.affine import Affine, Number, as_affine
 from constructions.wiring.needs import Need
 from constructions.wiring.numbered import kinds
@@ -115,22 +116,22 @@ def registers_of(embedding: Embedding, blocks: Sequence[BlockPlan]) -> tuple[str
     """Every register written anywhere, in the order of first writing. Raises ValueError for one that is only read."""
     names: dict[str, None] = dict.fromkeys(embedding.registers)
     for number, block in enumerate(blocks, start=1):
-        for head in block.heads:
+        for i, head in enumerate(block.heads, start=1):
             forms = [form for c in head.components for form in (c.key, c.query)] + list(head.reads.values())
-            _check_known(forms, names, f"block {number}, head {head.name!r}")
-        for unit in block.linear_units:
-            _check_known([feed for _, feed in unit.rows.values()], names, f"block {number}, linear unit {unit.name!r}")
+            _check_known(forms, names, name_place(number, name_part("head", i, head.name)))
+        for i, unit in enumerate(block.linear_units, start=1):
+            feeds = [feed for _, feed in unit.rows.values()]
+            _check_known(feeds, names, name_place(number, name_part("linear unit", i, unit.name)))
         for head in block.heads:
             names.update(dict.fromkeys(head.reads))
         states = dict.fromkeys(name for unit in block.linear_units for name in unit.rows)
-        for unit in block.linear_units:
-            _check_known(
-                [carry for carry, _ in unit.rows.values()], states, f"the state of block {number}, {unit.name!r}"
-            )
+        for i, unit in enumerate(block.linear_units, start=1):
+            carries = [carry for carry, _ in unit.rows.values()]
+            _check_known(carries, states, f"the state of {name_place(number, name_part('linear unit', i, unit.name))}")
         names.update(states)
-        for gadget in block.gadgets:
+        for i, gadget in enumerate(block.gadgets, start=1):
             forms = [form for unit in gadget.units for form in (unit.gate, unit.up)]
-            _check_known(forms, names, f"block {number}, gadget {gadget.name!r}")
+            _check_known(forms, names, name_place(number, name_part("gadget", i, gadget.name)))
         for gadget in block.gadgets:
             for relu_unit in gadget.units:
                 names.update(dict.fromkeys(relu_unit.into))
@@ -154,9 +155,18 @@ def refuse_clashes(embedding: Embedding, blocks: Sequence[BlockPlan]) -> None:
     embedded = {name for row in kinds(embedding.words) for name, value in row.items() if value} | {embedding.position}
     for number, block in enumerate(blocks, start=1):
         parts: list[tuple[str, Head | LinearUnit | Gadget, set[str]]] = [
-            *((f"block {number}, head {h.name!r}", h, set(h.reads)) for h in block.heads),
-            *((f"block {number}, linear unit {u.name!r}", u, set(u.rows)) for u in block.linear_units),
-            *((f"block {number}, gadget {g.name!r}", g, _filled(g)) for g in block.gadgets),
+            *(
+                (name_place(number, name_part("head", i, h.name)), h, set(h.reads))
+                for i, h in enumerate(block.heads, 1)
+            ),
+            *(
+                (name_place(number, name_part("linear unit", i, u.name)), u, set(u.rows))
+                for i, u in enumerate(block.linear_units, 1)
+            ),
+            *(
+                (name_place(number, name_part("gadget", i, g.name)), g, _filled(g))
+                for i, g in enumerate(block.gadgets, 1)
+            ),
         ]
         for place, part, written in parts:
             output = number == len(blocks) and isinstance(part, Gadget)  # it writes words: the output head reads them
@@ -190,8 +200,8 @@ def _refuse_double_constants(embedded: set[str], blocks: Sequence[BlockPlan]) ->
         computed.update(name for gadget in block.gadgets for unit in gadget.units for name in unit.into)
     setters: dict[str, str] = {}
     for number, block in enumerate(blocks, start=1):
-        for gadget in block.gadgets:
-            place = f"block {number}, gadget {gadget.name!r}"
+        for i, gadget in enumerate(block.gadgets, start=1):
+            place = name_place(number, name_part("gadget", i, gadget.name))
             for name in (name for name, value in gadget.constants.items() if value and name not in computed):
                 if name in setters:
                     raise ValueError(f"{place} sets the constant {name!r}, as {setters[name]} does already")

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
+from constructions.places import name_part, name_place
 from constructions.wiring.affine import Number
 from constructions.wiring.exact import Layer, Row, Sublayer, at, exact_layers
 from constructions.wiring.numbered import Numbered, Powers
@@ -130,10 +131,10 @@ class _Filler:
 
     def heads(self, plan: BlockPlan, layer: Layer) -> tuple[AttentionHead, ...]:
         found, first = [], 0
-        for head, rows in zip(plan.heads, layer.heads, strict=True):
+        for number, (head, rows) in enumerate(zip(plan.heads, layer.heads, strict=True), start=1):
             filled: dict[str, Matrix] = {}
             for side in ("query", "key", "value"):
-                with at(f"head {head.name!r}"), at(side):
+                with at(name_part("head", number, head.name)), at(side):
                     filled[side] = self.matrix(getattr(rows, side))
             out = np.zeros((len(self.registers), len(rows.value)))
             for i, row in layer.out:
@@ -147,20 +148,22 @@ class _Filler:
     def recurrence(self, plan: BlockPlan, layer: Layer) -> Recurrence | None:
         if layer.recurrence is None:
             return None
-        keeps = {name: unit.name for unit in plan.linear_units for name in unit.rows}
+        units = enumerate(plan.linear_units, start=1)
+        keeps = {name: name_part("linear unit", number, unit.name) for number, unit in units for name in unit.rows}
         width = len(self.registers)
         carry, feed = np.zeros((width, width)), np.zeros((width, width))
         for matrix, written in ((carry, layer.recurrence.carry), (feed, layer.recurrence.feed)):
             for i, row in written:
                 name = self.registers[i]
-                with at(f"linear unit {keeps[name]!r}, the state {name!r}"):
+                with at(f"{keeps[name]}, the state {name!r}"):
                     self.fill(matrix[i], row)
         return Recurrence(carry, feed)
 
     def feed_forward(self, plan: BlockPlan, sublayer: Sublayer) -> FeedForward:
         width, units = len(self.registers), sublayer.units
-        of_unit = [f"gadget {gadget.name!r}" for gadget in plan.gadgets for _ in gadget.units]
-        setter = {name: gadget.name for gadget in plan.gadgets for name in gadget.constants}
+        named = [(gadget, name_part("gadget", i, gadget.name)) for i, gadget in enumerate(plan.gadgets, start=1)]
+        of_unit = [name for gadget, name in named for _ in gadget.units]
+        setter = {register: name for gadget, name in named for register in gadget.constants}
         gate, up, down = (np.zeros(shape) for shape in ((len(units), width), (len(units), width), (width, len(units))))
         gate_bias, up_bias, down_bias = np.zeros(len(units)), np.zeros(len(units)), np.zeros(width)
         for u, unit in enumerate(units):
@@ -178,12 +181,12 @@ class _Filler:
                 with at(of_unit[u]), at("weight"):
                     down[i, u] = self.entry(i, weight)
             if bias:
-                with at(f"gadget {setter[self.registers[i]]!r}, constant"):
+                with at(f"{setter[self.registers[i]]}, constant"):
                     down_bias[i] = self.entry(i, bias)
         return FeedForward(gate, gate_bias, up, up_bias, down, down_bias)
 
     def block(self, number: int, plan: BlockPlan, layer: Layer) -> Block:
-        with at(f"block {number}"):
+        with at(name_place(number)):
             feed_forward = self.feed_forward(plan, layer.feed_forward)
             return Block(self.heads(plan, layer), feed_forward, self.recurrence(plan, layer))
 

@@ -94,7 +94,7 @@ def test_registers_and_attention_are_those_of_the_reference_engine(engine: str) 
         weights = result.attention(block, name)
         assert weights.shape == (len(steps),) * 2
         index = number - sum(other < block for other, _ in result.heads())
-        assert np.array_equal(weights, result.attention(block, index))
+        assert np.array_equal(weights, result.attention(block, index + 1))
         for row, step in enumerate(steps):
             pairs = dict(step.attention[block - 1][index])
             wanted = [float(pairs.get(k + 1, 0) * quantum) for k in range(len(steps))]
@@ -166,10 +166,12 @@ def test_unknown_names_of_a_result_are_said() -> None:
     result = constructions.load("istree").run("1-2")
     with pytest.raises(KeyError, match="no register 'mother'; there are vertex"):
         _ = result["mother"]
-    with pytest.raises(KeyError, match="block 6 has no head 'mother'; it has father"):
+    with pytest.raises(KeyError, match=r"block 6 has no head 'mother'; it has head 1 \(father\)"):
         result.attention(6, "mother")
-    with pytest.raises(KeyError, match="block 1 has no head 0; it has none"):
+    with pytest.raises(KeyError, match="block 1 has no head 1; it has none"):
         result.attention(1)
+    with pytest.raises(KeyError, match=r"block 4 has no head 0; it has head 1 \(@2\), head 2 \(@3\)"):
+        result.attention(4, 0)
     for wrong in (lambda: result.attention(10), lambda: result.register("father", 10)):
         with pytest.raises(IndexError, match="no block 10; there are blocks 1 … 9"):
             wrong()

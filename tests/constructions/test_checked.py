@@ -61,36 +61,36 @@ def test_a_right_wiring_has_what_it_needs() -> None:
         (
             START,
             {"key": linear("x, not x²", reg("x"), "x_squared")},
-            ["head 'where it was first' needs x_squared = (x)²: at position 2 it is 3, not 9"],
+            ["head 1 (where it was first) needs x_squared = (x)²: at position 2 it is 3, not 9"],
         ),
         (
             START,
             {"position": square(reg("position") + 1, "position_squared")},
             [
-                "head 'where it was first' needs position_squared = (position)²: at position 1 it is 4, not 1",
-                "head 'the token before' needs position_squared = (position)²: at position 1 it is 4, not 1",
+                "head 1 (where it was first) needs position_squared = (position)²: at position 1 it is 4, not 1",
+                "head 2 (the token before) needs position_squared = (position)²: at position 1 it is 4, not 1",
             ],
         ),
         (
             START,
             {"one": constant("2", {"one": 2})},
             [
-                "head 'where it was first' needs one = 1: at position 1 it is 2, not 1",
-                "head 'the token before' needs one = 1: at position 1 it is 2, not 1",
+                "head 1 (where it was first) needs one = 1: at position 1 it is 2, not 1",
+                "head 2 (the token before) needs one = 1: at position 1 it is 2, not 1",
             ],
         ),
         (
             START,
             {"first": indicator(reg("position"), 2, {"first": 1})},
             [
-                "head 'where it was first' needs first = 1 at position 1: at position 1 it is 0, not 1",
-                "head 'where it was first' needs first = 0 at every later position: at position 2 it is 1, not 0",
+                "head 1 (where it was first) needs first = 1 at position 1: at position 1 it is 0, not 1",
+                "head 1 (where it was first) needs first = 0 at every later position: at position 2 it is 1, not 0",
             ],
         ),
         (
             {"x": 1},
             {},
-            ["head 'where it was first' needs x = 0 at position 1: at position 1 it is 1, not 0"],
+            ["head 1 (where it was first) needs x = 0 at position 1: at position 1 it is 1, not 0"],
         ),
     ],
 )

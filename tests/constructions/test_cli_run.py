@@ -116,9 +116,12 @@ def test_json_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     }
     assert isinstance(flags, list)
     assert flags
+    blocks = build(3).blocks
     for flag in flags:
-        assert set(flag) == {"kind", "layer", "position", "count", "site", "register", "part"}
-        assert flag["part"] in {head.name for block in build(3).blocks for head in block.heads}
+        assert set(flag) == {"kind", "layer", "position", "count", "place", "site", "register", "part"}
+        (number,) = (i for i, head in enumerate(blocks[flag["layer"] - 1].heads) if head.name == flag["part"])
+        assert flag["site"].startswith(f"attn.{number}.")
+        assert flag["place"] == f"block {flag['layer']}, head {number + 1} ({flag['part']})"
 
 
 def test_the_engine_that_was_chosen_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,9 +231,9 @@ def test_every_finding_runs_at_any_precision(capsys: pytest.CaptureFixture[str],
 def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--edges", "1-2,2-3,2-4", "--trace")
     assert "At 2, reached from its father 1. The next edge leads to the father 1, the one after it to 3." in text
-    assert re.search(r"5  edge just walked +4 \(2\) +self = 2 = current, other = 1 = +walked = 1/2", text)
-    assert re.search(r"8  edge after the next +8 \(2\) +self = 2 = current, edge_count ≈ 1/3", text)
-    assert re.search(r"9  seen before +1 \(<s>\) +none with current = 3 = next +seen = 1", text)
+    assert re.search(r"5  head 1 \(edge just walked\) +4 \(2\) +self = 2 = current, other = 1 = +walked = 1/2", text)
+    assert re.search(r"8  head 1 \(edge after the next\) +8 \(2\) +self = 2 = current, edge_count ≈", text)
+    assert re.search(r"9  head 1 \(seen before\) +1 \(<s>\) +none with current = 3 = next +seen = 1", text)
     assert "_squared" not in text
     assert "\x1b" not in text
     assert text.endswith("1 2 3 2 4 2 1\nYES\n")
@@ -239,8 +242,8 @@ def test_the_trace_tells_the_step_in_words_and_by_register(capsys: pytest.Captur
 
 def test_the_trace_shows_the_average_that_refutes_layer_7(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "--edges", LAYER_7_WITNESS, "--printed", "layer-7", "--trace", code=1)
-    assert re.search(r"edge 1 after, a here +7 \(4\), 16 \(2\); weight 1/2 each", text)
-    assert "this1_a = 1, next1_a = 3, count1_a =" in text
+    assert re.search(r"7  head 1 \(edge 1 after, a here\) +7 \(4\), 16 \(2\); weight", text)
+    assert "this1_a = 1, next1_a = 3, count1_a" in text
 
 
 def test_a_trace_as_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:

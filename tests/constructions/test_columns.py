@@ -20,7 +20,7 @@ PRINTED = ["--printed", "score-range"]
 def test_a_run_says_once_what_took_the_slow_way(engine, capsys):
     main(RETRIEVERS, ["--engine", engine, "--json", *PRINTED, QUESTION])
     said = [line for line in capsys.readouterr().err.splitlines() if "without a certificate" in line]
-    head = f'{READ} of "first place with the tokens of the query before it" in block 3'
+    head = f"{READ} of block 3, head 1 (first place with the tokens of the query before it)"
     assert said == (
         [f"softmax columns without a certificate, computed one by one: {head}"] if engine == "indexed" else []
     )
@@ -42,7 +42,7 @@ def test_few_heads_are_named(capsys):
     report_columns(wired, {(2, 0): 1, (4, 1): 2000, (7, 0): 5, (9, 0): 3, (8, 0): 3})
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.endswith("in block 8, 4 of other heads\n")
-    assert f'one by one: 2,000 of "{wired.blocks[3].heads[1].name}" in block 4, 5 of ' in said
+    assert said.endswith("3 of block 8, head 1 (edge after the next), 4 of other heads\n")
+    assert "one by one: 2,000 of block 4, head 2 (@3), 5 of block 7, head 1 (next edge), " in said
     report_columns(wired, {})
     assert capsys.readouterr().err == ""

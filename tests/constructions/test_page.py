@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from html.parser import HTMLParser
 from itertools import combinations, groupby, pairwise
 from pathlib import Path
@@ -93,11 +93,12 @@ def data_of(path: Path) -> Any:
     return json.loads(Elements(path.read_text(encoding="utf-8")).data)
 
 
-def shown(path: Path) -> Any:
-    """What a reader sees at each step, by the page's own scripts."""
+@cache
+def shown(path: Path, address: str = "") -> Any:
+    """What a reader sees at each token, by the page's own scripts. address: what the page is opened with."""
     if NODE is None:
         pytest.skip("no node to run the scripts")
-    done = subprocess.run([NODE, str(DOM), str(path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([NODE, str(DOM), str(path), address], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -124,7 +125,9 @@ def test_a_page_is_one_file_and_holds_the_run(pages: dict[str, Path], title: str
 @pytest.mark.parametrize("title", RUNS)
 def test_the_scripts_show_every_step(pages: dict[str, Path], title: str) -> None:
     data, seen = data_of(pages[title]), shown(pages[title])
-    assert seen["maps"] == len(data["heads"])
+    assert seen["captions"] == [head["place"] for head in data["heads"]]
+    assert seen["unreachable"] == 0
+    assert seen["player"] == (len(data["steps"]) > 1)
     assert [at["count"] for at in seen["steps"]] == [
         f"token {i + 1} of {len(data['steps'])}" for i in range(len(data["steps"]))
     ]
@@ -132,7 +135,68 @@ def test_the_scripts_show_every_step(pages: dict[str, Path], title: str) -> None
     for at, step in zip(seen["steps"], data["steps"], strict=True):
         assert at["says"] == step["says"]
         assert at["rows"][-1][-1] == step["produced"]
-        assert [row[1] for row in at["rows"] if row[2]] == [head["name"] for head in data["heads"]]
+        assert [row[1] for row in at["rows"] if row[2]] == [head["part"] for head in data["heads"]]
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_a_map_has_a_mark_for_each_token_that_is_read(pages: dict[str, Path], title: str) -> None:
+    """At least 8 pixels a token, and labels at both axes; of what was not asked for, none."""
+    data, seen = data_of(pages[title]), shown(pages[title])
+    assert all(cell >= 8 for cell in seen["cells"])
+    assert seen["zoom"] == (bool(data["heads"]) and len(data["tokens"]) > 64)
+    if len(data["tokens"]) > 64:
+        return  # a part is painted
+    for h, cell in enumerate(seen["cells"]):
+        reads = [(k, to) for k, heads in enumerate(data["prompt"], start=1) for to, _ in heads[h]]
+        heads = [(step["position"], step["heads"][h]) for step in data["steps"]]
+        reads += [(k, to) for k, head in heads if not head["idle"] for to, _ in head["to"]]
+        marks = seen["steps"][-1]["maps"][h]
+        left, above = min(x for x, *_ in marks), min(y for _, y, *_ in marks)
+        places = [(round((y - above) / cell), round((x - left) / cell)) for x, y, *_ in marks]
+        first, least = min(k for k, _ in reads), min(to for _, to in reads)
+        assert places == [(k - first, to - least) for k, to in reads]
+        assert {"reads →", "asks ↓"} <= set(seen["steps"][-1]["ticks"][h])
+        assert len(seen["steps"][-1]["ticks"][h]) > 4
+
+
+def test_a_long_map_follows_the_token(tmp_path: Path) -> None:
+    path = tmp_path / "p.html"
+    edges = ",".join(f"{max(1, v // 2)}-{v}" for v in range(2, 31))
+    assert command("istree")(["--edges", edges, "--html", str(path)]) == 0
+    data, seen = data_of(path), shown(path)
+    assert len(data["tokens"]) > 128
+    assert seen["zoom"]
+    assert set(seen["cells"]) == {8}
+    for at, step in zip(seen["steps"], data["steps"], strict=True):
+        for h, marks in enumerate(at["maps"]):
+            if not step["heads"][h]["idle"]:
+                assert any(30 <= y < 30 + 512 and 46 <= x < 46 + 512 for x, y, *_ in marks)
+
+
+@pytest.mark.parametrize(("address", "count"), [("", 1), ("#5", 5), ("#999", 999), ("#0", 1), ("#five", 1)])
+def test_an_address_opens_at_its_token(pages: dict[str, Path], address: str, count: int) -> None:
+    data = data_of(pages["istree transformer"])
+    count = min(count, len(data["steps"]))
+    first = shown(pages["istree transformer"], address)["steps"][0]
+    assert first["count"] == f"token {count} of {len(data['steps'])}"
+    assert first["says"] == data["steps"][count - 1]["says"]
+
+
+def test_a_token_s_step_and_a_machine_s_have_two_names(pages: dict[str, Path]) -> None:
+    for title in RUNS:
+        text = re.sub(
+            r"<(script|style).*?</\1>|<[^>]*>", " ", pages[title].read_text(encoding="utf-8"), flags=re.DOTALL
+        )
+        says = " ".join(step["says"] for step in data_of(pages[title])["steps"])
+        seen = shown(pages[title])
+        drawn = " ".join(
+            text for at in seen["steps"] for text in (*at["texts"], *at["titles"], at["legend"], at["count"])
+        )
+        found = {word.lower() for word in re.findall(r"(\S+) steps?\b", f"{text} {says} {drawn}")}
+        own = (
+            {"(position", "(the", "="} if title.startswith("simulate") else set()
+        )  # its register `step`, which is the RNN's
+        assert found <= {"machine", "rnn", "gates", "a", *own}, title  # `55 gates a step`
 
 
 def test_a_recurrent_model_says_what_was_searched_and_found(pages: dict[str, Path]) -> None:
@@ -185,12 +249,39 @@ def test_the_circuit_lights_up_as_it_computes(pages: dict[str, Path]) -> None:
     assert kinds == [gate.kind.name for gate in rnn.step.circuit.gates]
     (only,) = run_rnn(rnn, [rnn.vocabulary.index("1")], 1)
     for number, (step, value) in enumerate(zip(data["steps"], only.values, strict=False), start=1):
-        assert step["says"].startswith(f"Step 1, gate {number}: ")
+        assert step["says"].startswith(f"RNN step 1, gate {number}: ")
         assert step["says"].endswith(f" It is {value}.")
         for gate, operand in re.findall(r"gate (\d+) \((\d)\)", step["says"]):
             assert only.values[int(gate) - 1] == int(operand)
-    assert data["steps"][-1]["says"] == f"Step 1 is complete: the RNN's own word is {rnn.vocabulary[only.written]}."
+    assert data["steps"][-1]["says"] == f"RNN step 1 is complete: the RNN's own word is {rnn.vocabulary[only.written]}."
     assert data["verdict"] == rnn.vocabulary[only.written] == "odd"
+
+
+def test_the_circuit_shows_every_value_and_the_last_word(pages: dict[str, Path], tmp_path: Path) -> None:
+    """Of an RNN whose words 0 and 1 stand for 0 and 1, and of one that spells them otherwise."""
+    rnn, text = SMALL["parity"].load(None, 1), pages["simulate transformer"].read_text(encoding="utf-8")
+    circuit, (only,) = rnn.step.circuit, run_rnn(rnn, [rnn.vocabulary.index("1")], 1)
+    data = data_of(pages["simulate transformer"])
+    assert data["scene"]["bits"] == ["0", "1"]
+    spelled = json.dumps(data).replace('"0"', '"no"').replace('"1"', '"yes"')
+    other = tmp_path / "p.html"
+    other.write_text(re.sub(r'(id="data">).*?(</script>)', lambda m: m[1] + spelled + m[2], text, flags=re.DOTALL))
+    assert '"bits": ["no", "yes"]' in other.read_text()
+    for path in (pages["simulate transformer"], other):
+        first, *_, before, last = shown(path)["steps"]
+        value = {"var(--next)": 1, "var(--card)": 0}
+        for at, known in ((first, 1), (last, len(circuit.gates))):
+            fills = {int(title.removeprefix("gate ").partition(":")[0]): fill for title, fill in at["nodes"]}
+            found = [value.get(fills[i + 1]) for i in range(len(circuit.gates))]
+            assert found == [*only.values[:known], *[None] * (len(circuit.gates) - known)]
+        assert any(text.endswith(f" and writes {rnn.vocabulary[only.written]}") for text in last["texts"])
+        assert not any("and writes" in text for text in before["texts"])
+        labels = {label for text in last["texts"] for label in text.split(", ")}
+        assert {str(i + 1) for i in range(len(circuit.gates))} <= labels
+        assert {f"input {bit}" for bit in circuit.inputs} | {f"state {bit}" for bit in circuit.states} <= labels
+        assert {*circuit.output_names} | {f"next {bit}" for bit in circuit.states} <= labels
+        for word in ("AND", "XOR", "its value is 1", "hollow: 0", "still to come"):
+            assert word in last["legend"]
 
 
 def test_the_verdict_of_a_simulation_is_every_word_behind_its_prompt(tmp_path: Path) -> None:
@@ -255,5 +346,5 @@ def test_a_page_is_refused_before_any_work(
         return
     monkeypatch.setattr(page, "MOST_STEPS", 0)
     assert command(name)([*rest, "--html", str(path), "--force"]) == 2
-    assert "a page holds 0 steps at most" in capsys.readouterr().err
+    assert "a page holds 0 written tokens at most" in capsys.readouterr().err
     assert path.read_text() == "mine"

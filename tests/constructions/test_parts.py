@@ -29,7 +29,8 @@ from constructions.wiring.part import (
 from precision.format import Arithmetic, fixed_point
 from verify.claims.gadgets import GADGETS
 from verify.inputs.strategies import every_trial, trials
-from verify.runs.probe import Trial, compare, in_domain, rounded, run_model, satisfies, wire_trial
+from verify.inputs.trial import Trial, satisfies
+from verify.runs.probe import compare, in_domain, rounded, run_model, wire_trial
 
 HEADS = (copy.PART, count.PART, match.PART, match_close.PART, match_nearest.PART, match_next.PART)
 PARTS = (*GADGETS, quotient.PART, periodic.PART, *HEADS)

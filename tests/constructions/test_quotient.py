@@ -16,8 +16,8 @@ from constructions.parts.gadgets.quotient import quotient, quotient_room, quotie
 from constructions.wiring.affine import as_affine, reg
 from constructions.wiring.wire import BlockPlan, Embedding, Gadget, Unit, wire
 from precision.format import Arithmetic, Discipline, Format, fixed_point
-from verify.kernel import Rejected, check
 from verify.oracles.division_theorems import rounds_to_the_quotient, units_of_a_period
+from verify.trusted.kernel import Rejected, check
 
 
 def nearest(value: Fraction) -> int:

@@ -102,42 +102,51 @@ def test_constants_of_gadgets_add_up() -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (BlockPlan((Head("h", (Component(reg("z"), reg("x")),), {}),), ()), "block 1, head 'h' reads register 'z'"),
-        (BlockPlan((Head("h", (), {"r": reg("z")}),), ()), "head 'h' reads register 'z'"),
-        (BlockPlan((), (linear("g", reg("z"), "x"),)), "block 1, gadget 'g' reads register 'z'"),
-        (BlockPlan((), (Gadget("g", (Unit(reg("x"), reg("new"), {"new": 1}),)),)), "gadget 'g' reads register 'new'"),
+        (BlockPlan((Head("h", (Component(reg("z"), reg("x")),), {}),), ()), "block 1, head 1 (h) reads register 'z'"),
+        (BlockPlan((Head("h", (), {"r": reg("z")}),), ()), "head 1 (h) reads register 'z'"),
+        (BlockPlan((), (linear("g", reg("z"), "x"),)), "block 1, gadget 1 (g) reads register 'z'"),
+        (BlockPlan((), (Gadget("g", (Unit(reg("x"), reg("new"), {"new": 1}),)),)), "gadget 1 (g) reads register 'new'"),
         (BlockPlan((Head("h", (Component(reg("x") + 1, reg("x")),), {}),), ()), "attention has no bias"),
         (BlockPlan((), (linear("g", Fraction(1, 3) * reg("x"), "x"),)), "weight 1/3 is not an element of R_17"),
         (BlockPlan((), (linear("g", 256 * reg("x"), "x"),)), "weight 256 is not an element of R_17"),
         # A constant that attention cannot carry is never dropped.
         (
             BlockPlan((Head("h", (), {"r": 5 - reg("x")}),), ()),
-            "block 1, head 'h', what it reads into 'r', 5 − x, has a con",
+            "block 1, head 1 (h), what it reads into 'r', 5 − x, has a con",
         ),
         # A weight outside the format is named by where it stands.
-        (BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)), "block 1, gadget 'g', up, register 'x': weight 1/3 is"),
-        (BlockPlan((), (linear("g", reg("x") + 256, "x"),)), "block 1, gadget 'g', up, its constant, weight 256 is"),
-        (BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)), "gadget 'g', gate, register 'x': weight 1/3"),
-        (BlockPlan((), (Gadget("g", (Unit(X, X, {"y": THIRD}),)),)), "gadget 'g', weight, register 'y': weight 1/3"),
-        (BlockPlan((), (constant("c", {"y": THIRD}),)), "block 1, gadget 'c', constant, register 'y': weight 1/3"),
+        (
+            BlockPlan((), (linear("g", THIRD * reg("x"), "x"),)),
+            "block 1, gadget 1 (g), up, register 'x': weight 1/3 is",
+        ),
+        (BlockPlan((), (linear("g", reg("x") + 256, "x"),)), "block 1, gadget 1 (g), up, its constant, weight 256 is"),
+        (
+            BlockPlan((), (Gadget("g", (Unit(THIRD * X, X, {"y": 1}),)),)),
+            "gadget 1 (g), gate, register 'x': weight 1/3",
+        ),
+        (BlockPlan((), (Gadget("g", (Unit(X, X, {"y": THIRD}),)),)), "gadget 1 (g), weight, register 'y': weight 1/3"),
+        (BlockPlan((), (constant("c", {"y": THIRD}),)), "block 1, gadget 1 (c), constant, register 'y': weight 1/3"),
         (
             BlockPlan((Head("h", (Component(X, THIRD * X),), {}),), ()),
-            "block 1, head 'h', query, register 'x': weight 1/3",
+            "block 1, head 1 (h), query, register 'x': weight 1/3",
         ),
         (
             BlockPlan((Head("h", (Component(THIRD * X, X),), {}),), ()),
-            "block 1, head 'h', key, register 'x': weight 1/3",
+            "block 1, head 1 (h), key, register 'x': weight 1/3",
         ),
-        (BlockPlan((Head("h", (), {"r": THIRD * X}),), ()), "block 1, head 'h', value, register 'x': weight 1/3"),
+        (BlockPlan((Head("h", (), {"r": THIRD * X}),), ()), "block 1, head 1 (h), value, register 'x': weight 1/3"),
         (
             BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), THIRD * X)}),)),
-            "block 1, linear unit 'u', the state 's', register 'x': weight 1/3",
+            "block 1, linear unit 1 (u), the state 's', register 'x': weight 1/3",
         ),
-        (BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)), "'u', the state 's' has a constant"),
+        (
+            BlockPlan((), (), (LinearUnit("u", {"s": (Affine(), X + 1)}),)),
+            "block 1, linear unit 1 (u), the state 's' has a constant",
+        ),
     ],
 )
 def test_mistakes_are_named(block: BlockPlan, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         wired(block)
 
 
@@ -145,7 +154,7 @@ def test_a_head_may_read_what_an_earlier_block_wrote() -> None:
     write = BlockPlan((), (linear("g", reg("x"), "new"),))
     read = BlockPlan((Head("h", (Component(reg("new"), reg("new")),), {"r": reg("new")}),), ())
     wired(write, read)
-    with pytest.raises(ValueError, match="block 1, head 'h' reads register 'new'"):
+    with pytest.raises(ValueError, match=r"block 1, head 1 \(h\) reads register 'new'"):
         wired(read, write)
 
 
@@ -186,32 +195,35 @@ PASS = BlockPlan((), ())
         # Two parts that write one helper.
         (
             [BlockPlan((), (constant("1", {"one": 1}), constant("also 1", {"one": 1})))],
-            "gadget 'also 1' is the same as",
+            "gadget 2 (also 1) is the same as",
         ),
         (
             [BlockPlan((), (constant("1", {"one": 1}), constant("2", {"one": 2})))],
-            "block 1, gadget '2' sets the constant 'one'",
+            "block 1, gadget 2 (2) sets the constant 'one'",
         ),
         (
             [BlockPlan((), (constant("1", {"one": 1}),)), BlockPlan((), (constant("again", {"one": 1, "two": 2}),))],
-            "block 2, gadget 'again' sets the constant 'one', as block 1, gadget '1' does already",
+            "block 2, gadget 1 (again) sets the constant 'one', as block 1, gadget 1 (1) does already",
         ),
         (
             [BlockPlan((), (COPY, linear("the same", X, "new")))],
-            "gadget 'the same' is the same as block 1, gadget 'copy'",
+            "gadget 2 (the same) is the same as block 1, gadget 1 (copy)",
         ),
         (
             [BlockPlan((Head("h", (), {"r": X}), Head("i", (), {"r": X})), ())],
-            "head 'i' is the same as block 1, head 'h'",
+            "head 2 (i) is the same as block 1, head 1 (h)",
         ),
         # A helper that has the name of a word, of a family, or of the position.
         (
             [BlockPlan((), (constant("1", {"x": 1}),)), PASS],
-            "block 1, gadget '1' writes register 'x', which is that of a word",
+            "block 1, gadget 1 (1) writes register 'x', which is that of a word",
         ),
-        ([BlockPlan((), (linear("g", X, "position"),)), PASS], "gadget 'g' writes register 'position'"),
-        ([BlockPlan((Head("h", (), {"y": X}),), ())], "block 1, head 'h' writes register 'y'"),
-        ([BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))], "block 1, linear unit 'u' writes register 'y'"),
+        ([BlockPlan((), (linear("g", X, "position"),)), PASS], "gadget 1 (g) writes register 'position'"),
+        ([BlockPlan((Head("h", (), {"y": X}),), ())], "block 1, head 1 (h) writes register 'y'"),
+        (
+            [BlockPlan((), (), (LinearUnit("u", {"y": (Affine(), X)}),))],
+            "block 1, linear unit 1 (u) writes register 'y'",
+        ),
     ],
 )
 def test_clashes_are_refused_by_name(blocks: list[BlockPlan], message: str) -> None:

@@ -27,7 +27,8 @@ from tests.engines.dense_cases import (
     random_sequences,
     weights,
 )
-from verify.runs.probe import Trial, wire_trial
+from verify.inputs.trial import Trial
+from verify.runs.probe import wire_trial
 
 SMALL_FORMATS = (fixed_point(5), fixed_point(17), fixed_point(65), FP8_E5M2, BF16)
 

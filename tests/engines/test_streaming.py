@@ -243,7 +243,7 @@ def test_a_query_that_needs_a_dropped_key_says_so_and_decoding_starts_again():
     case = fickle(60)
     expected = reference_trace(case)
     assert chunked_trace(case, [30], forget=False)[0] == expected
-    with pytest.raises(KeysForgotten, match=r"head 2.attn.0 at position \d+ has no certificate"):
+    with pytest.raises(KeysForgotten, match=r"block 2, head 1 at position \d+ has no certificate"):
         chunked_trace(case, [30], forget=True)
     answer = [*expected.next_tokens[:-1]]
     fed = [case.tokens[0], *answer]

@@ -31,7 +31,7 @@ answer = {"found": found, "dtype": str(model(torch.tensor([[0]])).dtype), "refus
 SHOW = """
 father = cache["resid_post", 5][0, :, sidecar["registers"]["father"]]
 heads = [
-    (head["block"], head["name"], head["label"], cache[head["hook"]][0, head["index"]].tolist())
+    (head["block"], head["name"], head["place"], cache[head["hook"]][0, head["index"]].tolist())
     for head in sidecar["export"]["heads"]
 ]
 answer = {"pattern": pattern.tolist(), "father": father.tolist(), "heads": heads}
@@ -65,8 +65,12 @@ def test_the_page_draws_a_head(ask: Ask, tmp_path: Path) -> None:
     assert shown["pattern"] == pytest.approx(result.attention(6, "father"), abs=1e-9)
     assert shown["father"] == pytest.approx(list(result.array("father", 6)))
     plans = enumerate(loaded.wired.blocks, start=1)
-    wanted = [(number, head.name, f"block {number}, {head.name}") for number, plan in plans for head in plan.heads]
-    assert [(number, name, label) for number, name, label, _ in shown["heads"]] == wanted
+    wanted = [
+        (block, head.name, f"block {block}, head {number} ({head.name})")
+        for block, plan in plans
+        for number, head in enumerate(plan.heads, start=1)
+    ]
+    assert [(block, name, place) for block, name, place, _ in shown["heads"]] == wanted
     step = float(loaded.wired.arithmetic.format.quantum)  # the engine rounds weights to one
     for number, name, _, found in shown["heads"]:
         assert np.abs(np.array(found) - result.attention(number, name)).max() <= step / 2 + 1e-9, (number, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,6 +18,9 @@ from hypothesis import strategies as st
 
 from precision import (
     BF16,
+    FP4_E2M1,
+    FP6_E2M3,
+    FP6_E3M2,
     FP8_E4M3,
     FP8_E5M2,
     FP16,
@@ -25,6 +29,7 @@ from precision import (
     Format,
     Rounding,
     fixed_point,
+    random_from_bits,
     round_array,
     round_dyadic,
     round_fraction,
@@ -32,7 +37,7 @@ from precision import (
     round_shifted,
     round_values,
 )
-from tests.precision.oracle import hard_values, round_by_search
+from tests.precision.oracle import hard_values, magnitudes, round_by_search
 from tests.strategies import ARRAY_FORMATS, SMALL_FORMATS, float_values, values
 
 by_name = {"ids": lambda item: getattr(item, "name", str(item))}
@@ -165,6 +170,9 @@ GFLOAT = {
     FP32: gfloat_formats.format_info_binary32,
     FP8_E4M3: gfloat_formats.format_info_ocp_e4m3,
     FP8_E5M2: gfloat_formats.format_info_ocp_e5m2,
+    FP6_E2M3: gfloat_formats.format_info_ocp_e2m3,
+    FP6_E3M2: gfloat_formats.format_info_ocp_e3m2,
+    FP4_E2M1: gfloat_formats.format_info_ocp_e2m1,
     fixed_point(9): gfloat.FormatInfo(
         "R_9",
         9,
@@ -201,12 +209,15 @@ def test_agrees_with_gfloat(twin: Twin, fmt: Format, data: st.DataObject, roundi
         (BF16, ml_dtypes.bfloat16),
         (FP8_E4M3, ml_dtypes.float8_e4m3fn),
         (FP8_E5M2, ml_dtypes.float8_e5m2),
+        (FP6_E2M3, ml_dtypes.float6_e2m3fn),
+        (FP6_E3M2, ml_dtypes.float6_e3m2fn),
+        (FP4_E2M1, ml_dtypes.float4_e2m1fn),
         (FP16, np.float16),
     ],
     **by_name,
 )
 def test_agrees_with_casts_from_float32(fmt: Format, dtype: type) -> None:
-    """From float32 these casts round once; from float64 the first three would round twice."""
+    """From float32 these casts round once; from float64 all but the last would round twice."""
     rng = np.random.default_rng(3)
     largest = float(fmt.max_value)
     smallest = max(fmt.quantum_exponent - 2, -149)
@@ -229,6 +240,65 @@ def test_stochastic_rounding_is_fair() -> None:
     fmt = fixed_point(9)
     ups = sum(round_ratio(3, 10, fmt, Rounding.STOCHASTIC, Fraction(k, 1000)).quanta for k in range(1000))
     assert ups == 300
+
+
+@both_twins
+@pytest.mark.parametrize("fmt", [fixed_point(5), FP4_E2M1, FP6_E2M3, FP6_E3M2], **by_name)
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_the_mean_over_all_bits_is_the_value(twin: Twin, fmt: Format, width: int) -> None:
+    """Exactly, where the fraction of the way to the next element has `width` bits; elsewhere less than such a bit beyond."""
+    patterns = 2**width
+    grid = magnitudes(fmt)[:-1]
+    for sign in (1, -1):
+        xs, steps = [], []
+        for low, high in itertools.pairwise(grid):
+            for quarter_bits in range(4 * patterns):
+                xs.append(sign * (low + (high - low) * Fraction(quarter_bits, 4 * patterns)))
+                steps.append(high - low)
+        randoms = [Fraction(float(r)) for r in random_from_bits(np.arange(patterns), width)]
+        assert randoms == [Fraction(bits, patterns) for bits in range(patterns)]
+        total = [Fraction(0)] * len(xs)
+        for random in randoms:
+            results = twin(xs, fmt, Rounding.STOCHASTIC, random)
+            total = [sum_ + result.value for sum_, result in zip(total, results, strict=True)]
+        exact = 0
+        for x, step, sum_ in zip(xs, steps, total, strict=True):
+            beyond = sign * (sum_ / patterns - x) / step
+            assert beyond == -(abs(x) / step) % Fraction(1, patterns)
+            exact += beyond == 0
+        assert exact == len(xs) // 4
+
+
+def test_sixteen_bits_are_enough_from_float32_to_bf16() -> None:
+    bits = random_from_bits(np.arange(2**16), 16)
+    for x in (np.float32(1.2345678), np.float32(-3.1e-38), np.nextafter(np.float32(2.0), np.float32(0.0))):
+        rounded = round_array(np.full(2**16, x), BF16, Rounding.STOCHASTIC, bits).value
+        assert len(set(rounded.tolist())) == 2
+        assert sum(map(Fraction, rounded.tolist())) == 2**16 * Fraction(float(x))
+
+
+@given(st.sampled_from(ARRAY_FORMATS), st.integers(1, 53), st.data())
+@settings(deadline=None, max_examples=100)
+def test_bits_of_any_width_decide_alike_in_both_twins(fmt: Format, width: int, data: st.DataObject) -> None:
+    x = data.draw(float_values(fmt))
+    bits = data.draw(st.integers(0, 2**width - 1))
+    random = Fraction(bits, 2**width)
+    theirs = round_array(x, fmt, Rounding.STOCHASTIC, random_from_bits(bits, width))
+    ours = round_fraction(Fraction(x), fmt, Rounding.STOCHASTIC, random)
+    assert Fraction(float(theirs.value)) == ours.quanta * fmt.quantum
+    assert theirs.saturated == ours.saturated
+
+
+def test_bits_that_are_none_are_named() -> None:
+    for bits, width, said in (
+        ([0, 4], 2, "must be 0 to 3 for 2 bits, got 4"),
+        (-1, 2, "must be 0 to 3 for 2 bits, got -1"),
+        (0.5, 2, "must be integers, got dtype float64"),
+        (0, 54, "width must be 1 to 53, got 54"),
+        (0, 0, "width must be 1 to 53, got 0"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            random_from_bits(bits, width)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

@@ -1,4 +1,4 @@
-"""What theorems and walks of verify/growth.py are about, at one n: computed from n, with nothing of theirs."""
+"""What theorems and walks of verify/trusted/growth.py are about, at one n: computed from n, with nothing of theirs."""
 
 from __future__ import annotations
 

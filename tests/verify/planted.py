@@ -39,7 +39,7 @@ def contradictory_axiom() -> None:
 
 def one_key_for_many() -> None:
     """The checker takes each key that can win for the only one of its kind."""
-    from verify.certificates.attention import Reader
+    from verify.rounding.attention import Reader
 
     Reader._many = lambda reader, candidate: False  # type: ignore[method-assign]
 

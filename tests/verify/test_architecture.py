@@ -17,10 +17,11 @@ from constructions.wiring.affine import reg
 from constructions.wiring.wire import BlockPlan
 from verify.claims.readings_of_heads import told
 from verify.claims.retrieval import RETRIEVERS, model
+from verify.inputs.trial import Trial
 from verify.oracles.printed_gadgets import CUBIC, THRESHOLD, between, by_matrices
 from verify.oracles.scaled_scores import DividingEngine, halvings, with_larger_keys
 from verify.oracles.two_block_counting import TWO_BLOCKS
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 
 @pytest.mark.parametrize(("width", "k"), [(1, 0), (2, 1), (4, 1), (5, 2), (13, 2), (16, 2), (17, 3), (64, 3), (65, 4)])

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 from constructions.wiring.part import least_gap
 from tests.verify.numbers_at import holds, parity, shown_at, value, values_at
-from verify import growth
-from verify.certificates.growing import n_of
-from verify.certificates.trees import theorem_of
-from verify.certificates.walks import Walk
+from verify.algebra.growing import n_of
+from verify.algebra.trees import theorem_of
+from verify.algebra.walks import Walk
 from verify.framework.proofs import check as check_stored
 from verify.framework.proofs import stated
-from verify.growth import Box, parsed, parts_of, root
-from verify.kernel import Rejected
+from verify.trusted import growth
+from verify.trusted.growth import Box, parsed, parts_of, root
+from verify.trusted.kernel import Rejected
 
 SIZES = [n for bits in (64, 65, 66, 127, 128, 200, 255, 256, 1000, 1023, 1024) for n in (2 ** (bits - 1), 2**bits - 1)]
 SIZES += [2**bits - less for bits in (65, 140, 1024) for less in (2, 3, 4, 5)]
@@ -60,7 +60,7 @@ def test_it_is_small_and_rests_on_the_standard_library_and_the_kernels_way_to_re
     tree = ast.parse(text)
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    ours = {"verify.kernel"}
+    ours = {"verify.trusted.kernel"}
     assert modules - ours == {
         "__future__",
         "collections.abc",

@@ -15,12 +15,12 @@ import pytest
 from constructions.turing.machine import parse_standard
 from constructions.turing.simulator import simulate
 from tests.verify.test_kernel import at, places, tampered
-from verify import halting
 from verify.framework.proofs import load
-from verify.halting import check
-from verify.kernel import Rejected
 from verify.oracles.lower_bounds import TURING, LowerBound, loop
 from verify.oracles.reductions import FINDER, inputs, written_as
+from verify.trusted import halting
+from verify.trusted.halting import check
+from verify.trusted.kernel import Rejected
 
 MOST = 3
 MOST_HINTS = 12  # that are changed
@@ -64,8 +64,8 @@ def test_it_is_small_and_rests_on_the_checkers_alone() -> None:
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names} == {
         "verify",
-        "verify.kernel",
-        "verify.pigeonhole",
+        "verify.trusted.kernel",
+        "verify.trusted.pigeonhole",
     }
 
 

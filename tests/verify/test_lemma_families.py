@@ -11,9 +11,10 @@ from constructions.parts.heads.copy import position_square_precision
 from constructions.wiring.part import Columns, Part
 from precision.format import Discipline
 from verify.claims.lemmas_general import Case, all_inputs_at_once, judged, one_key, part_of
+from verify.inputs.trial import Trial
 from verify.oracles.lemma_families import ALONE, FAMILIES
 from verify.oracles.tape_text import last_record, moments
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 
 def column(*values: int) -> tuple[Fraction, ...]:

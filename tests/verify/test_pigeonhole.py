@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 from tests.verify.test_kernel import at, places, tampered
 from tests.verify.test_reductions import by_text, reaches_all
-from verify import pigeonhole
 from verify.framework.proofs import load
-from verify.kernel import Rejected
 from verify.oracles.lower_bounds import (
     BESIDE_ORACLE,
     COUNTING,
@@ -32,8 +30,10 @@ from verify.oracles.lower_bounds import (
     written,
 )
 from verify.oracles.reductions import inputs, written_as
-from verify.pigeonhole import check, obligations
 from verify.table import Outcome, cells
+from verify.trusted import pigeonhole
+from verify.trusted.kernel import Rejected
+from verify.trusted.pigeonhole import check, obligations
 
 BOUNDS = {
     "4.6/lower-index": INDEX,
@@ -78,7 +78,7 @@ def test_it_is_small_and_rests_on_the_kernel_alone() -> None:
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert {name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names} == {
         "verify",
-        "verify.kernel",
+        "verify.trusted.kernel",
     }
 
 

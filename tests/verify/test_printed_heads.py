@@ -10,8 +10,9 @@ import pytest
 from constructions.parts.heads import copy, count, match, match_close, match_nearest, match_next
 from constructions.wiring.part import Part, printed_precision, roomy_precision
 from verify.claims.heads import PRINTED, leaks_nothing, least_lead_as_printed
+from verify.inputs.trial import Trial
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, next_printed, precision_above
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 
 @pytest.mark.parametrize("n", [2, 3, 17, 64, 100, 1025])

@@ -42,14 +42,20 @@ def test_a_ledger_replaces_the_text_between_the_marks(tmp_path: Path) -> None:
     assert text.startswith("above\n")
     assert text.endswith("\nbelow\n")
     assert "stale" not in text
-    lines = [line for line in text.splitlines() if line.startswith("| C.")]
-    assert [line.split(" | ")[0] for line in lines] == ["| C.2", "| C.10"]
-    assert "**refuted**" in lines[0]
+    lines = text.splitlines()[4:6]
+    assert lines[0].startswith('| <a id="C.2"></a>C.2<br>[Lemma C.2](transcription.md#c2) | so | printed |')
+    assert lines[1].startswith('| <a id="C.10"></a>C.10<br>[Lemma C.10](transcription.md#c10) | ')
+    assert " | [**refuted**](findings.md#C.2) | " in lines[0]
     assert "`[1,2]`" in lines[0]
     assert "a \\| b" in lines[1]
     assert "**sampled**" in lines[1]
     assert readme.main([str(source), "--into", str(target)]) == 0
     assert target.read_text(encoding="utf-8") == text
+
+
+def test_a_claim_about_another_paper_has_no_link() -> None:
+    row = replace(HOLDS, claim=Claim("X.2", "Lemma X.2", "so"))
+    assert '| <a id="X.2"></a>X.2<br>Lemma X.2 | so |' in readme.markdown([row])
 
 
 OTHER = "<!-- other: begin -->\n<!-- other: end -->"

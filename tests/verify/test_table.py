@@ -256,12 +256,17 @@ def test_what_is_argued_for_all_n_is_not_shown_as_more() -> None:
 
 def test_markdown(show: Any) -> None:
     _, text = show(list(everything().values()), "--markdown")
-    head, rule, *lines = text.splitlines()
+    title, introduction, below = text.split("\n\n", 2)
+    assert title == "# Which architecture solves what"
+    assert "ledger.md" in introduction
+    head, rule, *lines = below.splitlines()
     assert head.split(" | ")[-4:] == [RNN, TRANSFORMER, SEARCHES, f"{HYBRID} |"]
     assert rule == "|---|---|---|---|---|"
     assert [line.count("|") for line in lines[:8]] == [6] * 8
-    assert "| Turing machines | **impossible**<br>needs n/2 bits<br>5.4/lower-turing<br>proved for all n<br>" in text
+    bound = "[5.4/lower-turing](ledger.md#5.4/lower-turing)"
+    assert f"| Turing machines | **impossible**<br>needs n/2 bits<br>{bound}<br>proved for all n<br>" in text
     assert "no chain of thought<details><summary>4.6/index + " in text
+    assert "</summary>[4.6/index](ledger.md#4.6/index), [" in text
 
 
 def test_json(show: Any) -> None:

@@ -52,7 +52,7 @@ LINES = {
         "  rounding: certified; in R_p, p = 263, every word is that of exact arithmetic; 1 interval",
         "  program: certified; the program writes the search that is defined, and says what it finds; 1 interval",
         "  n > 2^64: certified; rounding and program, of the same weights in each of 6 cases of n and its bit length; "
-        "# inequalities, shown again by verify/growth.py",
+        "# inequalities, shown again by verify/trusted/growth.py",
         "  searches: certified; in every text the pattern finds what is defined, as `re` is documented",
     ],
     "istree --n 2 --variant lean": [
@@ -161,7 +161,7 @@ def test_sizes_above_that_are_not_told(above: dict[str, Any], capsys: pytest.Cap
     assert main(command) == 3
     assert capsys.readouterr().out.splitlines()[-1] == "  n > 2^64: unknown; block 1: no rule tells it"
     above |= {"verdict": "certified", "theorem": {"bits_of_bits": 7, "inequalities": [["1*n", ">"]], "cases": []}}
-    assert main(command) == 4  # whoever found it, verify/growth.py has the last word
+    assert main(command) == 4  # whoever found it, verify/trusted/growth.py has the last word
     assert "Rejected" in capsys.readouterr().err
 
 

@@ -13,18 +13,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from verify import growth
+from constructions.places import name_place
+from verify.algebra.domains import OtherMatrices, Undecided
+from verify.algebra.growing import Growing, n_of
+from verify.algebra.polynomial import Number
+from verify.algebra.quotients import Unanswered
+from verify.algebra.samples import some_n, values_of
+from verify.algebra.trees import theorem_of
+from verify.algebra.walks import Walk
+from verify.automata.language import Language
 from verify.certificates.building import ENDLESS, Subject, build, in_case
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json, judge
-from verify.certificates.domains import OtherMatrices, Undecided
-from verify.certificates.growing import Growing, n_of
-from verify.certificates.language import Language
-from verify.certificates.model import Model
-from verify.certificates.polynomial import Number
-from verify.certificates.quotients import Unanswered
-from verify.certificates.samples import some_n, values_of
-from verify.certificates.trees import theorem_of
-from verify.certificates.walks import Walk
+from verify.rounding.model import Model
+from verify.trusted import growth
 
 BITS_OF_BITS = 7  # every n from 2^63 on
 FIRST_ABOVE = 1 << (1 << BITS_OF_BITS - 1) - 1  # which is this one
@@ -56,7 +57,7 @@ class Survey:
     """Every n from 2^63 on, or every number of cells from 8 on. judges: what is asked of each model of a case.
 
     cases: precision and digest of each, and what the judges have to say. about: the verdict, and where it is not certified first;
-    that is refused for matrices of one n alone, as a case may be wider than its n. theorem: all inequalities, as verify/growth.py
+    that is refused for matrices of one n alone, as a case may be wider than its n. theorem: all inequalities, as trusted/growth.py
     reads them, or None.
     """
 
@@ -134,7 +135,7 @@ def parts_of(model: Model, value: Callable[[Any], Number]) -> Iterator[tuple[str
     ]
     specials = [(word, [(i, value(w)) for i, w in row]) for word, row in model.specials.items()]
     yield "the vocabulary", (terms, specials, [(i, value(w)) for i, w in model.position])
-    yield from ((f"block {i}", layer.changed(value)) for i, layer in enumerate(model.layers))
+    yield from ((name_place(i), layer.changed(value)) for i, layer in enumerate(model.layers, start=1))
 
 
 _surveys = lru_cache(maxsize=4)(Survey)
@@ -170,8 +171,8 @@ def name_of(above: Json) -> str:
 
 
 def shown_again(above: Json) -> str:
-    """What is certified of all n above, for people. verify/growth.py shows the inequalities once more; raises Rejected if not."""
+    """What is certified of all n above, for people. trusted/growth.py shows the inequalities once more; raises Rejected if not."""
     growth.check(json.loads(json.dumps(above["theorem"])), {})
     cases, inequalities = len(above["cases"]), len(above["theorem"]["inequalities"])
     of = "the number of cells" if "cells_from" in above else "n and its bit length"
-    return f"{cases} cases of {of}; {inequalities:,} inequalities, shown again by verify/growth.py"
+    return f"{cases} cases of {of}; {inequalities:,} inequalities, shown again by verify/trusted/growth.py"

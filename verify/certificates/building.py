@@ -28,12 +28,12 @@ from constructions.wiring.finding import Finding
 from constructions.wiring.part import Setting, printed_precision
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates import configurations, language, searches, tapes
-from verify.certificates.domains import Undecided
-from verify.certificates.language import Language
+from verify.algebra.domains import Undecided
+from verify.algebra.symbolic import symbol
+from verify.automata import configurations, language, searches, tapes
+from verify.automata.language import Language
 from verify.certificates.matrices import LARGEST_TABLE, require_same
-from verify.certificates.model import Listed, Model, planned
-from verify.certificates.symbolic import symbol
+from verify.rounding.model import Listed, Model, planned
 
 LEAST = 4
 LARGEST_N = 1 << 64  # up to which each n lies in an interval that is looked at

@@ -14,6 +14,8 @@ from typing import Any
 from constructions.istree.graphs import LAYOUTS
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
+from verify.algebra.domains import OtherMatrices, Refused, Undecided
+from verify.automata.language import Language
 from verify.certificates.building import (
     ENDLESS,
     RETRIEVERS,
@@ -28,12 +30,10 @@ from verify.certificates.building import (
     precision_of,
 )
 from verify.certificates.building import compared as compared_with_matrices
-from verify.certificates.checker import Report, check
-from verify.certificates.domains import OtherMatrices, Refused, Undecided
-from verify.certificates.language import Language
 from verify.certificates.matrices import digest
-from verify.certificates.model import Model, first_difference
 from verify.certificates.runs import exhaust, is_small, refute
+from verify.rounding.checker import Report, check
+from verify.rounding.model import Model, first_difference
 
 Json = dict[str, Any]
 SCHEMA = 1
@@ -170,8 +170,13 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
         found |= {
             "assumed_invariants": report.invariants,
             "heads": [
-                {"head": where, "lead": str(x.lead), "needed": str(x.needed), "least_largest_score": str(x.winning)}
-                for where, x in report.leads.items()
+                {
+                    "head": model.head(*head),
+                    "lead": str(x.lead),
+                    "needed": str(x.needed),
+                    "least_largest_score": str(x.winning),
+                }
+                for head, x in report.leads.items()
             ],
             "error_in_steps": {name: _short(error) for name, error in report.errors.items()},
             "kinds": report.kinds,

@@ -10,11 +10,11 @@ import numpy as np
 from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from precision.format import Arithmetic, fixed_point
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.language import Language
 from verify.certificates.building import Subject, build, families_of
-from verify.certificates.domains import Refused, Undecided
-from verify.certificates.language import Language
-from verify.certificates.model import Model, described
 from verify.certificates.sidecar import named_by, require_same, subject_of
+from verify.rounding.model import Model, described
 
 LENGTH = "longest_sequence"
 
@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
         raise Undecided("the vocabulary", f"the file has {len(vocabulary)} words for {len(model.words)} rows")
     try:
         arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
-        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject))
+        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject), own.heads)
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
     if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:

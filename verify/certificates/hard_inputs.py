@@ -18,9 +18,9 @@ from constructions.models.solver import Request
 from constructions.retrieval.task import Question
 from constructions.turing.configurations import Task
 from constructions.wiring.wired import Wired
+from verify.automata.language import Language
 from verify.certificates.building import RETRIEVERS, Subject, families_of, language_of, solver_of
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language
 
 TRIES = 20  # drawn for each input that is wanted: at small n there are few different ones
 LONGEST = 2000  # tokens of an input with its answer

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from constructions.layers import AttentionHead, Block, Matrix
-from constructions.wiring.exact import HeadRows, Layer, Row, Weight, Written
+from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_place
+from constructions.wiring.exact import HeadRows, Row, Weight, Written
 from constructions.wiring.numbered import Powers
 from constructions.wiring.wire import filled_words
 from constructions.wiring.wired import Wired
-from verify.certificates.domains import SIZE, OtherMatrices
-from verify.certificates.model import NUMBER, Listed, Model
-from verify.certificates.polynomial import Number, Polynomial
+from verify.algebra.domains import SIZE, OtherMatrices
+from verify.algebra.polynomial import Number, Polynomial
+from verify.rounding.model import NUMBER, Listed, Model
 
 LARGEST_TABLE = 1 << 23  # entries of an embedding that is written to a file here: 64 MiB
 AT_THE_END = 2  # numbers of a family that are filled for themselves
@@ -82,46 +83,54 @@ def _pairs(model: Model, wired: Wired, n: int, families: Sequence[Listed]) -> It
         raise OtherMatrices(
             "the blocks", f"there are {len(wired.model.blocks)} in the matrices, {len(model.layers)} exact layers"
         )
-    for number, (layer, block) in enumerate(zip(model.layers, wired.model.blocks, strict=True)):
-        for name, mine, its in _block(layer, block, of_rows, value):
-            yield f"blocks.{number}.{name}", mine, its
+    for number, block in enumerate(wired.model.blocks):
+        for where, name, mine, its in _block(model, number, block, of_rows, value):
+            yield f"{where}, blocks.{number}.{name}", mine, its
 
 
 def _block(
-    layer: Layer,
+    model: Model,
+    number: int,
     block: Block,
     of_rows: Callable[[Iterable[tuple[int, Row]]], Entries],
     value: Callable[[Weight], Number],
-) -> Iterator[tuple[str, Entries, Entries]]:
+) -> Iterator[tuple[str, str, Entries, Entries]]:
+    """The part, its tensor's name in files without that of the block, and both."""
+    layer = model.layers[number]
+
     def biases(weights: Iterable[tuple[int, Weight]]) -> Entries:
         return [(i, 0, x) for i, w in weights if (x := value(w))]
 
-    yield "attn, score and value widths", _widths(layer.heads), _widths(block.heads)
+    where = name_place(number + 1, ATTENTION)
+    yield where, "attn, score and value widths", _widths(layer.heads), _widths(block.heads)
     for h, (rows, head) in enumerate(zip(layer.heads, block.heads, strict=True)):
         for name, mine, its in (
             ("W_Q", rows.query, head.query),
             ("W_K", rows.key, head.key),
             ("W_V", rows.value, head.value),
         ):
-            yield f"attn.{h}.{name}", of_rows(enumerate(mine)), _entries(its)
+            yield model.head(number, h), f"attn.{h}.{name}", of_rows(enumerate(mine)), _entries(its)
     first = 0
     for h, head in enumerate(block.heads):
         width = head.value.shape[0]
-        yield f"attn.{h}.W_O", of_rows(_columns(layer.out, first, width)), _entries(head.out)
+        written = of_rows(_columns(layer.out, first, width))
+        yield model.head(number, h), f"attn.{h}.W_O", written, _entries(head.out)
         first += width
-    recurrence, matrices = layer.recurrence, block.recurrence
-    yield "recurrence, how many", [(0, 0, recurrence is None)], [(0, 0, matrices is None)]
+    where, recurrence, matrices = name_place(number + 1, RECURRENCE), layer.recurrence, block.recurrence
+    yield where, "recurrence, how many", [(0, 0, recurrence is None)], [(0, 0, matrices is None)]
     if recurrence is not None and matrices is not None:
-        yield "recurrence.A", of_rows(recurrence.carry), _entries(matrices.carry)
-        yield "recurrence.B", of_rows(recurrence.feed), _entries(matrices.feed)
-    ffn, units = block.feed_forward, layer.feed_forward.units
-    yield "ffn, how many units", [(0, 0, len(units))], [(0, 0, len(ffn.gate))]
-    yield "ffn.W_gate", of_rows((u, unit.gate) for u, unit in enumerate(units)), _entries(ffn.gate)
-    yield "ffn.W_up", of_rows((u, unit.up) for u, unit in enumerate(units)), _entries(ffn.up)
-    yield "ffn.W_down", of_rows((i, row) for i, row, _ in layer.feed_forward.down), _entries(ffn.down)
-    yield "ffn.b_gate", biases((u, unit.gate_bias) for u, unit in enumerate(units)), _entries(ffn.gate_bias[:, None])
-    yield "ffn.b_up", biases((u, unit.up_bias) for u, unit in enumerate(units)), _entries(ffn.up_bias[:, None])
-    yield "ffn.b_down", biases((i, bias) for i, _, bias in layer.feed_forward.down), _entries(ffn.down_bias[:, None])
+        yield where, "recurrence.A", of_rows(recurrence.carry), _entries(matrices.carry)
+        yield where, "recurrence.B", of_rows(recurrence.feed), _entries(matrices.feed)
+    where, ffn = name_place(number + 1, FEED_FORWARD), block.feed_forward
+    units, down = layer.feed_forward.units, layer.feed_forward.down
+    yield where, "ffn, how many units", [(0, 0, len(units))], [(0, 0, len(ffn.gate))]
+    yield where, "ffn.W_gate", of_rows((u, unit.gate) for u, unit in enumerate(units)), _entries(ffn.gate)
+    yield where, "ffn.W_up", of_rows((u, unit.up) for u, unit in enumerate(units)), _entries(ffn.up)
+    yield where, "ffn.W_down", of_rows((i, row) for i, row, _ in down), _entries(ffn.down)
+    gates, ups = ([(u, getattr(unit, bias)) for u, unit in enumerate(units)] for bias in ("gate_bias", "up_bias"))
+    yield where, "ffn.b_gate", biases(gates), _entries(ffn.gate_bias[:, None])
+    yield where, "ffn.b_up", biases(ups), _entries(ffn.up_bias[:, None])
+    yield where, "ffn.b_down", biases((i, bias) for i, _, bias in down), _entries(ffn.down_bias[:, None])
 
 
 def _widths(heads: Sequence[HeadRows | AttentionHead]) -> Entries:

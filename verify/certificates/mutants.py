@@ -8,9 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from constructions.layers import Block, Matrix, Recurrence, Transformer, block_arrays
+from constructions.places import FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.wiring.wired import Wired
 
-RECURRENCE = ("A", "B")
+MATRICES = ("A", "B")  # of a recurrence
 HEAD = {"query": "W_Q", "key": "W_K", "value": "W_V", "out": "W_O"}
 FFN = {
     "gate": "W_gate",
@@ -43,7 +44,7 @@ def sublayer_of(model: Transformer, place: Place) -> int:
 
 def _mixing_arrays(block: Block) -> int:
     """How many arrays of `block_arrays` are no feed-forward's."""
-    return len(HEAD) * len(block.heads) if block.recurrence is None else len(RECURRENCE)
+    return len(HEAD) * len(block.heads) if block.recurrence is None else len(MATRICES)
 
 
 def weight_at(model: Transformer, place: Place) -> float:
@@ -106,27 +107,28 @@ def _named(arrays: list[Matrix], names: tuple[str, ...]) -> Mapping[str, Matrix]
     return dict(zip(names, arrays, strict=True))
 
 
-def named(wired: Wired, place: Place) -> str:
-    """Where a weight is: block, head, matrix, row and column, registers by name."""
-    b, a, entry = place
+def named(wired: Wired, weight: Place) -> str:
+    """Where a weight is: block, head or unit, matrix, its row and column, registers by name."""
+    b, a, entry = weight
     block = wired.model.blocks[b]
     heads = _mixing_arrays(block)
     if a < heads and block.recurrence is not None:
-        where, matrix = f"block {b}, recurrence", RECURRENCE[a]
+        where, matrix = name_place(b + 1, RECURRENCE), MATRICES[a]
         return f"{where}, {matrix}, register {wired.registers[entry[0]]}, register {wired.registers[entry[1]]}"
     if a < heads:
-        where, matrix = f"block {b}, head {a // 4}", tuple(HEAD.values())[a % 4]
-        inner, outer = "row", "column"
+        names = [head.name for head in wired.blocks[b].heads]
+        where, matrix = name_place(b + 1, name_part("head", a // 4 + 1, names[a // 4])), tuple(HEAD.values())[a % 4]
+        inner, outer, begin = "row", "column", 0
     else:
-        where, matrix = f"block {b}, feed-forward", tuple(FFN.values())[a - heads]
-        inner = outer = "unit"
+        where, matrix = name_place(b + 1, FEED_FORWARD), tuple(FFN.values())[a - heads]
+        inner, outer, begin = "unit", "unit", 1
     first, last = entry[0], entry[-1]
     if matrix in ("W_O", "W_down"):
-        at = f"register {wired.registers[first]}, {outer} {last}"
+        at = f"register {wired.registers[first]}, {outer} {last + begin}"
     elif matrix == "b_down":
         at = f"register {wired.registers[first]}"
     elif len(entry) == 1:
-        at = f"{inner} {first}"
+        at = f"{inner} {first + begin}"
     else:
-        at = f"{inner} {first}, register {wired.registers[last]}"
+        at = f"{inner} {first + begin}, register {wired.registers[last]}"
     return f"{where}, {matrix}, {at}"

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.certificates import configurations
+from verify.algebra.domains import OtherMatrices
+from verify.automata import configurations
+from verify.automata.language import Language
 from verify.certificates.above import ALONE, Say, rounding, whole
 from verify.certificates.building import (
     ENDLESS,
@@ -34,9 +36,7 @@ from verify.certificates.document import (
     judge,
     subject_of,
 )
-from verify.certificates.domains import OtherMatrices
-from verify.certificates.language import Language
-from verify.certificates.model import Model
+from verify.rounding.model import Model
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from verify.certificates.checker import Entry, Report, behind_sublayer, require_output, require_weights
-from verify.certificates.domains import Space
-from verify.certificates.kinds import Kind
-from verify.certificates.language import Language
-from verify.certificates.model import Model
+from verify.algebra.domains import Space
+from verify.automata.language import Language
+from verify.rounding.checker import Entry, Report, behind_sublayer, require_output, require_weights
+from verify.rounding.kinds import Kind
+from verify.rounding.model import Model
 
 
 def is_same_function(model: Model, language: Language, own: Model, certified: Report, changed: int) -> bool:

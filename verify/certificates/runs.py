@@ -14,10 +14,11 @@ from fractions import Fraction
 from constructions.engines.reference import ReferenceEngine, Step
 from constructions.istree.graphs import Graph
 from constructions.layers import Matrix
+from constructions.places import name_part, name_place
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
+from verify.algebra.domains import Refused
 from verify.certificates.building import LEAST, Subject, solver_of, wired_of
-from verify.certificates.domains import Refused
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs, pieces, text_of
 from verify.certificates.ideal import IdealModel
 
@@ -132,7 +133,7 @@ def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
                         what = (
                             f"position {k} reads {len(keys)} keys of equal score, whose values for {name} are {values}"
                         )
-                        return f"block {b}, head {h}", what
+                        return name_place(b + 1, name_part("head", h + 1, wired.blocks[b].heads[h].name)), what
     return "the output head", ""
 
 

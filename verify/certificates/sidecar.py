@@ -20,8 +20,8 @@ from constructions.show.dump import dump_document
 from constructions.show.forward import SCHEMA
 from constructions.wiring.wired import Wired
 from precision.format import Discipline, Rounding
+from verify.algebra.domains import Refused, Undecided
 from verify.certificates.building import Subject, families_of, is_covered, solver_of
-from verify.certificates.domains import Refused, Undecided
 from verify.certificates.hard_inputs import HardInput, first_wrong
 
 EXAMPLES = "examples"

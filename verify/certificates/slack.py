@@ -16,16 +16,16 @@ from functools import cached_property
 
 from constructions.layers import Transformer
 from constructions.wiring.wired import Wired
+from verify.algebra.domains import Refused, Undecided
+from verify.automata.language import Language
 from verify.certificates.building import Subject, families_of, language_of, wired_of
-from verify.certificates.checker import Report, check
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, Json
-from verify.certificates.domains import Refused, Undecided
 from verify.certificates.hard_inputs import HardInput, first_wrong, hard_inputs
-from verify.certificates.language import Language
-from verify.certificates.model import Model, described
 from verify.certificates.mutants import CHANGES, Place, mutant, named, places, sublayer_of, weight_at, with_weight
 from verify.certificates.recheck import is_same_function
-from verify.certificates.rows import of_matrices
+from verify.rounding.checker import Report, check
+from verify.rounding.model import Model, described, names_of_heads
+from verify.rounding.rows import of_matrices
 
 OTHER_FUNCTION = "another function"
 Change = tuple[Place, str]
@@ -73,7 +73,9 @@ class Surveyor:
     def _own(self) -> tuple[Model, Language, Report]:
         wired, language = self.wired, language_of(self.subject)
         families = families_of(self.subject)
-        model = described(wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families)
+        model = described(
+            wired.model, wired.arithmetic, wired.registers, wired.vocabulary, families, names_of_heads(wired.blocks)
+        )
         return model, language, check(model, language)
 
     def _changed(self, model: Transformer, block: int) -> Model:

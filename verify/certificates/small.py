@@ -9,9 +9,9 @@ import numpy as np
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic
+from verify.automata.language import Language
 from verify.certificates.document import Judged, judge
-from verify.certificates.language import Language
-from verify.certificates.model import Listed, described
+from verify.rounding.model import Listed, described
 
 Weights = Mapping[str, float]
 Unit = tuple[Weights, float, Weights, float, Weights]  # gate and its bias, up and its bias, what is written

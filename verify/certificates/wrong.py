@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
+from verify.automata.language import Language, Place
 from verify.certificates.document import CERTIFIED
-from verify.certificates.language import Language, Place
 from verify.certificates.small import Registers, Weights, judged
 
 NONE: Weights = {}

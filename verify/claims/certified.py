@@ -10,15 +10,15 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import EOS, LAYOUTS, PAPER, Graph, TokenLayout, expected_answer
 from precision.format import Discipline
-from verify.certificates import stored_above
 from verify.certificates.above import Judge, survey, unjudged
 from verify.certificates.building import ENDLESS, LEAST, RETRIEVERS, Subject
-from verify.certificates.stored import NOT_YET, About, name_of, path_of
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Json, claim, claims
 from verify.induction.models import SHOWN
 from verify.inputs.strategies import every_input, every_labelled_graph
 from verify.oracles.counts import labelled_graphs, ordered_graphs
+from verify.stored import above as stored_above
+from verify.stored.intervals import NOT_YET, About, name_of, path_of
 
 INVARIANT = "4.7/invariant-counts"
 BEYOND = 10**12  # where no model can be built; its certificate takes no longer

@@ -11,12 +11,12 @@ from constructions.wiring.affine import reg
 from constructions.wiring.wire import BlockPlan, Component, Embedding, Head, linear
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from verify.automata.language import Language, Place
 from verify.certificates.document import CERTIFIED, judge
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language, Place
-from verify.certificates.model import described
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.rounding.model import described
 
 BEGIN, KEY, ASK = "<s>", "key", "?"
 PRECISION_BITS, SCALE = 41, 64

@@ -14,10 +14,11 @@ from constructions.wiring.wire import BlockPlan, Embedding, wire
 from precision.format import Arithmetic, fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
+from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
 from verify.oracles.division_theorems import rounds_to_the_quotient, units_of_a_period
 from verify.runs.parts import claimed_sizes, columns_of_one, run_every, run_random
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 EXHAUSTIVE_TOP = 128  # of x, in the engine
 DIVISORS, LARGEST = 24, 192  # of the hypothesis

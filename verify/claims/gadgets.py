@@ -13,6 +13,7 @@ from verify.claims.readings_of_heads import indicator as indicator_readings
 from verify.claims.readings_of_heads import threshold as threshold_readings
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
+from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns
 from verify.oracles.gadget_identities import IDENTITIES, MARGINS, SPANS, identities, indicator_written_out
 from verify.oracles.operator_bounds import never_rounds
@@ -26,7 +27,7 @@ from verify.oracles.printed_gadgets import (
 )
 from verify.oracles.proofs import by_cases, theorem
 from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
-from verify.runs.probe import Trial, compare, rounded
+from verify.runs.probe import compare, rounded
 
 INTEGER_PARTS: Sequence[Part] = (
     product.PART,

@@ -17,11 +17,12 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Reading, Verdict, claim, claims
 from verify.framework.seen import Undecided
 from verify.inputs.strategies import Pins, every_trial, trials
+from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns, columns
 from verify.oracles.fraction_theorems import lead_is_n, leakage_vanishes
 from verify.oracles.printed_heads import COUNT_BY_SCORE, hardest, next_printed, precision_above
 from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
-from verify.runs.probe import Trial, compare, run_part
+from verify.runs.probe import compare, run_part
 
 PAYLOAD = tuple(map(Fraction, (1, 2, -1, -2)))  # different at each position, so that it tells where the head read
 IGNORED = (Fraction(0),) * 8  # overwritten by the contract's derive

@@ -16,9 +16,10 @@ from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claims
 from verify.inputs.strategies import Pins, completed, every_trial, trials
+from verify.inputs.trial import Trial
 from verify.oracles.counts import columns
 from verify.oracles.lemma_families import ALONE, FAMILIES, Family, Parameter, digits
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 LONGEST, LONGEST_SEQUENTIAL = 16, 10  # positions of random columns
 EXAMPLES, EXAMPLES_SEQUENTIAL = 30, 12

@@ -13,10 +13,11 @@ from constructions.wiring.part import Setting
 from precision.format import fixed_point
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, Kind, Reading, Verdict, claim
+from verify.inputs.trial import Trial
 from verify.oracles.fraction_theorems import cubic_error, leads_fall, nearest_to_the_next, third_differences
 from verify.oracles.printed_gadgets import CUBIC, SMALLEST_CUBIC, cubic_identity
 from verify.runs.parts import claimed_sizes, columns_of_one, refuses_shifts, run_every, run_random
-from verify.runs.probe import Trial, compare, run_part
+from verify.runs.probe import compare, run_part
 
 EXHAUSTIVE_TOP = 64
 

@@ -11,9 +11,9 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Edge, Graph, is_tree
 from constructions.istree.rag import RECORD, RETURN
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
+from verify.automata.language import Language, Place
+from verify.automata.searches import PROMPT
 from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
-from verify.certificates.language import Language, Place
-from verify.certificates.searches import PROMPT
 from verify.claims.certified import LAST, every_n
 from verify.claims.found import DOCUMENTED, as_documented
 from verify.claims.induction import ARGUED

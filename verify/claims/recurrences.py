@@ -11,9 +11,10 @@ from verify.claims.readings_of_heads import indicator
 from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, Kind, Verdict, claims
 from verify.inputs.strategies import every_trial
+from verify.inputs.trial import Trial
 from verify.oracles.counts import all_columns, columns
 from verify.runs.parts import asked, claimed_sizes, refuses_shifts, run_every, run_random
-from verify.runs.probe import Trial, compare
+from verify.runs.probe import compare
 
 UNITS: Sequence[Part] = (recent.PART, running_sum.PART, first_positions.PART, recite.PART)
 LONGEST = 24

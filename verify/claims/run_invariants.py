@@ -17,9 +17,9 @@ from constructions.istree.models import MODELS as GRAPH_MODELS
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.wiring.wired import Wired
+from verify.automata.configurations import queue
+from verify.automata.searches import records_apart, records_limited
 from verify.certificates.building import LEAST, Subject
-from verify.certificates.configurations import queue
-from verify.certificates.searches import records_apart, records_limited
 from verify.claims.turing import CHAMPIONS, champion
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim

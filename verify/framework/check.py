@@ -36,15 +36,15 @@ from verify.framework.options import Options
 from verify.framework.proofs import check as check_proof
 from verify.framework.proofs import digest, stated
 from verify.framework.seen import Predicate, Refuted, Seen, Size, Span, Undecided, has_hash, judged, readable
-from verify.kernel import Rejected
+from verify.trusted.kernel import Rejected
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from circuits.circuit import Circuit
     from verify.certificates.building import Subject
-    from verify.certificates.stored import About
     from verify.induction.theory import Theory
+    from verify.stored.intervals import About
 
 LARGEST_REPLAYED = 10_000  # the size of a stored case, where its run asked for no larger one
 
@@ -172,7 +172,7 @@ class Check:
         self._certified("program", subjects, range, "")
 
     def stored(self, subject: Subject, about: About, *, range: str, precision: str = "") -> None:
-        """What a document says of each n of the subject (verify/certificates/stored.py), held against the weights of now.
+        """What a document says of each n of the subject (verify/stored/intervals.py), held against the weights of now.
 
         A few of its intervals are certified anew. A document that is not of these weights leaves the claim undecided; weights that
         are refused, or are others for an int than for the symbol, are the witness.
@@ -271,7 +271,7 @@ class Check:
                 raise Undecided(f"{lemma} is not seen to follow from what it uses: {doubt}")
             return None
 
-        text = f"{range}; each axiom is true along runs, and what each lemma uses somewhere on one"
+        text = f"{range}; the axioms, and what each lemma uses, have a model over all integers, by z3"
         self._walk(Solved, consistent(), refuted, text, None, "")
 
     def chosen(

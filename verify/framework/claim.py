@@ -201,7 +201,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proved(Evidence):
-    """Theorems whose proofs `verify.kernel` has checked, alone or below another checker, or `verify.growth`; theorem: the first.
+    """Theorems whose proofs `trusted.kernel` has checked, alone or below another checker, or `trusted.growth`; theorem: the first.
 
     by: which argument. theorems: how many. sha256: of all of them with their proofs, as `verify.framework.proofs` stores them.
     limit: which instances of the claim the theorems are about, if not all.
@@ -241,7 +241,7 @@ class Stored(Searched):
     """Each case is an interval of n, or a case of all above, that was certified when a document was made, and not in this run.
 
     name: of the document, in verify/stored/. document: its hash. built: of how many cases this run built the weights, and saw that
-    they are those of the document. verify/certificates/stored.py says what a forger could do.
+    they are those of the document. verify/stored/intervals.py says what a forger could do.
     """
 
     kind: ClassVar[str] = "stored"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from constructions.exports.files import write_text
-from verify import growth, halting, kernel, pigeonhole
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural
+from verify.trusted import growth, halting, kernel, pigeonhole
 
 if TYPE_CHECKING:
     import pytest

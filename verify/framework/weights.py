@@ -6,12 +6,18 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from verify.certificates import stored_above
 from verify.certificates.above import FIRST_ABOVE
 from verify.certificates.building import ENDLESS, Subject
 from verify.certificates.document import REFUSED, UNKNOWN
 from verify.certificates.ranges import certificates
-from verify.certificates.stored import (
+from verify.certificates.wrong import certified
+from verify.framework.claim import Counterexample, Json
+from verify.framework.proofs import load
+from verify.framework.seen import Span, Undecided
+from verify.programs.intervals import explanations
+from verify.stored import above as stored_above
+from verify.stored.above import Above
+from verify.stored.intervals import (
     FOLDER,
     NOT_YET,
     About,
@@ -23,12 +29,6 @@ from verify.certificates.stored import (
     path_of,
     read,
 )
-from verify.certificates.stored_above import Above
-from verify.certificates.wrong import certified
-from verify.framework.claim import Counterexample, Json
-from verify.framework.proofs import load
-from verify.framework.seen import Span, Undecided
-from verify.programs.intervals import explanations
 
 PROOFS = FOLDER.with_name("proofs.json")
 CHECKERS = {"rounding": certificates, "program": explanations}

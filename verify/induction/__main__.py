@@ -77,8 +77,8 @@ def _command(argv: Sequence[str]) -> int:
         f", but for {seen.refuted} in a proof by contradiction" * bool(seen.refuted),
     )
     print(
-        f"{seen.axioms} axioms and {invariants} invariants are true at {seen.places} places of runs, for integers about the text; "
-        f"what each lemma uses is true at one{refuted}"
+        f"{seen.axioms} axioms and {invariants} invariants are true at {seen.places} places of runs, for integers about the text, "
+        f"and at {seen.models} of them, says z3, for all integers; at one of these what each lemma uses is true{refuted}"
     )
     return cli.UNKNOWN if left else cli.HOLDS
 

@@ -1,4 +1,9 @@
-"""Whether the axioms of a theory are true, and what its lemmas use can be, at each place of some small exact runs."""
+"""Whether the axioms of a theory are true, and what its lemmas use can be, at each place of some small exact runs.
+
+At every place all is evaluated, at the integers of a window. At some of them, one at least for each lemma, a solver says the same
+of all integers: there the axioms, the invariants and what these lemmas use have a model. What rests on axioms alone is true
+where they are, and is not asked again.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from verify.induction.evaluation import Compiled
+from verify.induction.interpretation import not_seen
 from verify.induction.place import Place
 from verify.induction.runs import frames, machine, search, turning, turns
 from verify.induction.theory import Theory
@@ -29,10 +35,14 @@ def places_of(made: Theory) -> Iterator[Place]:
 
 @dataclass(frozen=True)
 class Shown:
-    """What was seen along runs. doubt: why it is not enough; nothing if it is. refuted: lemmas on what is true nowhere together."""
+    """What was seen along runs. doubt: why it is not enough; nothing if it is.
+
+    models: places at which a solver says so of all integers. refuted: lemmas on what is true nowhere together.
+    """
 
     doubt: str
     places: int = 0
+    models: int = 0
     axioms: int = 0
     refuted: int = 0
 
@@ -44,16 +54,25 @@ def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
     refuted = {name for name in missing if any(cases and cases <= made.facts[name].supposes for cases in refutes)}
     missing = {name: uses for name, uses in missing.items() if name not in refuted}
     apart = set[str]().union(*(made.facts[name].supposes for name in refuted))
-    axioms, compiled, places = made.axioms, Compiled(made, made.facts), 0
+    always = [*made.axioms, *made.invariants]
+    compiled, places, models = Compiled(made, made.facts), 0, 0
     for place in places_of(made):
         name = ""
         try:
             compiled.go(place.symbols, place.window)
-            for name in (*axioms, *made.invariants):
+            for name in always:
                 if not compiled.holds(name):
                     return Shown(f"{name} is false: {place.name}")
-            apart = {name for name in apart if not compiled.holds(name)}
-            missing = {name: uses for name, uses in missing.items() if not all(map(compiled.holds, uses))}
+            true = {name for name in apart if compiled.holds(name)}
+            met = {name for name, uses in missing.items() if all(map(compiled.holds, uses))}
+            if true or met or not places:
+                used = true.union(*(missing.pop(name) for name in met)).difference(always)
+                asked = [name for name in made.facts if name in used and made.facts[name].supposes]
+                if unseen := not_seen(made, place, [*always, *asked]):
+                    return Shown(
+                        f"{unseen[0]} is not seen to be true of all integers: {place.name}: z3 says {unseen[1]}"
+                    )
+                apart, models = apart - true, models + 1
         except (ArithmeticError, LookupError, NameError, TypeError, ValueError) as error:
             return Shown(f"{name or 'a macro'} cannot be evaluated: {place.name}: {error}")
         places += 1
@@ -62,4 +81,4 @@ def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
     if apart or missing:
         what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
         return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
-    return Shown("", places, len(axioms), len(refuted))
+    return Shown("", places, models, len(made.axioms), len(refuted))

@@ -5,8 +5,8 @@ places, computed by other code: a search over a graph, a simulator, the plain me
 be true there; and for each lemma there must be a place where all that it uses is true. A proof by contradiction ends with `false`:
 what it supposes cannot be true together, so each supposition must be true at some place.
 
-"For all integers" is evaluated over the integers of a window around the text. So what is shown is that no contradiction can be read
-off at these integers. That the axioms have a model over all integers is not shown.
+"For all integers" is evaluated over the integers of a window around the text: quickly, so at every place. Of all integers a solver
+is asked, at some of the places (interpretation.py).
 """
 
 from __future__ import annotations

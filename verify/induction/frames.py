@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
-from verify.certificates.symbolic import symbol
+from verify.algebra.symbolic import symbol
 from verify.induction.search import PARTS, head
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply

@@ -19,7 +19,7 @@ from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
-from verify.certificates.symbolic import symbol
+from verify.algebra.symbolic import symbol
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone

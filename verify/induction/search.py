@@ -32,7 +32,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias
 
-from verify.certificates.symbolic import symbol
+from verify.algebra.symbolic import symbol
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation
 from verify.programs.forms import read_alone

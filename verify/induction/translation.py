@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from verify.certificates.polynomial import Number
+from verify.algebra.polynomial import Number
 from verify.programs.interpreter import ANYTHING
 from verify.programs.sizes import parts
 from verify.programs.terms import (

@@ -25,9 +25,9 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.automata.language import Place
+from verify.automata.searches import PROMPT
 from verify.certificates.building import LEAST, Subject, language_of
-from verify.certificates.language import Place
-from verify.certificates.searches import PROMPT
 from verify.induction.search import PARTS, N, edges_behind, head, macro
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply

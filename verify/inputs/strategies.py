@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from constructions.istree.graphs import Edge, Graph
 from constructions.wiring.part import Contract, Domain, Integer, OneOf, Part, Real, UnitFraction
-from verify.runs.probe import Trial, satisfies
+from verify.inputs.trial import Trial, satisfies
 
 PRECISION_SURPLUS = (0, 2, 8, 20)  # bits above the least precision that are tried as well
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from constructions.wiring.part import Domain, Integer, OneOf, Part, Real, UnitFraction
-from verify.runs.probe import Trial
+from verify.inputs.trial import Trial
 
 
 def labelled_graphs(sizes: Iterable[int]) -> int:

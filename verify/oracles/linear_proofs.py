@@ -1,4 +1,4 @@
-"""Finds proofs that `verify.kernel` checks: linear combinations of what is known, after case distinctions by bits and by `or`.
+"""Finds proofs that `trusted.kernel` checks: linear combinations of what is known, after case distinctions by bits and by `or`.
 
 Nothing here is trusted. What is found wrongly is rejected there.
 Derivation: an equality may be used times any polynomial; times 1 and times each variable is enough here. Modulo the products,
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from verify.framework.claim import Json
-from verify.kernel import Checker, Fact, Monomial, Polynomial, compared, number, plus, times
 from verify.oracles.proofs import Terms
+from verify.trusted.kernel import Checker, Fact, Monomial, Polynomial, compared, number, plus, times
 
 Used = dict[tuple[int, Monomial], Fraction]
 """How much of which equality, times which monomial."""

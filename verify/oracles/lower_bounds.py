@@ -1,4 +1,4 @@
-"""The lower bounds for all n, as theorems for `verify.pigeonhole` and `verify.halting`, and where to look for their proofs.
+"""The lower bounds for all n, as theorems for `trusted.pigeonhole` and `trusted.halting`, and where to look for their proofs.
 
 Nothing of the proofs is trusted: what is found wrongly is rejected there. The theorems are what is shown.
 """
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import CodeType
 
-from verify import halting, pigeonhole
 from verify.framework.claim import Json
 from verify.oracles.linear_proofs import by_combination
 from verify.oracles.proofs import Shown
+from verify.trusted import halting, pigeonhole
 
 Item = tuple[int, ...]
 

@@ -16,8 +16,8 @@ from constructions.wiring.part import Part, Setting
 from constructions.wiring.register import squared
 from constructions.wiring.wire import BlockPlan, Component, Head, constant
 from verify.inputs.strategies import completed
+from verify.inputs.trial import Trial
 from verify.oracles.lemma_families import match_next_part
-from verify.runs.probe import Trial
 
 # The closest runner-up
 

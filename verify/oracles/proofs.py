@@ -1,4 +1,4 @@
-"""Finds proofs that `verify.kernel` checks: case distinctions by the signs of gates, polynomials by shift and sign.
+"""Finds proofs that `verify.trusted.kernel` checks: case distinctions by the signs of gates, polynomials by shift and sign.
 
 Nothing here is trusted. What is found wrongly is rejected there.
 """
@@ -14,7 +14,7 @@ import sympy
 from constructions.wiring.affine import Affine
 from constructions.wiring.wire import Gadget
 from verify.framework.claim import Json
-from verify.kernel import Checker, Fact, Polynomial, compared, constant, key, number, parsed, plus, times
+from verify.trusted.kernel import Checker, Fact, Polynomial, compared, constant, key, number, parsed, plus, times
 
 Terms = list[list[Json]]
 Shown = tuple[Json, Json]

@@ -13,8 +13,8 @@ from constructions.turing.library import find
 from constructions.turing.machine import LETTERS
 from constructions.turing.rag import PLACE, tape_search
 from constructions.turing.tape_models import CELL, STATE, SYMBOL, TaskOfAnySize
+from verify.automata.language import Language
 from verify.certificates.building import ENDLESS, LEAST, Subject, language_of
-from verify.certificates.language import Language
 from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.readings import Reading, Word
 from verify.patterns.texts import Comparison, Spelled

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from verify.certificates.language import Place
+from verify.automata.language import Place
 from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
 from verify.patterns.pattern import NUMERALS
 from verify.patterns.tally import Tally, initial

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from constructions.models.search import START_SEARCH
-from verify.certificates.language import Language, Place
+from verify.automata.language import Language, Place
 from verify.patterns.matching import FOUND, NO_GROUP, Open, further
 from verify.patterns.pattern import COUNT, OTHER, pattern
 from verify.patterns.readings import MARKED, NOTHING, Reading, Seen, Word

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from verify.certificates.growing import told_apart
-from verify.certificates.language import Language
+from verify.algebra.growing import told_apart
+from verify.automata.language import Language
 from verify.programs.forms import alone
 from verify.programs.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
 from constructions.turing.configurations import Code, TaskOfAnySize
+from verify.algebra.domains import OtherMatrices, Undecided
+from verify.automata.language import Language
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, about, inputs_of
-from verify.certificates.domains import OtherMatrices, Undecided
-from verify.certificates.language import Language
-from verify.certificates.model import Model
 from verify.programs import turning
 from verify.programs.decisions import first_mismatch
 from verify.programs.extraction import Passed, Program, extract
@@ -31,6 +30,7 @@ from verify.programs.terms import ZERO, Matched, Term
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.texts import ending
 from verify.programs.witness import first_wrong, first_wrong_run
+from verify.rounding.model import Model
 
 Json = dict[str, Any]
 
@@ -68,7 +68,7 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
         program = extract(model, language, naming=subject.construction not in ANSWERS, shorten=bool(subject.printed))
     except Undecided as undecided:
         return {**found, "where": undecided.where, "what": undecided.what}
-    text = "\n".join(f"{s.where} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
+    text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
     normal = Normalizer(program.facts.ending(thought)) if thought and is_stepwise(subject) else None
     told = Told(program, normal)

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
 from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
-from verify.certificates.domains import Undecided
-from verify.certificates.language import Consecutive, Delayed, Language
-from verify.certificates.model import NUMBER, Model
-from verify.certificates.polynomial import Polynomial
-from verify.certificates.queues import Queue, queue_of
+from verify.algebra.domains import Undecided
+from verify.algebra.polynomial import Polynomial
+from verify.automata.language import Consecutive, Delayed, Language
 from verify.programs.facts import Facts, Group
 from verify.programs.forms import named, unresolved
 from verify.programs.normal import Normalizer
@@ -32,21 +31,33 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.rounding.model import NUMBER, Model
+from verify.rounding.queues import Queue, queue_of
 
 Registers = dict[int, Term]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a sublayer leaves. where: which one. registers: all that are not 0. changed: those that it wrote."""
+    """What a sublayer leaves. registers: all that are not 0. changed: those that it wrote.
 
+    where: what the sublayer is called. kind, block: which one it is; block: from 1, 0 for the embedding.
+    """
+
+    kind: str
+    block: int
     where: str
     registers: Registers
     changed: tuple[int, ...]
 
+    @property
+    def digested(self) -> str:
+        """What the sublayer is called in digests of stored documents, where blocks count from 0."""
+        return f"block {self.block - 1}, {self.kind}" if self.block else self.kind
+
     def heads(self, best: Best) -> bool:
         """Whether this head is of this sublayer."""
-        return self.where.endswith(", attention") and best.where.startswith(self.where.removesuffix("attention"))
+        return self.kind == ATTENTION and best.where.startswith(f"{name_place(self.block)}, ")
 
 
 @dataclass(frozen=True)
@@ -79,14 +90,14 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
     """
     normal = Normalizer(Facts.everywhere(language))
     registers = _embedded(model, normal)
-    stages = [Stage("embedding", registers, tuple(registers))]
+    stages = [Stage("embedding", 0, "embedding", registers, tuple(registers))]
     queues: list[Passed] = []
     for number, layer in enumerate(model.layers):
-        at = f"block {number}"
+        at = number + 1
         added: Registers = {}
         if layer.recurrence is not None:
             found = {i: q for i, _ in layer.recurrence.carry if (q := _queue(i, layer.recurrence, model, language))}
-            added = _states(layer.recurrence, registers, normal, f"{at}, recurrence", found)
+            added = _states(layer.recurrence, registers, normal, name_place(at, RECURRENCE), found)
             queues += [
                 Passed(
                     q.invariant.name,
@@ -96,15 +107,14 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
             ]
         values: list[Term] = []
         for h, head in enumerate(layer.heads):
-            values += _reads(head, registers, normal, f"{at}, head {h}")
+            values += _reads(head, registers, normal, model.head(number, h))
         for i, row in layer.out:
             added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
+        mixer, read = ATTENTION, model.heads[number] if model.heads else ()
         if layer.recurrence is not None or layer.heads:
             registers = _plus(registers, added, normal)
-            mixer = "recurrence" if layer.recurrence is not None else "attention"
-            stages.append(Stage(f"{at}, {mixer}", registers, tuple(added)))
-        else:
-            stages.append(Stage(f"{at}, attention", registers, ()))
+            mixer = RECURRENCE if layer.recurrence is not None else ATTENTION
+        stages.append(Stage(mixer, at, name_place(at, name_part(mixer, name=", ".join(read))), registers, tuple(added)))
         added = _fed(layer.feed_forward, registers, normal)
         registers = _plus(registers, added, normal)
         registers = (
@@ -112,7 +122,7 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
             if naming and number + 1 < len(model.layers)
             else registers
         )
-        stages.append(Stage(f"{at}, feed-forward", registers, tuple(added)))
+        stages.append(Stage(FEED_FORWARD, at, name_place(at, FEED_FORWARD), registers, tuple(added)))
         if groups := _groups(model.registers, registers, language, normal.facts):
             normal = Normalizer(replace(normal.facts, groups=groups, known={}, parts={}))
     return Program(model.registers, tuple(stages), normal.facts, tuple(queues))

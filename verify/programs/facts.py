@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
-from verify.certificates.domains import Integer, Undecided
-from verify.certificates.growing import Growing, at_most, told_apart
-from verify.certificates.language import Language
+from verify.algebra.domains import Integer, Undecided
+from verify.algebra.growing import Growing, at_most, told_apart
+from verify.automata.language import Language
 from verify.programs import ways
 from verify.programs.cases import by_token, lines, on_line, settled, share
 from verify.programs.forms import alone, at_first

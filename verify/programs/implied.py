@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from verify.certificates.growing import Growing
+from verify.algebra.growing import Growing
 from verify.programs.facts import MOST_STEPS, Facts, Standing
 from verify.programs.forms import alone, at_first, content, read_alone
 from verify.programs.sizes import ceiling, floor

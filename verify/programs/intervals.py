@@ -14,6 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.wiring.exact import Weight
+from verify.algebra.domains import SIZE, OtherMatrices
+from verify.algebra.polynomial import Polynomial, constant
+from verify.algebra.symbolic import Size, symbol
+from verify.automata.language import Bound, Consecutive, Language
 from verify.certificates.above import ALONE, Say, whole
 from verify.certificates.building import (
     ENDLESS,
@@ -29,13 +33,9 @@ from verify.certificates.building import (
     texts,
 )
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
-from verify.certificates.domains import SIZE, OtherMatrices
-from verify.certificates.language import Bound, Consecutive, Language
-from verify.certificates.model import Model, first_difference
-from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.symbolic import Size, symbol
 from verify.programs.document import Json, asked, explained, explanation
 from verify.programs.sizes import fraction
+from verify.rounding.model import Model, first_difference
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")
 

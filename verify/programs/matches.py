@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from verify.certificates.domains import Integer
+from verify.algebra.domains import Integer
 from verify.programs import ways
 from verify.programs.cases import Known
 from verify.programs.sizes import whole

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
-from verify.certificates.growing import Growing
+from verify.algebra.growing import Growing
 from verify.programs import implied, matches, tables
 from verify.programs.cases import BIT
 from verify.programs.facts import Facts

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.certificates.domains import Undecided
-from verify.certificates.model import Model
+from verify.algebra.domains import Undecided
 from verify.programs.forms import expanded, named
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import common_factor, fraction, is_whole, nearest
@@ -28,6 +27,7 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.rounding.model import Model
 
 WHERE = "the output head"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from verify.certificates.growing import Growing
-from verify.certificates.language import Language, Place
+from verify.algebra.growing import Growing
+from verify.automata.language import Language, Place
 from verify.programs.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
 
 

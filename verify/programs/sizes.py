@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from verify.certificates.growing import Growing, common_divisor
-from verify.certificates.polynomial import Number
-from verify.certificates.quotients import Unanswered
-from verify.certificates.symbolic import Size
+from verify.algebra.growing import Growing, common_divisor
+from verify.algebra.polynomial import Number
+from verify.algebra.quotients import Unanswered
+from verify.algebra.symbolic import Size
 
 
 def fraction(value: Number) -> Fraction:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from verify.certificates.language import Language, Place
+from verify.automata.language import Language, Place
 from verify.programs.forms import alone, content
 from verify.programs.terms import (
     FIRST,

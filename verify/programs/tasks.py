@@ -13,9 +13,9 @@ from constructions.istree.graphs import LAYOUTS
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
 from constructions.turing.configurations import TaskOfAnySize
+from verify.automata.language import Language
+from verify.automata.searches import PROMPT
 from verify.certificates.building import Subject
-from verify.certificates.language import Language
-from verify.certificates.searches import PROMPT
 from verify.programs import frames, machines, searches, turning, turns
 from verify.programs.pieces import as_due, by_way
 from verify.programs.terms import (

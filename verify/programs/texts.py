@@ -7,7 +7,7 @@ from dataclasses import replace
 from constructions.turing.configurations import RUN
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import CELL
-from verify.certificates.language import Language
+from verify.automata.language import Language
 
 MORE = ", n edges or more"
 

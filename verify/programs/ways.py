@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from verify.certificates.domains import Integer
-from verify.certificates.growing import Growing, told_apart
-from verify.certificates.language import Language, Place
-from verify.certificates.quotients import Unanswered
+from verify.algebra.domains import Integer
+from verify.algebra.growing import Growing, told_apart
+from verify.algebra.quotients import Unanswered
+from verify.automata.language import Language, Place
 from verify.programs.terms import Atom, IsNumber, IsWord
 
 FOLLOWED = 4  # steps of those whose number grows

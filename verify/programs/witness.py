@@ -13,14 +13,14 @@ from fractions import Fraction
 
 from constructions.istree.graphs import Graph, is_tree
 from constructions.retrieval.task import Question
+from verify.algebra.polynomial import Polynomial, constant
 from verify.certificates.building import Subject, solver_of, wired_of
 from verify.certificates.hard_inputs import candidates, text_of
 from verify.certificates.ideal import decode
-from verify.certificates.model import NUMBER, Model
-from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.rows import as_polynomial
 from verify.programs.extraction import Program
 from verify.programs.interpreter import Input, Spoken
+from verify.rounding.model import NUMBER, Model
+from verify.rounding.rows import as_polynomial
 
 TOKENS, LONGEST = 3, 3  # of the sequences that are tried
 GRAPHS = 200  # that are tried at most

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from verify.certificates.symbolic import values
+from verify.algebra.symbolic import values
 from verify.framework.claim import Counterexample
 
 MOST_BITS = 64

@@ -12,7 +12,8 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample
 from verify.framework.seen import Predicate
 from verify.inputs.strategies import every_trial, trials
-from verify.runs.probe import Trial, compare
+from verify.inputs.trial import Trial
+from verify.runs.probe import compare
 
 
 def asked(check: Check) -> Callable[[int, int], int | None]:

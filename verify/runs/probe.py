@@ -17,34 +17,16 @@ import numpy as np
 from constructions.engines.reference import FlagSite, ReferenceEngine
 from constructions.layers import Transformer
 from constructions.wiring.affine import Number, reg
-from constructions.wiring.part import Contract, Domain, Integer, OneOf, Part, Real, Setting, UnitFraction
+from constructions.wiring.part import Domain, Integer, OneOf, Part, Real, Setting, UnitFraction
 from constructions.wiring.wire import BlockPlan, Embedding, linear, wire
-from precision.format import Arithmetic, Discipline, Format, fixed_point
+from precision.format import Arithmetic, Discipline, Format
 from precision.rounding import round_fraction
 from verify.framework.claim import Counterexample
+from verify.inputs.trial import Trial
 
 POSITION = "position"
 REST = "{} beyond float64"
 SILENT: Sequence[Mapping[str, Number]] = ({},)  # one token with logit 0: only registers are looked at
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One input of one part.
-
-    n, precision_bits: of the setting. length: the length bound that the constants are derived from, at least that of the columns.
-    columns: register → value at position 1, 2, …, as the oracle sees them: exact, not yet rounded to the format.
-    """
-
-    n: int
-    length: int
-    precision_bits: int
-    columns: Mapping[str, tuple[Fraction, ...]]
-
-    @property
-    def setting(self) -> Setting:
-        """What the part's constants are derived from."""
-        return Setting(self.n, self.length, fixed_point(self.precision_bits))
 
 
 @dataclass(frozen=True)
@@ -197,28 +179,3 @@ def in_domain(value: Fraction, domain: Domain, fmt: Format) -> bool:
             first = low if value < 0 else int(1 / (value + fmt.quantum))
             last = high if value <= fmt.quantum else int(1 / (value - fmt.quantum)) + 1
             return any(rounded(Fraction(1, m), fmt) == value for m in range(max(low, first), min(high, last) + 1))
-
-
-def satisfies(contract: Contract, columns: Mapping[str, Sequence[Fraction]]) -> bool:
-    """Whether exact columns meet the precondition. Position 1 may hold its prescribed values instead."""
-    for name, domain in contract.requires.items():
-        for k, value in enumerate(columns[name]):
-            if k == 0 and name in contract.first:
-                if value != contract.first[name]:
-                    return False
-            elif not _meets(value, domain):
-                return False
-    return True
-
-
-def _meets(value: Fraction, domain: Domain) -> bool:
-    match domain:
-        case Integer(low, high):
-            return value.denominator == 1 and low <= value <= high
-        case UnitFraction(low, high):
-            # 0 is what a position without a count holds.
-            return value == 0 or (value.numerator == 1 and low <= value.denominator <= high)
-        case Real(low, high):
-            return low <= value <= high
-        case OneOf(values):
-            return value in values

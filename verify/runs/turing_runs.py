@@ -24,7 +24,7 @@ from constructions.turing.show import outcome
 from constructions.turing.simulator import Configuration, simulate
 from constructions.turing.tape_models import CELL, STATE, SYMBOL
 from precision.format import Discipline
-from verify.certificates.language import Language, Place
+from verify.automata.language import Language, Place
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
 from verify.programs.interpreter import Spoken

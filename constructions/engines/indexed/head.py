@@ -38,6 +38,7 @@ from constructions.engines.indexed.reach import distinct, sums_stay_within
 from constructions.engines.indexed.squares import ends
 from constructions.engines.indexed.winners import Winners
 from constructions.engines.weights import ZERO, HeadWeights, Row, coordinates
+from constructions.places import name_part, name_place
 from precision.softmax import softmax
 from precision.winners import vanishing_lead, winners_share
 from precision.winners_array import winners_shares
@@ -131,8 +132,10 @@ class Head:
         failed = np.flatnonzero(~certified)
         if len(failed):
             if memory.dropped is not None:
+                block, _, number = self.site.split(".")
+                head = name_place(int(block), name_part("head", int(number) + 1))
                 raise KeysForgotten(
-                    f"head {self.site} at position {seen[failed[0]]} has no certificate without keys that were dropped"
+                    f"{head} at position {seen[failed[0]]} has no certificate without keys that were dropped"
                 )
             outputs = self._by_definition(failed, self.before + begin, query, outputs)
         self._last = coefficients, winners

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
-from verify.certificates.checker import Report
+from verify.automata.language import Language
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language
+from verify.rounding.checker import Report
 
 
 def accepted(language: Language, words: Sequence[str]) -> bool:

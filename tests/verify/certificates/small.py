@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from constructions.wiring.wired import Wired
 from tests.verify.certificates.runs import contradictions
+from verify.automata.language import Language
 from verify.certificates.document import Judged
-from verify.certificates.language import Language
 from verify.certificates.small import Registers, Unit, Weights, judged
 
 __all__ = ["Registers", "Text", "Unit", "Weights", "deviations", "judged", "texts"]

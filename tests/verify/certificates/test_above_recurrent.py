@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from constructions.istree import hybrid, rag
 from constructions.wiring import part
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
+from verify.algebra.growing import at_most, n_of
+from verify.algebra.polynomial import bits_above
+from verify.algebra.walks import Walk
 from verify.certificates import building
 from verify.certificates.above import Survey
 from verify.certificates.building import Subject, build
 from verify.certificates.document import UNKNOWN
-from verify.certificates.growing import at_most, n_of
-from verify.certificates.polynomial import bits_above
-from verify.certificates.walks import Walk
-from verify.growth import root
+from verify.trusted.growth import root
 
 SEARCHES = [Subject("istree", 4, model=model) for model in ("hybrid", "rag")]
 

@@ -15,18 +15,18 @@ from precision.format import Discipline, Format, fixed_point
 from precision.rounding import round_fraction
 from tests.verify.certificates.test_above import SIZES, at, walk_of
 from tests.verify.numbers_at import parity
+from verify.algebra.domains import SIZE, Integer, Reciprocal, Rounded, Space
+from verify.algebra.growing import n_of
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.algebra.walks import Walk
 from verify.certificates import building
 from verify.certificates.above import Survey
 from verify.certificates.building import Subject, build
-from verify.certificates.checker import Report
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
-from verify.certificates.domains import SIZE, Integer, Reciprocal, Rounded, Space
-from verify.certificates.growing import n_of
-from verify.certificates.kinds import Kind
-from verify.certificates.operators import dot
-from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.walks import Walk
-from verify.growth import root
+from verify.rounding.checker import Report
+from verify.rounding.kinds import Kind
+from verify.rounding.operators import dot
+from verify.trusted.growth import root
 
 WHOLE = Fraction(1)
 SHARES = st.tuples(st.fractions(-9, 9, max_denominator=8), st.integers(0, 1), st.integers(1, 3))

@@ -20,18 +20,18 @@ from precision.format import Discipline
 from tests.verify.certificates.test_above import at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, values_at
 from verify import certify
-from verify.certificates import configurations
+from verify.algebra.growing import Growing, n_of
+from verify.algebra.quotients import Unanswered
+from verify.algebra.walks import Walk
+from verify.automata import configurations
+from verify.automata.configurations import turing
+from verify.automata.language import Delayed
 from verify.certificates.above import ALONE, BITS_OF_HALF, Survey, shown_again
 from verify.certificates.building import Subject, at_size, build, every_cells, families_of, in_case
-from verify.certificates.configurations import turing
 from verify.certificates.document import CERTIFIED, UNKNOWN, changed, judge, subject_of
-from verify.certificates.growing import Growing, n_of
-from verify.certificates.language import Delayed
-from verify.certificates.model import Model, described
-from verify.certificates.quotients import Unanswered
 from verify.certificates.ranges import certificates
-from verify.certificates.walks import Walk
-from verify.growth import root
+from verify.rounding.model import Model, described
+from verify.trusted.growth import root
 
 MACHINES = [*(str(find(name).machine) for name in ("bb2", "bb5", "counter")), "1RZ1LA"]
 CELLS = st.integers(ALONE + 1, 400)

@@ -69,7 +69,7 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["recall", "--precision", "5"], 1, "not an element of R_5"),
         (["counting", "--printed", "count-margin"], 1, "ideally by -1/8192, at a share of 1/5"),
         (["recall", "--variant", "printed"], 1, "the ideal model is not seen to be that of recall"),
-        (["recall", "--n", "16", "--length", "4000"], 1, "block 0, feed-forward"),
+        (["recall", "--n", "16", "--length", "4000"], 1, "block 1, feed-forward"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,7 +292,7 @@ def test_an_interval_is_certified_if_each_of_its_sizes_is() -> None:
     assert [one["weights_sha256"] for one in found["intervals"]] == digests
     refused = certificates(Subject("recall", 1000, last=1010, precision_bits=31))
     assert refused["verdict"] != CERTIFIED
-    assert refused["where"] == "n = 1000 … 1010, the weights of block 2"
+    assert refused["where"] == "n = 1000 … 1010, the weights of block 3"
 
 
 def test_istree_for_every_size_of_an_interval() -> None:

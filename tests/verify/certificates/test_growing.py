@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from constructions.wiring import part
 from tests.verify.certificates.test_above import SIZES, at, walk_of
 from tests.verify.numbers_at import values_at
+from verify.algebra.growing import Growing, at_most, common_divisor, n_of
+from verify.algebra.quotients import Unanswered, interned, negated
+from verify.algebra.samples import some_n
+from verify.algebra.trees import theorem_of
+from verify.algebra.walks import Walk
 from verify.certificates.above import Survey
 from verify.certificates.building import Subject
 from verify.certificates.document import UNKNOWN
-from verify.certificates.growing import Growing, at_most, common_divisor, n_of
-from verify.certificates.quotients import Unanswered, interned, negated
-from verify.certificates.samples import some_n
-from verify.certificates.trees import theorem_of
-from verify.certificates.walks import Walk
-from verify.growth import check, plus, root
+from verify.trusted.growth import check, plus, root
 
 own_gap = part.least_gap
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from precision.format import fixed_point
-from verify.certificates.candidates import SCORE, Candidate, needed_lead
-from verify.certificates.domains import Integer, Reciprocal, Space
-from verify.certificates.kinds import Kind
-from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.rational import evaluate, least, never_negative, unit
-from verify.certificates.scores import complete_squares
-from verify.certificates.winners import Winners
+from verify.algebra.domains import Integer, Reciprocal, Space
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.algebra.rational import evaluate, least, never_negative, unit
+from verify.rounding.candidates import SCORE, Candidate, needed_lead
+from verify.rounding.kinds import Kind
+from verify.rounding.scores import complete_squares
+from verify.rounding.winners import Winners
 
 SPACE = Space(fixed_point(17))
 ATOMS = ("a", "b", "m", "r")

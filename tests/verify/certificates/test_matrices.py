@@ -17,9 +17,9 @@ from constructions.layers import AttentionHead, FeedForward, Matrix, Recurrence
 from constructions.parts.heads import match
 from constructions.wiring import wire
 from verify import certify, explain, theorem
+from verify.algebra.domains import OtherMatrices
 from verify.certificates.building import Subject, build_beside, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate
-from verify.certificates.domains import OtherMatrices
 from verify.certificates.ranges import certificates, intervals
 
 Filler = wire._Filler

@@ -17,8 +17,8 @@ from constructions.retrieval.task import Question
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build, families_of, findings_of
 from verify.certificates.document import CERTIFIED, REFUSED, certificate, compared, judge
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places, with_array
+from verify.rounding.model import described
 
 
 def test_a_precision_at_which_no_model_can_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_a_lead_that_stops_growing(n: int, monkeypatch: pytest.MonkeyPatch) -> N
     scale = match_next.next_scale
     monkeypatch.setattr(match_next, "next_scale", lambda gap, m: scale(gap, min(m, 599)))
     document = certificate(Subject("istree", n))
-    assert (document["verdict"], document["where"]) == (REFUSED, "block 6, head 0")
+    assert (document["verdict"], document["where"]) == (REFUSED, "block 7, head 1 (next edge)")
 
 
 def test_lean_with_a_lead_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_lean_with_a_lead_of_fewer_bits(monkeypatch: pytest.MonkeyPatch) -> None
     lead = property(lambda scale: 28)
     monkeypatch.setattr(match_last.Scale, "lead", lead)
     document = certificate(Subject("istree", 10**4, lean=True))
-    assert (document["verdict"], document["where"]) == (REFUSED, "block 1, head 0")
+    assert (document["verdict"], document["where"]) == (REFUSED, "block 2, head 1 (@1)")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from precision.format import fixed_point
 from precision.rounding import round_fraction
-from verify.certificates.domains import Integer, Reciprocal, Refused, Rounded, Space
-from verify.certificates.kinds import Kind
-from verify.certificates.operators import added, dot
-from verify.certificates.polynomial import Polynomial, atom, constant
+from verify.algebra.domains import Integer, Reciprocal, Refused, Rounded, Space
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.rounding.kinds import Kind
+from verify.rounding.operators import added, dot
 
 FORMAT = fixed_point(17)
 LARGEST = FORMAT.max_value

@@ -10,11 +10,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.certificates.domains import Integer, Refused, Space
-from verify.certificates.kinds import Kind
-from verify.certificates.model import NUMBER, Model, Numbers
-from verify.certificates.output import settle_output
-from verify.certificates.polynomial import atom, constant
+from verify.algebra.domains import Integer, Refused, Space
+from verify.algebra.polynomial import atom, constant
+from verify.rounding.kinds import Kind
+from verify.rounding.model import NUMBER, Model, Numbers
+from verify.rounding.output import settle_output
 
 FAMILY = {0: atom(NUMBER), 1: atom(NUMBER) * atom(NUMBER), 2: constant(1)}  # v, v², 1; special words have register 3
 

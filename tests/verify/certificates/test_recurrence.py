@@ -18,17 +18,17 @@ from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.runs import contradictions
+from verify.algebra.domains import Refused
+from verify.algebra.polynomial import atom
+from verify.automata.language import Language, Limited, Place
 from verify.certificates.building import MODELS, Subject, build
-from verify.certificates.checker import check, embedded
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, certificate, judge
-from verify.certificates.domains import Refused
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.language import Language, Limited, Place
-from verify.certificates.model import Listed, described
 from verify.certificates.mutants import mutant
-from verify.certificates.polynomial import atom
-from verify.certificates.recurrence import STATE, Share, Total
 from verify.certificates.slack import Surveyor
+from verify.rounding.checker import check, embedded
+from verify.rounding.model import Listed, described
+from verify.rounding.recurrence import STATE, Share, Total
 
 N = 4
 LONGEST = 9

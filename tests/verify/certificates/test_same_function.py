@@ -10,13 +10,13 @@ from constructions.layers import AttentionHead, Transformer
 from constructions.wiring.exact import HeadRows, Layer, Row, Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
+from verify.algebra.polynomial import atom, constant
+from verify.automata.language import Language, Place
 from verify.certificates.building import RETRIEVERS, Subject, build, families_of
-from verify.certificates.checker import check
 from verify.certificates.document import REFUSED, compared, judge
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language, Place
-from verify.certificates.model import Model, Numbers, described
-from verify.certificates.polynomial import atom, constant
+from verify.rounding.checker import check
+from verify.rounding.model import Model, Numbers, described
 
 N = 4
 SUBJECT = Subject("ngram", N)
@@ -77,7 +77,7 @@ def test_a_gram_that_is_matched_backwards() -> None:
     assert before != after
     changed = model_of(WIRED, model)
     judged = compared(judge(changed, LANGUAGE), changed, SUBJECT)
-    assert (judged.verdict, judged.where) == (REFUSED, "block 2, head 0")
+    assert (judged.verdict, judged.where) == (REFUSED, "block 3, head 1")
 
 
 def test_which_of_two_kinds_of_keys_leads() -> None:

@@ -13,13 +13,13 @@ from constructions.wiring.exact import Sublayer
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import accepted, contradictions
+from verify.algebra.polynomial import constant
+from verify.automata.language import Language
+from verify.automata.searches import records_apart, records_limited
 from verify.certificates.building import Subject, build, language_of, model_of, precision_of
-from verify.certificates.checker import Report, check
 from verify.certificates.document import REFUSED, certificate, judge
-from verify.certificates.language import Language
-from verify.certificates.model import Model
-from verify.certificates.polynomial import constant
-from verify.certificates.searches import records_apart, records_limited
+from verify.rounding.checker import Report, check
+from verify.rounding.model import Model
 
 N = 4
 GRAPHS = {
@@ -64,7 +64,7 @@ def test_records_that_may_be_beside_each_other() -> None:
     assert list(report.invariants) == [records_apart().name]
     for known in ((), (replace(records_apart(), by=1),), (replace(records_apart(), group="other"),)):
         found = judge(model, replace(language, invariants=known))
-        assert (found.verdict, found.where) == (REFUSED, "block 1, head 0")
+        assert (found.verdict, found.where) == (REFUSED, "block 2, head 1 (nearest record)")
 
 
 def test_comparisons_that_are_kept_apart() -> None:
@@ -85,7 +85,7 @@ def test_no_more_records_than_vertices() -> None:
     assert language.invariants == (records_limited(constant(1000)),)
     for known in ((), (records_limited(2**21),)):
         found = judge(model, replace(language, invariants=known))
-        assert (found.verdict, found.where) == (REFUSED, "block 0, feed-forward, register all recorded")
+        assert (found.verdict, found.where) == (REFUSED, "block 1, feed-forward, register all recorded")
     for other in (replace(subject, discipline=Discipline.FUSED), replace(subject, printed=("two-groups",))):
         assert not language_of(other).invariants
 

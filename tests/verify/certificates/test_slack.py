@@ -12,9 +12,9 @@ from verify import certify
 from verify.certificates.building import Subject, build, families_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, held_against, judge
 from verify.certificates.hard_inputs import first_wrong, hard_inputs
-from verify.certificates.model import described
 from verify.certificates.mutants import mutant, named, places, with_weight
 from verify.certificates.slack import OTHER_FUNCTION, Surveyor
+from verify.rounding.model import described
 
 INDEX = Surveyor(Subject("index", 4))
 
@@ -28,7 +28,9 @@ def test_a_survey() -> None:
     survey = INDEX.survey(40, 0, 50)
     assert survey.verdicts == {REFUSED: 4, OTHER_FUNCTION: 31, UNKNOWN: 3, CERTIFIED: 2}
     assert (survey.changes, survey.drawn, survey.inputs) == (173, 40, 50)
-    assert {item.place for item in survey.slack} == {"block 1, head 0, W_Q, row 2, register one"}
+    assert {item.place for item in survey.slack} == {
+        "block 2, head 1 (token at the position asked for), W_Q, row 2, register one"
+    }
     assert not any(item.wrong for item in survey.slack)
 
 
@@ -65,7 +67,10 @@ def test_a_register_that_nobody_read_before() -> None:
 
 @pytest.mark.parametrize(
     ("name", "free"),
-    [("block 1, head 0, W_Q, row 2, register one", True), ("block 1, head 0, W_Q, row 0, register one", False)],
+    [
+        ("block 2, head 1 (token at the position asked for), W_Q, row 2, register one", True),
+        ("block 2, head 1 (token at the position asked for), W_Q, row 0, register one", False),
+    ],
 )
 def test_an_interval(name: str, free: bool) -> None:
     """Certified at its ends and between, and not a step beyond."""
@@ -81,7 +86,12 @@ def test_hard_inputs_contradict_a_model_that_is_wrong() -> None:
     inputs = hard_inputs(INDEX.subject, INDEX.wired, 30, 0)
     assert len({one.prompt for one in inputs}) == 30
     assert first_wrong(INDEX.wired, INDEX.wired.model, inputs) is None
-    wrong = mutant(INDEX.wired.model, place("block 1, head 0, W_Q, row 0, register one"), "sign", INDEX.step)
+    wrong = mutant(
+        INDEX.wired.model,
+        place("block 2, head 1 (token at the position asked for), W_Q, row 0, register one"),
+        "sign",
+        INDEX.step,
+    )
     found = first_wrong(INDEX.wired, wrong, inputs)
     assert found is not None
     assert found[0] in inputs

@@ -15,21 +15,21 @@ from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
-from verify.certificates.attention import Reader
+from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.automata.language import Language, Place
 from verify.certificates.building import Subject
-from verify.certificates.candidates import needed_lead
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
-from verify.certificates.domains import Integer, Reciprocal, Rounded, Space
 from verify.certificates.ideal import IdealModel
-from verify.certificates.kinds import Kind
-from verify.certificates.language import Language, Place
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.nearest import Key, race_of
-from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.winners import Winners
 from verify.certificates.wrong import WRONG, certified
 from verify.framework.seen import Undecided
 from verify.framework.weights import Weights as FramedWeights
+from verify.rounding.attention import Reader
+from verify.rounding.candidates import needed_lead
+from verify.rounding.kinds import Kind
+from verify.rounding.nearest import Key, race_of
+from verify.rounding.winners import Winners
 
 Scores = list[tuple[Weights, Weights]]
 NONE: Weights = {}
@@ -96,7 +96,7 @@ def test_a_sum_that_saturates_where_the_last_block_is_not_read(discipline: Disci
     spoken = language(*(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1)), answers="c")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (REFUSED, "block 0, recurrence, register sum")
+    assert (found.verdict, found.where) == (REFUSED, "block 1, recurrence, register sum")
 
 
 def test_numbers_that_no_text_has_are_words_too() -> None:
@@ -169,7 +169,7 @@ def test_a_gate_that_is_shut_in_the_ideal_model_alone() -> None:
     spoken = language(Place("a", 1, 1, (), "a"), answers="a")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (UNKNOWN, "block 3, feed-forward, unit 0, gate")
+    assert (found.verdict, found.where) == (UNKNOWN, "block 4, feed-forward, unit 1, gate")
 
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:

@@ -15,7 +15,7 @@ from constructions.wiring.wired import Wired
 from precision.format import Discipline
 from tests.verify.certificates.runs import contradictions
 from verify.certificates.building import RETRIEVERS, Subject, build
-from verify.certificates.checker import Report, check
+from verify.rounding.checker import Report, check
 
 N = 4
 

@@ -16,13 +16,13 @@ import constructions.parts.heads.match_nearest as match_nearest
 from constructions.istree import transformer
 from constructions.retrieval.retriever import Retriever
 from verify import store
-from verify.certificates import stored
 from verify.certificates.building import Subject
-from verify.certificates.stored import Document, Interval, Renewal
 from verify.framework.check import Check
 from verify.framework.claim import Certified, Claim, Row, Stored, Verdict
 from verify.framework.options import Options
 from verify.framework.seen import Refuted, Undecided
+from verify.stored import intervals as stored
+from verify.stored.intervals import Document, Interval, Renewal
 
 RECALL = Subject("recall", 4, last=1 << 17)
 HYBRID = replace(RECALL, model="hybrid")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import constructions.parts.heads.match as match
-from verify.certificates import stored_above
 from verify.certificates.building import ENDLESS, LARGEST_N, Subject
-from verify.certificates.stored import Stale
-from verify.certificates.stored_above import Above
+from verify.stored import above as stored_above
+from verify.stored.above import Above
+from verify.stored.intervals import Stale
 
 RECALL = Subject("recall", LARGEST_N, last=ENDLESS)
 

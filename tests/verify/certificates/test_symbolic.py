@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from constructions.istree.graphs import LAYOUTS
 from constructions.wiring.exact import Weight
 from precision.format import Discipline
+from verify.algebra.polynomial import Polynomial, constant
+from verify.algebra.symbolic import Size, symbol
 from verify.certificates.building import RETRIEVERS, Subject, families_of, model_of, precision_of, sized, wired_of
-from verify.certificates.model import Model, described, vocabulary
-from verify.certificates.polynomial import Polynomial, constant
-from verify.certificates.symbolic import Size, symbol
+from verify.rounding.model import Model, described, vocabulary
 
 SUBJECTS = [
     *(Subject(name, 4) for name in RETRIEVERS),

@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from constructions.turing.library import find
 from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
+from verify.algebra.domains import Integer, Space
+from verify.algebra.polynomial import atom
+from verify.automata.configurations import queue
+from verify.automata.language import Delayed
 from verify.certificates.building import Subject, build, families_of, language_of, model_of, sized
-from verify.certificates.checker import check
-from verify.certificates.configurations import queue
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
-from verify.certificates.domains import Integer, Space
 from verify.certificates.hard_inputs import walk
-from verify.certificates.kinds import Kind
-from verify.certificates.language import Delayed
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.polynomial import atom
-from verify.certificates.queues import queue_of
 from verify.certificates.ranges import differences
+from verify.rounding.checker import check
+from verify.rounding.kinds import Kind
+from verify.rounding.model import described
+from verify.rounding.queues import queue_of
 
 BB2, PALINDROME = str(find("bb2").machine), str(find("palindrome").machine)
 SUBJECTS = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from precision.format import Discipline
-from verify.certificates import attention
 from verify.claims.checker import FEWEST, MOST_KEYS, Tied, _certified
+from verify.rounding import attention
 
 
 @pytest.mark.parametrize("discipline", Discipline)

@@ -69,7 +69,9 @@ def written_name(declaration: Any) -> str:
 def given(monkeypatch: pytest.MonkeyPatch) -> None:
     """Places as a test gives them."""
     monkeypatch.setitem(
-        RUNS, "given", lambda places: [Place(f"place {i}", symbols, range(-1, 4)) for i, symbols in enumerate(places)]
+        RUNS,
+        "given",
+        lambda places: [Place(f"place {i}", symbols, range(-1, 4), range(-1, 5)) for i, symbols in enumerate(places)],
     )
 
 
@@ -162,8 +164,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     monkeypatch.setattr(Theory, "doubt", lambda made, name: "")
     assert command.main([]) == 0
     assert re.fullmatch(
-        r"\d+ axioms and \d+ invariants are true at 9 places of runs, for integers about the text; "
-        "what each lemma uses is true at one, but for 3 in a proof by contradiction",
+        r"\d+ axioms and \d+ invariants are true at 9 places of runs, for integers about the text, and at 6 of them, says z3, "
+        "for all integers; at one of these what each lemma uses is true, but for 3 in a proof by contradiction",
         capsys.readouterr().out.splitlines()[-1],
     )
     right: Callable[[Subject], Theory | None] = theory_of

@@ -13,7 +13,7 @@ from constructions.turing.rag import COPY, PLACE
 from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TaskOfAnySize
 from tests.verify.induction.another_solver import answers_of_another_solver
 from verify import induction
-from verify.certificates.symbolic import symbol
+from verify.algebra.symbolic import symbol
 from verify.induction.__main__ import main
 from verify.induction.evaluation import Compiled
 from verify.induction.machine import STEPS, theory

@@ -19,7 +19,7 @@ from constructions.turing.library import find
 from constructions.turing.rag import PLACE
 from constructions.turing.tape_models import TaskOfAnySize
 from tests.verify.patterns.told import seen_behind
-from verify.certificates.language import Place
+from verify.automata.language import Place
 from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, of_turns, of_word
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word

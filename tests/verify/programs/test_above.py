@@ -19,14 +19,13 @@ from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, w
 from tests.verify.numbers_at import holds, shown_at, values_at
 from tests.verify.programs.test_intervals import changed
 from tests.verify.programs.test_terms import ATOMS, sums
+from verify.algebra.growing import Growing, n_of
+from verify.algebra.quotients import Unanswered
+from verify.algebra.walks import Walk
+from verify.automata.language import Language
 from verify.certificates.above import Judge, Survey, rounding, survey, whole
 from verify.certificates.building import ENDLESS, LEAST, MODELS, Subject, build, language_of
 from verify.certificates.document import CERTIFIED, UNKNOWN, judge
-from verify.certificates.growing import Growing, n_of
-from verify.certificates.language import Language
-from verify.certificates.model import Model
-from verify.certificates.quotients import Unanswered
-from verify.certificates.walks import Walk
 from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts
@@ -46,6 +45,7 @@ from verify.programs.sizes import (
 from verify.programs.tasks import inputs
 from verify.programs.terms import Term
 from verify.programs.witness import tokens_of
+from verify.rounding.model import Model
 
 SUBJECTS = [Subject(name, LEAST, model=model) for name, model in MODELS]
 

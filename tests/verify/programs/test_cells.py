@@ -14,16 +14,16 @@ from constructions.turing import cot
 from tests.verify.certificates.test_above import walk_of
 from tests.verify.certificates.test_cells import CELLS, SMALL, every, in_walk, number_of
 from verify import explain
+from verify.algebra.domains import Integer
+from verify.algebra.growing import n_of, told_apart
+from verify.algebra.walks import Walk
+from verify.automata.language import Language, Place
 from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import Subject, build
 from verify.certificates.document import CERTIFIED, UNKNOWN
-from verify.certificates.domains import Integer
-from verify.certificates.growing import n_of, told_apart
-from verify.certificates.language import Language, Place
-from verify.certificates.walks import Walk
-from verify.growth import root
 from verify.programs import turning, ways
 from verify.programs.intervals import Interval, as_defined, intervals
+from verify.trusted.growth import root
 
 
 def judged(subject: Subject, weights: Subject | None = None) -> str:

@@ -33,7 +33,6 @@ from verify.certificates.building import (
 )
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.explain import main
 from verify.inputs.strategies import every_input
@@ -44,6 +43,7 @@ from verify.programs.normal import Normalizer
 from verify.programs.tasks import definition, inputs
 from verify.programs.texts import MORE, searched
 from verify.programs.witness import questions
+from verify.rounding.model import described
 
 N = 8
 COMPARED = [key for key in MODELS if key[1] != "rag"]

@@ -10,7 +10,7 @@ from functools import cache
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verify.certificates.language import Language, Place
+from verify.automata.language import Language, Place
 from verify.programs.decisions import _contradicts, _with
 from verify.programs.facts import Facts
 from verify.programs.forms import named

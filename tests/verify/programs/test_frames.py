@@ -15,13 +15,12 @@ from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.automata.language import Apart
 from verify.certificates import mutants
 from verify.certificates.building import Subject, build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Apart
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
 from verify.inputs.strategies import graphs
@@ -34,6 +33,7 @@ from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.terms import ZERO, Answer
+from verify.rounding.model import described
 from verify.runs.frames import FAMILIES, places, tokens_of
 
 SMALL = Subject("istree", 4, model="hybrid")
@@ -60,7 +60,7 @@ def test_a_print_is_not_the_search(finding: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("verify.programs.witness.GRAPHS", 20)
     document = explanation(replace(SMALL, printed=(finding,)))
     assert document["verdict"] == (UNKNOWN if finding == "search-range" else REFUSED)
-    where = {"nearest-tie": "block 1, head 0", "search-range": "the answer at the first frame, 3"}
+    where = {"nearest-tie": "block 2, head 1 (nearest record)", "search-range": "the answer at the first frame, 3"}
     assert document["where"] == where.get(finding, "the answer at a frame -, 5")
 
 

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from verify.certificates.language import Language, Place
+from verify.automata.language import Language, Place
 from verify.programs import implied
 from verify.programs.facts import Facts
 from verify.programs.forms import named

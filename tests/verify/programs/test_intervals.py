@@ -17,13 +17,12 @@ from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
 from tests.verify.programs.test_explain import wrong_words
 from tests.verify.programs.test_terms import ATOMS, sums
+from verify.algebra.polynomial import Polynomial, atom, constant
+from verify.algebra.symbolic import Size, symbol
 from verify.certificates.building import MODELS, Subject, families_of, language_of, model_of, sized, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.ideal import IdealModel
-from verify.certificates.model import Model, described, first_difference
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.polynomial import Polynomial, atom, constant
-from verify.certificates.symbolic import Size, symbol
 from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
@@ -33,6 +32,7 @@ from verify.programs.normal import Normalizer
 from verify.programs.sizes import ceiling, floor, fraction, is_never_whole, is_whole
 from verify.programs.terms import Atom, Term, term
 from verify.programs.witness import questions, tokens_of
+from verify.rounding.model import Model, described, first_difference
 
 LARGEST = 16
 WIDE = (("index", "transformer"), ("recall", "transformer"))

@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.algebra.polynomial import atom, constant
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, REFUSED
 from verify.certificates.hard_inputs import walk
 from verify.certificates.ideal import IdealModel
-from verify.certificates.model import Numbers, described
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.polynomial import atom, constant
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -33,6 +32,7 @@ from verify.programs.output import answer_of, normal_answer
 from verify.programs.tasks import definition
 from verify.programs.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from verify.programs.texts import copied
+from verify.rounding.model import Numbers, described
 from verify.runs.turing_runs import places_of, tokens_of
 
 FAMILIES = frozenset(["cell", "symbol", "state", "place"])

@@ -9,15 +9,15 @@ from constructions.layers import AttentionHead, Block
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
 from tests.verify.certificates.small import Registers, Unit, Weights, texts
-from verify.certificates.domains import Undecided
+from verify.algebra.domains import Undecided
+from verify.automata.language import Language, Place
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language, Place
-from verify.certificates.model import Listed, described
 from verify.programs.extraction import extract
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of
 from verify.programs.terms import ZERO
+from verify.rounding.model import Listed, described
 
 OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))
 SQUARES = {"k": "k²", "v": "v²", "a": "a²", "b": "b²"}

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from constructions.turing.__main__ import main as dump
 from constructions.turing.configurations import HALT, HALTED, OUT
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.algebra.domains import Undecided
+from verify.algebra.symbolic import symbol
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
 from verify.certificates.document import CERTIFIED, UNKNOWN
-from verify.certificates.domains import Undecided
 from verify.certificates.ideal import IdealModel
-from verify.certificates.model import described
 from verify.certificates.mutants import CHANGES, mutant, places
-from verify.certificates.symbolic import symbol
 from verify.explain import main
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import _contradicts, _with, first_mismatch
@@ -53,6 +52,7 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.rounding.model import described
 from verify.runs.turing_runs import digits_of, places_of
 
 
@@ -180,7 +180,7 @@ def test_without_the_invariant_nothing_is_told() -> None:
     subject = SMALL[2]
     model, language = build(subject)
     found = explained(subject, model, replace(language, invariants=()))
-    assert (found["verdict"], found["where"]) == (UNKNOWN, "block 2, recurrence")
+    assert (found["verdict"], found["where"]) == (UNKNOWN, "block 3, recurrence")
 
 
 def test_the_invariant_is_to_be_about_what_is_defined() -> None:

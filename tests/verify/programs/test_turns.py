@@ -13,12 +13,11 @@ from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.models.search import END_SEARCH
 from tests.verify.programs.wrong import with_one_wrong_word
+from verify.algebra.domains import Integer
+from verify.automata.language import Language, Place
 from verify.certificates.building import Subject, build, families_of, language_of, wired_of
 from verify.certificates.document import CERTIFIED
-from verify.certificates.domains import Integer
 from verify.certificates.ideal import IdealModel
-from verify.certificates.language import Language, Place
-from verify.certificates.model import Model, described
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
 from verify.explain import main
@@ -44,6 +43,7 @@ from verify.programs.terms import (
     SayNumber,
     as_term,
 )
+from verify.rounding.model import Model, described
 
 N = 5
 SUBJECT = Subject("istree", N, model="rag")

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from verify.certificates.language import istree
+from verify.automata.language import istree
 from verify.programs import matches
 from verify.programs.facts import Facts
 from verify.programs.interpreter import Input, Spoken

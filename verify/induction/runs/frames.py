@@ -19,13 +19,16 @@ from verify.runs.frames import FAMILIES, Edges, run, tokens_of
 
 PROMPTS: list[Edges] = [((2, 3), (1, 2)), ((3, 2), (2, 3)), ((1, 2), (2, 1)), ((4, 3), (3, 1), (1, 2))]
 
+BEHIND = 8  # positions where no word is said any more
+RECURSIVE = {"pow": "(ite (<= x1 0) 1 (* 2 (pow (- x1 1))))"}
+
 
 def places() -> Iterator[Place]:
     """The end of each frame of the runs behind these edges."""
     for edges in PROMPTS:
         searched = Run(edges)
         for state in searched.states():
-            yield Place(f"edges {edges}, position {state['k']}", state, searched.window)
+            yield Place(f"edges {edges}, position {state['k']}", state, searched.window, searched.table, RECURSIVE)
 
 
 class Run:
@@ -37,8 +40,8 @@ class Run:
         self.end = 3 * self.n - 2
         prompt = [PAPER.start, *(word for a, b in edges for word in (str(a), PAPER.joint, str(b)))]
         tokens = tokens_of([*prompt, *self.said])
-        self.window = range(-1, len(tokens))
-        self.read = Input([*tokens, *[("", 0)] * 6], FAMILIES)
+        self.window, self.table = range(-1, len(tokens)), range(-5, len(tokens) + BEHIND)
+        self.read = Input([*tokens, *[("", 0)] * BEHIND], FAMILIES)
         self.records = [
             (b, a, 3 * e + 1 + i) for e, edge in enumerate(edges, 1) for i, (a, b) in enumerate((edge, edge[::-1]))
         ]

@@ -24,7 +24,7 @@ def places(model: str, machine: Machine) -> Iterator[Place]:
     for tape in ("", "01"):
         run = Run(model, machine, tape, 2)
         for state in run.states():
-            yield Place(f"{machine} on {tape!r}, step {state['t']}", state, run.window)
+            yield Place(f"{machine} on {tape!r}, step {state['t']}", state, run.window, run.table)
 
 
 class Run:
@@ -44,7 +44,7 @@ class Run:
         padded = [*tokens_of(words), *[("", 0)] * self.words]  # of a step that is not made nothing is asked
         self.text = Input(padded, frozenset(NUMBERS))
         self.functions = translation(self.step).functions
-        self.window = range(-1, len(padded))
+        self.window, self.table = range(-1, len(padded)), range(-5, len(padded) + 1)
 
     def rule(self, part: str, s: int, x: int) -> int:
         if not (0 <= s < len(self.machine.states) and 0 <= x < self.machine.symbols):

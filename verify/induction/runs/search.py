@@ -23,6 +23,7 @@ GRAPHS = {
     "eos": (Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(2, ())),
 }
 """By layout."""
+BEHIND = [("", 0)] * 8  # where no word is said any more
 
 
 def places(model: str, layout: TokenLayout) -> Iterator[Place]:
@@ -30,7 +31,7 @@ def places(model: str, layout: TokenLayout) -> Iterator[Place]:
     for graph in GRAPHS[layout.name]:
         run = Run(graph, model, layout)
         for state in run.states():
-            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window)
+            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window, run.table)
 
 
 class Run:
@@ -44,13 +45,12 @@ class Run:
         self.end = len(prompt)
         self.last = self.end + len(self.tour)
         told = [words[token] for token in prompt + layout.answer(self.tour, self.is_tree, graph.n)]
-        self.text = Input(tokens_of(told))
-        self.window = range(-1, len(told))
+        self.text = Input([*tokens_of(told), *BEHIND])
+        self.window, self.table = range(-1, len(told)), range(-5, len(told) + len(BEHIND))
         self.records = dict[tuple[int, int], int]()
         for e, (a, b) in enumerate(graph.edges, start=1):
             self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}
-        owners = {j: own for (own, _), j in self.records.items()}
-        self.owned = {v: [h for h in self.window if owners.get(h, 0) == v] for v in self.window}
+        self.owners = {j: own for (own, _), j in self.records.items()}
         self.visits = {v: self.end + 1 + self.tour.index(v) for v in self.tour}
         self.around = Around(graph.n, graph.edges)
 
@@ -96,7 +96,7 @@ class Run:
         return 1 + self.depth(self.tour[self.visits[v] - self.end - 2]) if v != 1 and v in self.visits else 0
 
     def next(self, i: int, v: int) -> int:
-        return min((h for h in self.owned.get(v, ()) if h > i), default=0)
+        return next((h for h in range(i + 1, self.table.stop + 1) if self.owners.get(h, 0) == v), 0)
 
     def prev(self, j: int) -> int:
-        return max((h for owned in self.owned.values() if j in owned for h in owned if 1 <= h < j), default=0)
+        return next((h for h in range(j - 1, 0, -1) if self.owners.get(h, 0) == self.owners.get(j, 0)), 0)

@@ -24,7 +24,7 @@ def places(machine: Machine) -> Iterator[Place]:
     for tape, cells in (("", 1), ("", 3), ("1", 4)):
         run = Turning(machine, tape, 3, cells)
         for state in run.states():
-            yield Place(f"{machine} on {tape!r} in {cells} cells, position {state['e']}", state, run.window)
+            yield Place(f"{machine} on {tape!r} in {cells} cells, position {state['e']}", state, run.window, run.table)
 
 
 class Turning:
@@ -38,6 +38,7 @@ class Turning:
         padded = [*digits_of(machine, self.words), *[("", 0)] * (cells + 2)]  # of what is not said nothing is asked
         self.text = Input(padded, frozenset(KINDS))
         self.later, self.window = Later(self.code).said, range(-1, len(padded))
+        self.table = range(-5, len(padded) + 1)
 
     def token(self, j: int) -> Spoken:
         return self.text.tokens[j - 1] if 1 <= j <= len(self.text.tokens) else ("", 0)

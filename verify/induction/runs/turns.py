@@ -20,6 +20,7 @@ from verify.programs.turns import FIRST, NEXT
 from verify.programs.witness import tokens_of
 
 BEYOND = 60  # more words than a turn has
+BEHIND = 8  # positions at which no word is said any more
 GRAPHS = [Graph(3, ((2, 3), (1, 2))), Graph(3, ((3, 2), (2, 1), (1, 3))), Graph(2, ())]
 
 
@@ -28,7 +29,7 @@ def places() -> Iterator[Place]:
     for graph in GRAPHS:
         run = Run(graph)
         for state in run.states():
-            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window)
+            yield Place(f"edges {graph.edges}, position {state['k']}", state, run.window, run.table)
 
 
 class Run:
@@ -49,6 +50,7 @@ class Run:
         self.heads = [m + 1 for m in marks]
         ends = [k for k, said in enumerate(self.words, start=1) if said == END_SEARCH]
         self.window = sorted({*range(-1, self.end + 4), *marks, *self.heads, *ends, len(self.words)})
+        self.table = range(-5, len(self.words) + BEHIND)
         self.around = Around(graph.n, graph.edges)
 
     def states(self) -> Iterator[dict[str, Any]]:
@@ -68,7 +70,9 @@ class Run:
             "|number vertex|": self.number,
             "visit": lambda v: visits.get(v, 0),
             "rec": lambda v, u: self.records.get((v, u), 0),
-            "next": cache(lambda i, v: min((j for j in self.window if j > i and owners.get(j, 0) == v), default=0)),
+            "next": cache(
+                lambda i, v: next((j for j in range(i + 1, self.table.stop + 1) if owners.get(j, 0) == v), 0)
+            ),
             "depth": lambda v: depths.get(v, 0),
             "among": lambda m, i: sum(v <= m and visit <= i for v, visit in visits.items()),
             "rank": lambda v: self.around.ranks.get(v, 0),

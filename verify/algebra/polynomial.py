@@ -1,0 +1,219 @@
+"""Polynomials with exact coefficients over named atoms: what a register of one kind of position holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import cast
+
+from verify.algebra.growing import Growing, told_apart
+from verify.algebra.quotients import Unanswered
+
+Monomial = tuple[str, ...]  # atoms in sorted order, one entry for each power
+Form = tuple[tuple[str, int], ...]  # atoms in order with coprime coefficients, the first one positive
+Number = int | Fraction
+NONE = cast(Fraction, 0)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Σ coefficient·monomial; zero coefficients are dropped."""
+
+    terms: Mapping[Monomial, Fraction]
+
+    def __init__(self, terms: Mapping[Monomial, Fraction]) -> None:
+        self.__dict__["terms"] = terms  # a frozen dataclass' own way takes twice as long, and a check makes 10⁵ of them
+
+    @cached_property
+    def atoms(self) -> frozenset[str]:
+        """Every atom that occurs."""
+        return frozenset(chain.from_iterable(self.terms))
+
+    @property
+    def constant(self) -> Fraction:
+        """The coefficient of the empty monomial."""
+        return self.terms.get((), NONE)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no atom occurs."""
+        return not self.terms or (len(self.terms) == 1 and () in self.terms)
+
+    @cached_property
+    def is_affine(self) -> bool:
+        """Whether every monomial has at most one atom."""
+        return max(map(len, self.terms), default=0) <= 1
+
+    @cached_property
+    def canonical(self) -> tuple[Form, Number]:
+        """Of an affine one that is no constant: the form F and the factor a with polynomial = a·F + its constant.
+
+        Where the coefficients' ratios grow with n they are whole numbers, which need not be coprime.
+        """
+        pairs = sorted((m[0], c) for m, c in self.terms.items() if m)
+        if any(isinstance(c, Growing) for _, c in pairs):
+            first = pairs[0][1]
+            terms = {m: quotient(c, first) for m, c in self.terms.items() if m}
+            if not any(isinstance(c, Growing) for c in terms.values()):
+                form, factor = Polynomial(terms).canonical
+                return form, factor * first
+            if not all(is_whole(c) for _, c in pairs):
+                raise Unanswered(f"the form of {self}")
+            sign = 1 if first > 0 else -1
+            form = tuple((name, told_apart(c * sign)) for name, c in pairs)
+            return form, sign
+        scale = math.lcm(*(c.denominator for _, c in pairs))
+        integers = [int(c * scale) for _, c in pairs] if scale > 1 else [c.numerator for _, c in pairs]
+        divisor = math.gcd(*integers) * (1 if integers[0] > 0 else -1)
+        form = tuple((name, c // divisor) for (name, _), c in zip(pairs, integers, strict=True))
+        return form, divisor if scale == 1 else Fraction(divisor, scale)
+
+    def __add__(self, other: Polynomial | Number) -> Polynomial:
+        if not isinstance(other, Polynomial):
+            other = constant(other)
+        terms = dict(self.terms)
+        for monomial, c in other.terms.items():
+            terms[monomial] = terms.get(monomial, NONE) + c
+        return _of(terms)
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({monomial: -c for monomial, c in self.terms.items()})
+
+    def __sub__(self, other: Polynomial | Number) -> Polynomial:
+        return self + -other
+
+    def __mul__(self, other: Polynomial | Number) -> Polynomial:
+        if not isinstance(other, Polynomial):
+            if other == 1 or not other:
+                return self if other else ZERO
+            return _of({monomial: c * other for monomial, c in self.terms.items()})
+        if self.is_constant or other.is_constant:
+            factor, polynomial = (self.constant, other) if self.is_constant else (other.constant, self)
+            return polynomial * factor
+        terms: dict[Monomial, Fraction] = {}
+        for a, c in self.terms.items():
+            for b, d in other.terms.items():
+                monomial = tuple(sorted(a + b)) if a and b else a + b
+                terms[monomial] = terms.get(monomial, NONE) + c * d
+        return _of(terms)
+
+    __rmul__ = __mul__
+
+    def substitute(self, values: Mapping[str, Polynomial]) -> Polynomial:
+        """With polynomials in place of some atoms."""
+        if self.atoms.isdisjoint(values):
+            return self
+        terms: dict[Monomial, Fraction] = {}
+        for monomial, c in self.terms.items():
+            kept = tuple([atom for atom in monomial if atom not in values])
+            term = Polynomial({kept: c})
+            if len(kept) < len(monomial):
+                for atom in monomial:
+                    if atom in values:
+                        term = term * values[atom]
+            for found, d in term.terms.items():
+                terms[found] = terms.get(found, NONE) + d
+        return _of(terms)
+
+    def renamed(self, names: Mapping[str, str]) -> Polynomial:
+        """With other names for its atoms, all different."""
+        return Polynomial({tuple(sorted([names[a] for a in monomial])): c for monomial, c in self.terms.items()})
+
+    def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        shown = ["·".join(m if m and c == 1 else (f"{c}", *m)) for m, c in sorted(self.terms.items())]
+        return " + ".join(shown) or "0"
+
+
+def _of(terms: Mapping[Monomial, Number]) -> Polynomial:
+    """Integers among the coefficients are ints, which calculate ten times as fast; all that they lack of a Fraction is `/`."""
+    return Polynomial(
+        {m: c if type(c) is not Fraction or c.denominator != 1 else c.numerator for m, c in terms.items() if c}  # type: ignore[misc]
+    )
+
+
+def quotient(a: Number, b: Number) -> Fraction:
+    """a/b, exactly."""
+    return Fraction(a, b) if type(a) is int and type(b) is int else a / b  # type: ignore[return-value]
+
+
+def is_whole(value: Number) -> bool:
+    """Whether it is seen to be a whole number."""
+    return value.is_whole if isinstance(value, Growing) else value.denominator == 1
+
+
+def whole(value: Number) -> int:
+    """A whole number as an int, or what stands for one."""
+    return value if isinstance(value, Growing) else int(value)  # type: ignore[return-value]
+
+
+def remainder(value: int, divisor: int) -> int | None:
+    """value % divisor; None if it is not seen to be one number."""
+    found = value % divisor
+    return None if isinstance(found, Growing) else found
+
+
+def ceiling(value: Number) -> int:
+    """A whole number that is not below; of one that grows, itself, which need not be whole."""
+    return value if isinstance(value, Growing) else math.ceil(value)  # type: ignore[return-value]
+
+
+def bits_above(value: int) -> int:
+    """An exponent, 2 to which is above a whole number: its bit length, if it is a number."""
+    return (value + 1).power_above.bit_length() - 1 if isinstance(value, Growing) else value.bit_length()
+
+
+def common_step(*steps: int) -> int:
+    """A number that divides all of these, the largest one if they are numbers; 1 if they are 0."""
+    return 1 if any(isinstance(step, Growing) for step in steps) else math.gcd(*map(int, steps)) or 1
+
+
+def key(value: Number) -> object:
+    """For a table of numbers: those that grow are the same there only as polynomials, though others may be equal at each n."""
+    return repr(value) if isinstance(value, Growing) else value
+
+
+def shown(value: Number) -> str:
+    """For people."""
+    return repr(value) if isinstance(value, Growing) else f"{float(value):.6g}"
+
+
+def constant(value: Number) -> Polynomial:
+    """The polynomial that is this number."""
+    return _of({(): cast(Fraction, value)})
+
+
+def form_polynomial(form: Form) -> Polynomial:
+    """The form as a polynomial."""
+    return Polynomial({(name,): cast(Fraction, c) for name, c in form})
+
+
+def atom(name: str) -> Polynomial:
+    """The polynomial that is this atom."""
+    return Polynomial({(name,): cast(Fraction, 1)})
+
+
+def total(polynomials: Iterable[Polynomial]) -> Polynomial:
+    """Their sum."""
+    return combination((polynomial, 1) for polynomial in polynomials)
+
+
+def combination(pairs: Iterable[tuple[Polynomial, Number]]) -> Polynomial:
+    """Σ number·polynomial."""
+    terms: dict[Monomial, Fraction] = {}
+    for polynomial, factor in pairs:
+        for monomial, c in polynomial.terms.items():
+            term = c if factor == 1 else c * factor
+            terms[monomial] = terms[monomial] + term if monomial in terms else term
+    return _of(terms)
+
+
+ZERO = Polynomial({})
+ONE = constant(1)

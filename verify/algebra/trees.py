@@ -1,0 +1,47 @@
+"""All walks through a program: every n, in the cases that it is split into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from verify.algebra.nodes import Node
+from verify.algebra.quotients import Unanswered, text
+from verify.algebra.walks import Fork, Walk
+from verify.trusted import growth
+
+
+def theorem_of(program: Callable[[Walk], object], bits_of_bits: int) -> Any:
+    """What all walks through a program have shown, as verify/trusted/growth.py reads it.
+
+    Raises Unanswered for a program that asks something else when it is run again.
+    """
+    inequalities: dict[tuple[str, str], int] = {}
+    nodes = [Node(growth.root(bits_of_bits, r)) for r in (0, 1)]
+    for node in nodes:
+        _follow(program, node)
+    cases = [_written(node, inequalities) for node in nodes]
+    return {"bits_of_bits": bits_of_bits, "inequalities": [list(one) for one in inequalities], "cases": cases}
+
+
+def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] = ()) -> None:
+    """Each case behind these answers to the first questions."""
+    walk = Walk(node.box, [fork.answer for fork in way], nodes=[node])
+    program(walk)
+    walk.end()
+    if walk.forks[: len(way)] != list(way):
+        raise Unanswered("what is asked again is not what was asked before")
+    for i in reversed(range(len(way), len(walk.forks))):
+        _follow(program, node, [*walk.forks[:i], replace(walk.forks[i], answer=not walk.forks[i].answer)])
+
+
+def _written(node: Node, inequalities: dict[tuple[str, str], int]) -> Any:
+    """A node and its parts, each inequality by its number, at the widest part of which it is seen."""
+    found: list[Any] = []
+    for polynomial, relation, answer, factor in filter(None, node.looked_at.values()):
+        place = inequalities.setdefault((text(polynomial), relation), len(inequalities))
+        found.append(place if answer is None else [place, answer, text(factor)])
+    if not node.parts:
+        return {"shown": found}
+    return {"shown": found, "split": node.split, "parts": [_written(part, inequalities) for part in node.parts]}

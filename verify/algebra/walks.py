@@ -1,0 +1,267 @@
+"""A walk: one way through a program that calculates with polynomials of n, its bit length B, E = 2^B, and the bit length of B.
+
+Each comparison is answered by what is shown in the case, and every answer is kept as an inequality that trusted/growth.py shows
+again. Where neither answer is shown, the case is split in two: the walk goes on in one part, and another walk in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from verify.algebra.nodes import Node, Shown
+from verify.algebra.quotients import (
+    EXPONENTS,
+    Interned,
+    Unanswered,
+    at,
+    interned,
+    inverse,
+    negated,
+    simplest,
+    text,
+)
+from verify.trusted import growth
+from verify.trusted.growth import OPPOSITE, Box, Polynomial, by_power, names_of, number, plus, symbol, times
+from verify.trusted.kernel import Rejected, reject
+
+MOST_SPLITS = 40
+MOST_QUESTIONS = 20_000
+LARGEST_EXPONENT = 16  # up to which each v is looked at for itself
+LONGEST = 1 << 26  # bits of a number that is calculated
+NARROW = Fraction(1, 256)  # how near to its root a question that is not linear splits n/E
+
+
+@dataclass
+class Fork:
+    """A place where the case is split: what was shown before, the split as trusted/growth.py reads it, and the walk's answer."""
+
+    shown: list[Shown]
+    split: Any
+    answer: bool
+
+
+@dataclass
+class Walk:
+    """box: of the case so far. turns: answers to the first questions that are split at; to others, true.
+
+    nodes: the parts on the way, the widest first; the last one has this box. answers: to questions. open: those without one so far.
+    shown: since the last split. floors: what was rounded down, by its fraction. wholes: what is seen to be whole, or not.
+    compared: answers to comparisons of two numbers. powers: those above numbers.
+    ended: what is asked now raises Unanswered.
+    """
+
+    box: Box
+    turns: Sequence[bool] = ()
+    forks: list[Fork] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+    answers: dict[tuple[Interned, str], bool] = field(default_factory=dict)
+    open: set[tuple[Interned, str]] = field(default_factory=set)
+    floors: list[Interned] = field(default_factory=list)
+    wholes: dict[Interned, bool] = field(default_factory=dict)
+    compared: dict[tuple[Interned, Interned, Interned, Interned, str, int], bool] = field(default_factory=dict)
+    ended: bool = False
+    powers: dict[Interned, Any] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.nodes = self.nodes or [Node(self.box)]
+
+    def end(self) -> None:
+        """What is asked from now on would be kept nowhere."""
+        self.ended = True
+        self.compared.clear()
+
+    def holds(self, polynomial: Polynomial, relation: str) -> bool:
+        """Whether it is > 0, or >= 0, in the case, which may be split for that."""
+        polynomial = interned(polynomial)
+        while (found := self.told(polynomial, relation)) is None:
+            if (same := self._of_whole_numbers(polynomial, relation)) is not None:
+                found = self.holds(same[0], ">=") is same[1]
+                self._keep(polynomial, relation, found)
+                return found
+            if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
+                raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
+            try:
+                self._keep(polynomial, relation, self._split(simplest(polynomial), relation))
+            except Rejected as error:
+                if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
+                    raise Unanswered(f"the sign of {text(polynomial)}") from error
+                self._turn("v")
+        return found
+
+    def told(self, polynomial: Polynomial, relation: str) -> bool | None:
+        """The same, of what is seen in the case, or was asked before; None of what is not."""
+        polynomial = interned(polynomial)
+        if self.ended:
+            raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
+        question = polynomial, relation
+        found = self.answers.get(question)
+        if found is not None or question in self.open:
+            return found
+        if polynomial.keys() <= {()}:
+            value = polynomial.get((), 0)
+            return value > 0 if relation == ">" else value >= 0
+        found = self._told(polynomial, relation)
+        if found is None:
+            self.open.add(question)
+        else:
+            self._keep(polynomial, relation, found)
+        return found
+
+    def _told(self, polynomial: Interned, relation: str) -> bool | None:
+        simple = simplest(polynomial)
+        found = self.answers.get((simple, relation))
+        if found is not None:
+            return found
+        if self.sees(simple, relation):
+            return True
+        if self.sees(negated(simple), OPPOSITE[relation]):
+            return False
+        if (same := self._of_whole_numbers(polynomial, relation)) is None:
+            return None
+        told = self.told(same[0], ">=")
+        return None if told is None else told is same[1]
+
+    def _keep(self, polynomial: Interned, relation: str, answer: bool) -> None:
+        for same in (polynomial, simplest(polynomial)):
+            self.answers[same, relation] = answer
+            self.answers[negated(same), OPPOSITE[relation]] = not answer
+
+    def _of_whole_numbers(self, polynomial: Interned, relation: str) -> tuple[Interned, bool] | None:
+        """A whole number, and whether the question is that it is >= 0, or that it is not; None if the question is that already.
+
+        So questions that are the same of whole numbers are split at once: p >= 0 is ⌊p⌋ >= 0, and p > 0 is that -p >= 0 is not so.
+        """
+        floor = self.floor(polynomial if relation == ">=" else negated(polynomial))
+        if floor is None or not names_of(floor):
+            return None
+        if floor[max(floor)] < 0:
+            floor, relation = plus(number(-1), floor, -1), OPPOSITE[relation]
+        return None if relation == ">=" and floor == polynomial else (interned(floor), relation == ">=")
+
+    def floor(self, polynomial: Polynomial) -> Polynomial | None:
+        """It, rounded down, where that is seen to be a polynomial."""
+        rest = number(polynomial.get((), 0) % 1)
+        near = plus(polynomial, rest, -1)
+        if self.is_whole(near):
+            return near
+        little = self._not_whole(polynomial)
+        whole = plus(polynomial, little, -1)
+        for beside in (0, -1):  # what is left lies between two whole numbers
+            above = plus(little, number(-beside))
+            if self.sees(above, ">=") and self.sees(plus(number(1), above, -1), ">"):
+                return plus(whole, number(beside))
+        return None
+
+    def sees(self, polynomial: Polynomial, relation: str) -> bool:
+        """Whether it is seen to be > 0, or >= 0, everywhere in the case so far, or in a wider part."""
+        question = interned(polynomial), relation
+        if question not in self.answers:
+            shown = next((shown for node in self.nodes if (shown := node.shown(*question))), None)
+            if shown is None:
+                return False
+            self.shown.append(shown)
+            self.answers[question] = True
+        return self.answers[question]
+
+    def _split(self, polynomial: Interned, relation: str) -> bool:
+        """Whether it is, in the part of the case in which the walk goes on. Raises Rejected where it cannot be split so."""
+        name = next((name for name in ("n", "B") if name in names_of(polynomial)), None)
+        if name is None or not names_of(polynomial) <= growth.SYMBOLS:
+            reject("nothing to split at")
+        parts = by_power(growth.cleared(polynomial), name)
+        if len(parts) > 2 and name == "B":
+            reject("no multiple of E")
+        start, end, rises = (
+            self._crossed(parts[0], parts[1], relation) if len(parts) == 2 else self._near_root(polynomial)
+        )
+        split = {
+            "of": name,
+            "question": [text(polynomial), relation],
+            "from": text(start),
+            "to": text(end),
+            "rises": rises,
+        }
+        return self._turn(split)
+
+    def _turn(self, split: Any) -> bool:
+        """Into which of two parts the walk turns: true for the first."""
+        parts = self.nodes[-1].divided(split)
+        answer = self.turns[len(self.forks)] if len(self.forks) < len(self.turns) else True
+        self.forks.append(Fork(self.shown, split, answer))
+        self.nodes.append(parts[0 if answer else 1])
+        self.shown, self.box = [], self.nodes[-1].box
+        self.open, self.wholes = set(), {}
+        return answer
+
+    def _crossed(self, rest: Polynomial, slope: Polynomial, relation: str) -> tuple[Polynomial, Polynomial, bool]:
+        """Where slope·x + rest changes its sign: from where on, up to where, and whether it rises."""
+        rises = self.holds(slope, ">")
+        root = times(times(rest, number(-1)), inverse(slope))
+        above, below = plus(root, growth.step_of(root)), plus(root, growth.step_of(root), -1)
+        if rises:
+            return (root, below, True) if relation == ">=" else (above, root, True)
+        return (above, root, False) if relation == ">=" else (root, below, False)
+
+    def _near_root(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial, bool]:
+        """The same, less narrow, if it changes its sign once near a multiple of E."""
+        of = self.sample()
+        low, high = (at(end, of) / of["E"] for end in self.box.ends["n"])
+        rises = at(polynomial, of | {"n": high * of["E"]}) > 0
+        while high - low > NARROW:
+            middle = Fraction(round((low + high) / 2 / NARROW * 4), 4) * NARROW
+            inside = at(polynomial, of | {"n": middle * of["E"]}) > 0
+            low, high = (low, middle) if inside == rises else (middle, high)
+        low, high = (Fraction(round(end / NARROW) + beside) * NARROW for end, beside in ((low, -1), (high, 1)))
+        return times(number(low), symbol("E")), times(number(high), symbol("E")), rises
+
+    def sample(self) -> dict[str, Any]:
+        """Some numbers in the case."""
+        v = self.box.start + 2 * (not self.box.fixed)
+        of: dict[str, Any] = {"v": v, "V": 1 << v} | {f"f{i}": 0 for i in range(len(self.floors))}
+        of["B"] = int(sum(at(end, of) for end in self.box.ends["B"]) / 2)
+        if of["B"] > LONGEST:
+            raise Unanswered(f"what numbers of {of['B']} bits have in common")
+        of["E"] = 1 << of["B"]
+        return of | {"n": int(sum(at(end, of) for end in self.box.ends["n"]) / 2)}
+
+    def is_whole(self, polynomial: Polynomial) -> bool:
+        """Whether it is seen to be a whole number everywhere."""
+        polynomial = interned(polynomial)
+        if polynomial not in self.wholes:
+            self.wholes[polynomial] = self._sees_whole(polynomial)
+        return self.wholes[polynomial]
+
+    def _sees_whole(self, polynomial: Polynomial) -> bool:
+        for i, floor in reversed([*enumerate(self.floors)]):  # the last one first: it may be of those before
+            c = polynomial.get(((f"f{i}", 1),), 0)
+            if c.denominator != 1:
+                return False
+            polynomial = plus(polynomial, plus(floor, symbol(f"f{i}"), -1), c)
+        return not self._not_whole(polynomial)
+
+    def _not_whole(self, polynomial: Polynomial) -> Polynomial:
+        """Terms without which it is seen to be a whole number: not n(n − 1)/2, which is whole at three n in a row."""
+        of_n = {m: c for m, c in polynomial.items() if all(name == "n" and power > 0 for name, power in m)}
+        if any(c.denominator > 1 for c in of_n.values()):
+            degree = max((power for m in of_n for _, power in m), default=0)
+            if any(at(of_n, {"n": n}).denominator > 1 for n in range(degree + 1)):
+                of_n = {}
+        return {m: c for m, c in polynomial.items() if m not in of_n and not self._is_whole(m, c)}
+
+    def _is_whole(self, monomial: growth.Monomial, c: int | Fraction) -> bool:
+        if c.denominator == 1 and all(power > 0 and name[0] != "f" for name, power in monomial):
+            return True
+        twos = c.denominator.bit_length() - 1
+        if c.denominator != 1 << twos or any(
+            name not in EXPONENTS and (power < 0 or name[0] == "f") for name, power in monomial
+        ):
+            return False
+        exponent = number(-twos)
+        for name, power in monomial:
+            if name in EXPONENTS:
+                exponent = plus(exponent, symbol(EXPONENTS[name]), power)
+        return self.told(exponent, ">=") is True

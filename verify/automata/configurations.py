@@ -1,0 +1,67 @@
+"""The texts of the machine whose tape turns around: configurations, one behind the other, each of cells with one head among them.
+
+Digits are any of their kind, and a configuration has any number of cells. That one follows from the other is not said here but by
+the invariant: each digit is the one in front of the queue. Behind OUT and HALT nothing is asked.
+"""
+
+from __future__ import annotations
+
+from constructions.models.program import Family
+from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, RUN, START, TURN, Code, TaskOfAnySize
+from constructions.turing.cot import sequence_length
+from verify.automata.language import Delayed, Language, Place
+
+Order = dict[str, tuple[str, tuple[str, ...]]]  # place → its word or family, and the places that it may follow
+
+
+def families(task: TaskOfAnySize) -> tuple[Family, ...]:
+    """The digits of the vocabulary."""
+    return Code(task.machine).words.families
+
+
+def queue(cells: int) -> Delayed:
+    """Of a chain of thought that the model has written itself."""
+    return Delayed("the digit in front of the queue", "leaving", "entering", cells, passes(f"{cells}"))
+
+
+def passes(cells: str) -> str:
+    """The same as a statement."""
+    before = "a token" if cells == "1" else f"{cells} tokens"
+    return f"behind the prompt, a token's digit is the one that entered the queue {before} before; in it, none leaves"
+
+
+def turing(task: TaskOfAnySize) -> Language:
+    """Every text of at most so many steps."""
+    order: Order = {START: (START, ())}
+    left = _cells(order, "the prompt, left of the head", START)
+    order["the first head"] = (HEAD, left)
+    order[RUN] = (RUN, _cells(order, "the prompt, right of the head", "the first head"))
+    in_prompt = frozenset(order)
+    left = _cells(order, "left of the head", RUN, TURN)
+    for head, turn in ((HEAD, TURN), (HALTED, "the last turn")):
+        order[head] = (head, left)
+        order[turn] = (TURN, _cells(order, f"right of the {head}", head))
+
+    prompt, end = task.cells + 2, sequence_length(task.cells, task.steps)
+    code = Code(task.machine)
+    numbers = {family.name: (family.low, family.high) for family in code.words.families}
+    start = (code.first_head, code.first_head + task.machine.symbols - 1)  # in state A
+    number = {name: i for i, name in enumerate(order)}
+    places = []
+    for name, (token, after) in order.items():
+        low, high = (1, 1) if name == START else (2, prompt) if name in in_prompt else (4, end)
+        behind = tuple(number[other] for other in after)
+        if token in numbers:
+            held = start if name == "the first head" else numbers[token]
+            places.append(Place(name, low, high, behind, numbers=held, family=token))
+        else:
+            places.append(Place(name, low, high, behind, token))
+    return Language(tuple(places), frozenset(order), (task.steps, task.steps), (queue(task.cells),))
+
+
+def _cells(order: Order, name: str, *begin: str) -> tuple[str, ...]:
+    """Any cells without a head behind one of the places `begin`; where the next word can stand behind."""
+    places = tuple(f"{kind}, {name}" for kind in (BLANK, CELL))
+    for place, kind in zip(places, (BLANK, CELL), strict=True):
+        order[place] = (kind, (*begin, *places))
+    return (*begin, *places)

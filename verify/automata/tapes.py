@@ -1,0 +1,100 @@
+"""The texts of the models that write a Turing machine's tape: a prompt of symbols, then steps of a fixed number of words.
+
+Numbers are any that their family has: that a step does what the machine does is not assumed. What is assumed is the form: a step
+follows only on one whose new state has a row, and a search returns a symbol or FAILED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing import rag
+from constructions.turing.machine import LETTERS
+from constructions.turing.rag import PLACE, TapeSearch
+from constructions.turing.tape_models import (
+    CELL,
+    START,
+    STATE,
+    SYMBOL,
+    TO_LEFT,
+    TO_RIGHT,
+    TaskOfAnySize,
+    number_families,
+)
+from verify.algebra.polynomial import Polynomial, whole
+from verify.algebra.symbolic import as_weight
+from verify.automata.language import Bound, Language, Place
+
+CELLS = frozenset([CELL, SYMBOL, STATE, PLACE])
+FAMILIES = {"hybrid": number_families, "rag": rag.families}
+
+
+def _bound(value: int) -> Bound:
+    """A number, or a form of n where it was made of a symbol."""
+    weight = as_weight(value)
+    return weight if isinstance(weight, Polynomial) else whole(weight)
+
+
+@dataclass
+class _Text:
+    """Places of a text, written from left to right. ends: the places that the next one may follow."""
+
+    numbers: dict[str, tuple[Bound, Bound]]
+    places: list[Place] = field(default_factory=list)
+    ends: tuple[int, ...] = ()
+    position: int = 0  # of the last word, in the first round
+
+    def write(self, name: str, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
+        """The next word, or number of a family, one of `choices`."""
+        self.position += 1
+        found = []
+        for choice in choices:
+            high = (rounds - 1) * every + self.position
+            place = Place(f"{name} {choice}", self.position, high, self.ends, every=every)
+            of_family = replace(place, numbers=self.numbers.get(choice, (0, 0)), family=choice)
+            found.append(len(self.places))
+            self.places.append(of_family if choice in CELLS else replace(place, word=choice))
+        self.ends = tuple(found)
+        return self.ends
+
+    def repeat(self, name: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:
+        """So many words a round, at most so many rounds."""
+        written = [self.write(f"{name}, {i},", choices, len(items), rounds) for i, choices in enumerate(items, start=1)]
+        for i in written[0]:
+            self.places[i] = replace(self.places[i], after=(*self.places[i].after, *self.ends))
+        if isinstance(rounds, int):  # else nothing comes behind
+            self.position += len(items) * (rounds - 1)
+
+    def halt(self, rows: int, states: int) -> None:
+        """Behind a last state there may be one without a row; behind its direction nothing stands."""
+        state, *arrows = (i for i in range(len(self.places) - 3, len(self.places)))
+        self.places[state] = replace(self.places[state], numbers=(0, rows - 1))
+        last = replace(self.places[state], name="the last state", numbers=(rows, states))
+        self.places.append(last)
+        behind = (len(self.places) - 1,)
+        self.places += [replace(self.places[i], name=f"the last {self.places[i].word}", after=behind) for i in arrows]
+
+
+def turing(task: TaskOfAnySize, model: str, search: TapeSearch, sizes: tuple[int, int]) -> Language:
+    """Every text of at most so many steps behind a word as long as the task's. sizes: of the steps, which may be a symbol."""
+    text = _Text({f.name: (_bound(f.low), _bound(f.high)) for f in FAMILIES[model](task)})
+    text.write("the", [START])
+    if task.tape:
+        text.repeat("the word", [[SYMBOL]], len(task.tape))
+    step = [[CELL], [SYMBOL], [CELL], [STATE], [TO_LEFT, TO_RIGHT]]
+    if model == "rag":
+        copy = [[START_SEARCH], [PLACE], [END_SEARCH]]
+        if task.tape:
+            text.repeat("a copy", [*copy, [SYMBOL], [CELL], [SYMBOL], [CELL]], len(task.tape))
+        for i, choices in enumerate([*copy, [FAILED]], start=1):
+            text.write(f"the last copy, {i},", choices)
+        ask = [START_SEARCH, search.before, CELL, search.between, CELL, search.behind, END_SEARCH]
+        step = [*([word] for word in ask), [SYMBOL, FAILED], *step]
+    if task.steps:
+        text.repeat("a step", step, _bound(task.steps))
+        if len(task.machine.rows) < len(LETTERS):
+            text.halt(len(task.machine.rows), len(LETTERS) - 1)
+    names = frozenset(place.name for place in text.places)
+    return Language(tuple(text.places), names, sizes)

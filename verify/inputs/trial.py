@@ -1,0 +1,54 @@
+"""One input of one part: columns of values, and whether they meet what the part requires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from constructions.wiring.part import Contract, Domain, Integer, OneOf, Real, Setting, UnitFraction
+from precision.format import fixed_point
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One input of one part.
+
+    n, precision_bits: of the setting. length: the length bound that the constants are derived from, at least that of the columns.
+    columns: register → value at position 1, 2, …, as the oracle sees them: exact, not yet rounded to the format.
+    """
+
+    n: int
+    length: int
+    precision_bits: int
+    columns: Mapping[str, tuple[Fraction, ...]]
+
+    @property
+    def setting(self) -> Setting:
+        """What the part's constants are derived from."""
+        return Setting(self.n, self.length, fixed_point(self.precision_bits))
+
+
+def satisfies(contract: Contract, columns: Mapping[str, Sequence[Fraction]]) -> bool:
+    """Whether exact columns meet the precondition. Position 1 may hold its prescribed values instead."""
+    for name, domain in contract.requires.items():
+        for k, value in enumerate(columns[name]):
+            if k == 0 and name in contract.first:
+                if value != contract.first[name]:
+                    return False
+            elif not _meets(value, domain):
+                return False
+    return True
+
+
+def _meets(value: Fraction, domain: Domain) -> bool:
+    match domain:
+        case Integer(low, high):
+            return value.denominator == 1 and low <= value <= high
+        case UnitFraction(low, high):
+            # 0 is what a position without a count holds.
+            return value == 0 or (value.numerator == 1 and low <= value.denominator <= high)
+        case Real(low, high):
+            return low <= value <= high
+        case OneOf(values):
+            return value in values

@@ -1,0 +1,388 @@
+"""What a head reads, for all inputs at once.
+
+For one kind of query, each kind of key gives a score polynomial, recovered from the rows of W_Q and W_K. The scores of all keys lie
+on a lattice (all coefficients are multiples of one number), so any two that differ at all differ by that number: the *lead*. If the
+lead is large enough for the format and the length, and the largest score cannot saturate, the rounded softmax gives weight
+ROUND(1/m) to the m keys whose score is largest and exactly 0 to all others, as the ideal model gives 1/m and 0. That is the
+soundness of rounding, and it needs no word about who wins. Who can win is then read off the squares:
+  by position   every score is −c·(k' − f)² + the same constant: the key at f wins; the last one if f lies behind it, else the first
+  by key        a key that scores less, for want of equality, than some key that is surely there cannot win: its form is 0
+  by count      nearest.py
+Several winners are read only if all values are 0, or all but one that is 1 and surely among them (a count).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from constructions.wiring.exact import HeadRows
+from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
+from verify.algebra.growing import at_most
+from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, shown, total, whole
+from verify.automata.language import Apart, Consecutive
+from verify.rounding.candidates import (
+    GROUPS,
+    KEYS,
+    KNOWN,
+    SCORE,
+    VALUES,
+    Candidate,
+    Keys,
+    Lead,
+    entry,
+    lowest,
+    needed_lead,
+    steps_back,
+)
+from verify.rounding.kinds import Kind
+from verify.rounding.merging import Pool, by_order, wide_first
+from verify.rounding.nearest import Key, race_of
+from verify.rounding.operators import row_of
+from verify.rounding.scores import Score, lattice
+from verify.rounding.winners import Winners, scored, winning_part
+
+
+class Reader:
+    """One head over the kinds at the entry of its block."""
+
+    def __init__(
+        self,
+        keys: Keys,
+        rows: HeadRows,
+        where: str,
+        fused: bool,
+        known: Sequence[tuple[Consecutive, int, int]] = (),
+        apart: Sequence[tuple[Apart, int]] = (),
+    ) -> None:
+        self.keys, self.rows, self.where, self.fused, self.known, self.apart = keys, rows, where, fused, known, apart
+        space, longest = keys.kinds[0].space, max(kind.position.high for kind in keys.kinds)
+        self.needed = needed_lead(-space.format.quantum_exponent, longest)
+        self.used: list[Consecutive | Apart] = []
+        self.trace: list[str] = []  # who wins, without the numbers that scores are scaled by
+        self.projected: dict[int, Kind] = {}
+        self.groups: dict[frozenset[int], list[tuple[frozenset[int], str, Kind]]] = {}
+
+    def read(self, query: Kind, at: int) -> tuple[list[Kind], Lead | None]:
+        """The query's kind in parts, with what the head reads in the pseudo registers at, at − 1, …"""
+        queries: list[Polynomial] = []
+        for j, row in enumerate(self.rows.query):
+            query, value = row_of(query, row, 0, f"{self.where}, query row {j}", self.fused)
+            queries.append(value)
+        candidates = [self._candidate(query, queries, frozenset(), "", query)]
+        if query.position.high > 1:
+            groups = self._grouped(self.keys.earlier[entry(query)])
+            candidates += [self._candidate(query, queries, *group) for group in groups]
+        found = [candidate for candidate in candidates if candidate is not None]
+        if len(found) == 1 and found[0].is_self:
+            return [self._reads(found[0].joint, at)], None
+        for candidate in found:
+            upper = candidate.upper
+            if upper > query.space.largest:
+                raise Refused(
+                    self.where,
+                    f"saturates: a score of {query.name} reaches {shown(upper)}, above the largest number",
+                )
+        needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
+        if any(self._inexact(c.exact, c.joint) for c in found):
+            return self._by_count(query, found, needed, at)
+        target = self._target(found)
+        if target is not None:
+            for i, candidate in enumerate(found):  # the target travels with the parts
+                found[i] = replace(candidate, joint=candidate.joint.with_registers({SCORE - 2: target[1]}))
+            return self._by_position(query, found, target, needed, at)
+        return self._by_key(query, found, needed, at)
+
+    def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, Kind]]:
+        """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
+
+        Of each, its kinds, and as text how the atoms of those are called in it.
+        """
+        if ids not in self.groups:
+            for i in ids - self.projected.keys():
+                kind = self._with_rows(self.keys.kinds[i])
+                kept = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
+                self.projected[i] = replace(kept, name="", parents=frozenset([i]))
+            pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
+            for kind in wide_first([self.projected[i] for i in sorted(ids)]):
+                members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
+            self.groups[ids] = [
+                (frozenset(members[place]), str(sorted(members[place].items())), kind)
+                for place, kind in enumerate(pool.kinds)
+            ]
+        return self.groups[ids]
+
+    def _candidate(
+        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], told: str, kind: Kind
+    ) -> Candidate | None:
+        key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
+        place = atom(names[POSITION])
+        mine, its = query.box[SIZE], key.box[SIZE]
+        if not isinstance(mine, Integer):
+            raise TypeError("mine is no Integer")
+        if not isinstance(its, Integer):
+            raise TypeError("its is no Integer")
+        size = Integer(max(mine.low, its.low), min(mine.high, its.high))
+        if size.low > size.high:
+            return None
+        box = {**query.box, **key.box, SIZE: size}
+        joint = replace(query, box=box, forms={**query.forms, **key.forms})
+        entries = [key.register(KEYS - j) for j in range(len(queries))]
+        products = [q * entry for q, entry in zip(queries, entries, strict=True) if q.terms and entry.terms]
+        operators = products if not self.fused else [total(products)]
+        rounded = [product for product in operators if not joint.on_grid(product)]
+        noise = sum(not self._inexact(product, joint) for product in rounded) * query.space.step / 2
+        if not self.fused:
+            partial = ZERO
+            for product in products:
+                partial = partial + product
+                joint.settle(product, f"{self.where}, score")
+                joint.settle(partial, f"{self.where}, score")
+        read = {i: p for i, p in key.registers.items() if i <= VALUES}
+        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **read})
+        own = frozenset(key.box) - frozenset(query.box)
+        if not ids:
+            return scored(Candidate(ids, joint, own, Score((), ZERO), noise, not rounded))
+        part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
+        if part is None:
+            return None
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=f"{told} {names}"))
+
+    def _inexact(self, score: Polynomial, joint: Kind) -> bool:
+        return any(joint.integer(name) is None for name in score.atoms)
+
+    def _with_rows(self, kind: Kind) -> Kind:
+        """The kind with its key and value rows as pseudo registers."""
+        changed: dict[int, Polynomial] = {}
+        for j, row in enumerate(self.rows.key):
+            kind, changed[KEYS - j] = row_of(kind, row, 0, f"{self.where}, key row {j}", self.fused)
+        for i, (_, group, count) in enumerate(self.known):
+            changed[KNOWN - 2 * i], changed[KNOWN - 2 * i - 1] = kind.register(group), kind.register(count)
+        for i, (_, group) in enumerate(self.apart):
+            changed[GROUPS - i] = kind.register(group)
+        for i, row in enumerate(self.rows.value):
+            kind, changed[VALUES - i] = row_of(kind, row, 0, f"{self.where}, value row {i}", self.fused)
+        return kind.with_registers(changed)
+
+    def _reads(self, joint: Kind, at: int, values: Sequence[Polynomial] | None = None) -> Kind:
+        """The query's kind, with what is read in the pseudo registers at, at − 1, …"""
+        found = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
+        kept = {i: p for i, p in joint.registers.items() if i > SCORE}
+        return replace(joint, registers={**kept, **{at - i: value for i, value in enumerate(found)}})
+
+    # Leads
+
+    def _check(self, query: Kind, winning: Fraction, lead: Fraction | None, needed: int, lowest: Fraction) -> Lead:
+        """Raises Refused if the lead does not suffice, or the largest score may lie where others saturate.
+
+        lead: None if no two scores differ.
+        """
+        if lead is not None and lead < needed:
+            raise Refused(self.where, f"scores of {query.name} may differ by {shown(lead)} only; {needed} is needed")
+        largest = query.space.largest
+        if winning - needed < -largest and lowest < -largest:
+            raise Refused(
+                self.where,
+                f"saturates: the largest score of {query.name} can be {shown(winning)}, and others are below "
+                f"−{shown(largest)}",
+            )
+        return Lead(lead or Fraction(0), needed, winning)
+
+    # By position
+
+    def _target(self, candidates: Sequence[Candidate]) -> tuple[Fraction, Polynomial, Fraction] | None:
+        """c, f and the constant, if every score is −c·(k' − f)² + constant with the same f, free of the key's atoms."""
+        targets: list[tuple[Fraction, Polynomial, Fraction]] = []
+        for candidate in candidates:
+            squares, rest, place = candidate.score.squares, candidate.score.rest, candidate.place
+            if not place.atoms & candidate.own:
+                continue
+            if not candidate.exact.atoms & candidate.own:
+                continue
+            if len(squares) != 1 or not squares[0].can_vanish or not rest.is_constant or len(place.atoms) != 1:
+                return None
+            (name,) = place.atoms
+            c = squares[0].form.terms.get((name,), Fraction(0))
+            if abs(c) != 1:
+                return None
+            targets.append((squares[0].cost, place - squares[0].form * c, rest.constant))
+        if not targets:
+            return None
+        # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
+        cost, target, rest_constant = max(targets, key=lambda found: len(found[1].atoms))
+        for candidate in candidates:
+            offset = candidate.place - target
+            expected = constant(rest_constant) - offset * offset * cost
+            if not candidate.exact.atoms & candidate.own and self._behind(candidate, target, rest_constant - cost):
+                continue
+            if target.atoms & candidate.own or candidate.joint.fixed(expected) != candidate.joint.fixed(
+                candidate.exact
+            ):
+                return None
+        return cost, target, rest_constant
+
+    def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
+        """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
+        joint = candidate.joint
+        found, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
+        return found and ahead and candidate.upper <= most
+
+    def _by_position(
+        self,
+        query: Kind,
+        candidates: Sequence[Candidate],
+        target: tuple[Fraction, Polynomial, Fraction],
+        needed: int,
+        at: int,
+    ) -> tuple[list[Kind], Lead]:
+        cost, f, rest = target
+        self.trace += [f"position {f}", *(candidate.told for candidate in candidates)]
+        k, winning, parts = atom(POSITION), rest, list[Kind]()
+        offset = query.fixed(k - f)
+        for candidate in candidates:
+            found: list[Kind | None] = []
+            if candidate.is_self:
+                found = [candidate.joint.restricted(f - k, Fraction(0), None)]
+            else:
+                first = candidate.joint.restricted(f, None, Fraction(0))
+                found = [first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1))]
+            for part in found:
+                if part is not None:
+                    low, high = part.bounds(part.register(SCORE - 1) - part.register(SCORE - 2))
+                    winning = min(winning, rest - cost * max(low * low, high * high))
+            if not candidate.is_self:
+                found.append(
+                    self._back(candidate, whole(offset.constant))
+                    if offset.is_constant
+                    else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
+                )
+            parts += [self._reads(part, at) for part in found if part is not None]
+        # All keys may lie on one side of f, this far off at least.
+        away = max(1 - query.bounds(f)[1], query.bounds(f - k)[0], Fraction(0))
+        lead, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
+        return parts, self._check(query, winning - noise, lead - noise, needed, lowest(candidates))
+
+    def _back(self, candidate: Candidate, offset: int) -> Kind | None:
+        """The query where the key `offset` positions before has this kind."""
+        query = candidate.joint
+        by = frozenset(step for step in query.before if candidate.ids & steps_back(self.keys.kinds, step, offset - 1))
+        if offset < 1 or not by:
+            return None
+        distance = -offset
+        return replace(query, before=by).restricted(candidate.place - atom(POSITION), distance, distance)
+
+    # By key
+
+    def _by_key(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
+        winning = max(c.lower for c in candidates if self._sure(query, c))
+        lost: list[Fraction] = []
+        winners = [part for c in candidates if (part := winning_part(c, winning, lost)) is not None]
+        able = Winners(winners, [self._many(c) for c in winners])
+        noise = 2 * max(c.noise for c in candidates)
+        lead = lattice([c.exact for c in candidates])
+        if lead > 0 and not at_most(needed + noise, lead):
+            lead = max(lead, able.lead(lost))
+            for invariant, on_line in self._of_one_number(able):
+                if on_line and not at_most(self.needed + noise, lead):
+                    lead = max(lead, replace(able, apart=invariant.by).lead(lost))
+                    self.used.append(invariant)
+        kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
+        for c, rank in zip(winners, able.ranks(), strict=True):
+            signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
+            self.trace.append(f"key {c.told} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
+        if able.unique():
+            return [self._reads(c.joint, at) for c in winners], kept
+        return [self._average(query, winners, at)], kept
+
+    def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
+        """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
+        on, _ = able.line()
+        held = [c for c, is_on in zip(able.parts, on, strict=True) if is_on]
+        for i, (invariant, _) in enumerate(self.apart):
+            groups = [c.joint.fixed(c.joint.register(GROUPS - i)) for c in held]
+            of_query = (g == groups[0] and not g.atoms & c.own for g, c in zip(groups, held, strict=True))
+            yield invariant, bool(held) and all(of_query) and all(c.joint.bounds(groups[0])[0] >= 1 for c in held)
+
+    def _by_count(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
+        """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
+        for i, (invariant, _, _) in enumerate(self.known):
+            group, count = KNOWN - 2 * i, KNOWN - 2 * i - 1
+            keys = [
+                Key(
+                    c.joint,
+                    c.exact,
+                    c.on_grid,
+                    c.own,
+                    self._sure(query, c),
+                    c.joint.register(group),
+                    c.joint.register(count),
+                    self._many(c),
+                    c.told,
+                )
+                for c in candidates
+            ]
+            race = race_of(query, keys, 1 if self.fused else len(self.rows.key))
+            if race is None:
+                continue
+            found = race.run(needed, self.where)
+            self.trace += [f"nearest {race.target} by {invariant.name}", *found.told]
+            if found.by_invariant:
+                self.used.append(invariant)
+            values = range(len(self.rows.value))
+            parts = [self._reads(joint, at) for joint in found.winners]
+            if found.tied:
+                if any(joint.register(VALUES - j).terms for joint in found.tied for j in values):
+                    raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are not 0")
+                parts.append(self._reads(query, at, [ZERO for _ in values]))
+            lowest = min(race.lowest())
+            return parts, self._check(query, found.winning, found.lead or None, needed, lowest)
+        raise Undecided(self.where, f"scores of {query.name} are no integer polynomials: {candidates[0].exact}")
+
+    def _sure(self, query: Kind, candidate: Candidate) -> bool:
+        """Whether there is such a key, whatever the input."""
+        return candidate.is_self or self.keys.sure(entry(query), candidate.ids)
+
+    def _many(self, candidate: Candidate) -> bool:
+        """Whether there may be several such keys."""
+        return self._multiplicity(candidate) > 1
+
+    def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
+        """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
+        top = max(c.upper for c in winners)
+        always = [c for c in winners if c.certain and self._sure(query, c) and c.upper == top]
+        most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
+        number, share = query.space.fresh("m"), query.space.fresh("r")
+        values: list[Polynomial] = []
+        constant_scores = all(c.upper == c.lower == top for c in winners)
+        for i in range(len(self.rows.value)):
+            held = [c for c in winners if c.value(i).terms]
+            if not held:
+                values.append(ZERO)
+            elif (
+                constant_scores
+                and len(held) == 1
+                and held[0].value(i) == ONE
+                and held[0] in always
+                and not self._many(held[0])
+            ):
+                values.append(atom(share))
+            else:
+                shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)
+                raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
+        if not self.fused and any(value.terms for value in values):
+            if most > query.space.largest:
+                raise Refused(self.where, f"{most} keys are more than the largest number")
+            if any(c.noise for c in winners):
+                raise Undecided(self.where, f"equal scores of {query.name} may be rounded differently")
+        box = {**query.box, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
+        return self._reads(replace(query, box=box), at, values).simplified()
+
+    def _name(self, candidate: Candidate) -> str:
+        return "itself" if candidate.is_self else self.keys.kinds[min(candidate.ids)].name
+
+    def _multiplicity(self, candidate: Candidate) -> int:
+        if not candidate.place.atoms & candidate.own or (len(candidate.ids) == 1 and candidate.ids <= self.keys.single):
+            return 1
+        low, high = candidate.joint.bounds(candidate.place)
+        return whole(high - low) + 1

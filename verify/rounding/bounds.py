@@ -1,0 +1,291 @@
+"""Bounds of polynomials over atoms, for all values of the atoms at once: exact interval arithmetic, wide perhaps, never wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from verify.algebra.domains import (
+    POSITION,
+    SHARED,
+    SIZE,
+    Domain,
+    Integer,
+    Interval,
+    Reciprocal,
+    Rounded,
+    Space,
+    Undecided,
+)
+from verify.algebra.growing import Growing
+from verify.algebra.polynomial import ZERO, Form, Monomial, Number, Polynomial, atom, constant, is_whole, quotient
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Polynomials over atoms with domains, and what is known of their values.
+
+    registers: coordinate → polynomial, zero if left out; below 0: what heads have read so far. box: atom → domain.
+    forms: affine form → bounds.
+    """
+
+    space: Space
+    registers: Mapping[int, Polynomial]
+    box: Mapping[str, Domain]
+    forms: Mapping[Form, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def position(self) -> Integer:
+        """The positions of this kind lie here."""
+        domain = self.box[POSITION]
+        if not isinstance(domain, Integer):
+            raise TypeError("domain is no Integer")
+        return domain
+
+    def register(self, index: int) -> Polynomial:
+        """What a register holds."""
+        return self.registers.get(index, ZERO)
+
+    def integer(self, name: str) -> Integer | None:
+        """The domain of an Integer atom."""
+        domain = self.box[name]
+        return domain if isinstance(domain, Integer) else None
+
+    def ideal(self, polynomial: Polynomial) -> Polynomial:
+        """Its ideal value, over Integer and Reciprocal atoms."""
+        values = {a: d.ideal for a in polynomial.atoms if isinstance(d := self.box[a], Rounded)}
+        return polynomial.substitute(values) if values else polynomial
+
+    def bounds(self, polynomial: Polynomial, *, ideal: bool = False, refined: bool = True) -> Interval:
+        """An interval that contains it, in the rounded or in the ideal reading. refined: by all that is known of several atoms."""
+        if not polynomial.atoms:
+            return polynomial.constant, polynomial.constant
+        if ideal:
+            polynomial = self.ideal(polynomial)
+        low = high = polynomial.constant
+        for monomial, c in polynomial.terms.items():
+            if monomial:
+                a, b = self._monomial(monomial, ideal)
+                if c != 1:
+                    a, b = (c * a, c * b) if c > 0 else (c * b, c * a)
+                low, high = low + a, high + b
+        return self._refined(polynomial, low, high, ideal) if refined else (low, high)
+
+    def _refined(self, polynomial: Polynomial, low: Fraction, high: Fraction, ideal: bool) -> Interval:
+        """Narrower bounds, by what is known of several atoms."""
+        if len(polynomial.atoms) < 2:
+            return low, high
+        if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
+            known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
+        else:
+            known = tuple(self._by_form(polynomial))
+        for end, other in known:
+            low, high = max(low, end), min(high, other)
+        return low, high
+
+    def form_bounds(self, form: Form) -> tuple[int, int]:
+        """As `bounds`, of a form of Integer atoms."""
+        low = high = 0
+        for name, c in form:
+            domain = self.box[name]
+            if not isinstance(domain, Integer):
+                raise TypeError("domain is no Integer")
+            first, last = (domain.low, domain.high) if c > 0 else (domain.high, domain.low)
+            low, high = low + c * first, high + c * last
+        if form in self.forms and len(form) > 1:
+            first, last = self.forms[form]
+            return max(low, first), min(high, last)
+        return low, high
+
+    def _monomial(self, monomial: Monomial, ideal: bool) -> tuple[Number, Number]:
+        if len(monomial) == 1:
+            return self._atom(monomial[0], ideal)
+        low: Number = 1
+        high: Number = 1
+        for name, group in itertools.groupby(monomial):
+            power = len(list(group))
+            a, b = self._atom(name, ideal)
+            if power > 1:
+                least = 0 if power % 2 == 0 and a < 0 < b else min(a**power, b**power)
+                a, b = least, max(a**power, b**power)
+            if low >= 0 and a >= 0:
+                low, high = low * a, high * b
+            else:
+                ends = (low * a, low * b, high * a, high * b)
+                low, high = min(ends), max(ends)
+        return low, high
+
+    def _atom(self, name: str, ideal: bool) -> tuple[Number, Number]:
+        domain = self.box[name]
+        if isinstance(domain, Integer):
+            return domain.low, domain.high
+        if isinstance(domain, Reciprocal):
+            index = self.index_of(domain)
+            if ideal:
+                return quotient(1, index.high.power_above if isinstance(index.high, Growing) else index.high), quotient(
+                    1, index.low
+                )
+            return self.space.reciprocals(index.low, index.high)
+        return domain.low, domain.high
+
+    def index_of(self, domain: Reciprocal) -> Integer:
+        """The range of m + s in ROUND(1/(m + s))."""
+        of = self.integer(domain.of)
+        if of is None:
+            raise TypeError("there is no of")
+        if of.low + domain.shift < 1:
+            raise Undecided(f"1/{domain.of}", f"its denominator may be {of.low + domain.shift}")
+        return Integer(of.low + domain.shift, of.high + domain.shift)
+
+    def _by_form(self, polynomial: Polynomial) -> Iterator[Interval]:
+        """What `forms` knows of an affine form of Integer atoms."""
+        if not self.forms or not self.is_integer_affine(polynomial):
+            return
+        form, factor = polynomial.canonical
+        if form in self.forms:
+            a, b = (factor * end for end in self.forms[form])
+            yield polynomial.constant + min(a, b), polynomial.constant + max(a, b)
+        elif polynomial.atoms == SHARED:
+            yield from self._by_size(polynomial)
+
+    def _by_size(self, polynomial: Polynomial) -> Iterator[Interval]:
+        """a·k + b·n + c, where another form of the position k and the size n is known: that, times a number, and the rest in n."""
+        size = self.box[SIZE]
+        if not isinstance(size, Integer):
+            raise TypeError("size is no Integer")
+        for form, ends in self.forms.items():
+            factors = dict(form)
+            if factors.keys() == SHARED:
+                times = quotient(polynomial.terms[POSITION,], factors[POSITION])
+                rest = polynomial.terms[SIZE,] - times * factors[SIZE]
+                a, b = sorted(times * end for end in ends)
+                c, d = sorted(rest * end for end in (size.low, size.high))
+                yield polynomial.constant + a + c, polynomial.constant + b + d
+
+    def _by_difference(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
+        """c·(1/a − 1/b) + d, each 1/… rounded, where it is known that a ≤ b or a < b."""
+        pairs = [(m[0], c) for m, c in polynomial.terms.items() if m]
+        if len(pairs) != 2 or not polynomial.is_affine or pairs[0][1] != -pairs[1][1]:
+            return
+        for (x, c), (y, _) in (pairs, pairs[::-1]):
+            first, second = self.box[x], self.box[y]
+            if not isinstance(first, Reciprocal) or not isinstance(second, Reciprocal):
+                return
+            apart = atom(second.of) - atom(first.of) + constant(second.shift - first.shift)  # b − a
+            least = self.bounds(apart)[0]
+            if least < 0:
+                continue
+            lead = Fraction(0)
+            if least >= 1:
+                a = min(self.index_of(first).high, self.index_of(second).high - 1)
+                lead = quotient(1, a * (a + 1))
+                if not ideal:
+                    lead = max(lead - self.space.step, Fraction(0))
+            if c > 0:
+                yield polynomial.constant + c * lead, polynomial.constant + c
+            else:
+                yield polynomial.constant + c, polynomial.constant + c * lead
+
+    def ratio(self, polynomial: Polynomial) -> tuple[Fraction, Polynomial, Reciprocal] | None:
+        """c, A and 1/M if it is c·A·(1/M) + d with an affine form A of Integer atoms, A's leading coefficient 1."""
+        names = {n for m in polynomial.terms for n in m if isinstance(self.box[n], Reciprocal)}
+        terms = [(m, c) for m, c in polynomial.terms.items() if m]
+        if len(names) != 1 or not terms:
+            return None
+        (name,) = names
+        if any(m.count(name) != 1 or len(m) > 2 for m, _ in terms):
+            return None
+        form = Polynomial({tuple(n for n in m if n != name): c for m, c in terms})
+        if not self.is_integer_affine(form) or form.is_constant:
+            return None
+        lead = next(c for m, c in sorted(form.terms.items()) if m)
+        domain = self.box[name]
+        if not isinstance(domain, Reciprocal):
+            raise TypeError("domain is no Reciprocal")
+        return lead, form * (Fraction(1) / lead), domain
+
+    def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
+        """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""
+        found = self.ratio(polynomial)
+        if found is None:
+            return
+        c, form, domain = found
+        index = self.index_of(domain)
+        above = self.bounds(form - atom(domain.of) - constant(domain.shift))
+        slack = Fraction(0) if ideal else max(map(abs, self.bounds(form))) * self.space.step / 2
+        low, high = self.bounds(form)
+        ends: list[Fraction | None] = [None, None]
+        if above[0] >= 0:
+            ends[0] = 1 - slack
+        if above[1] < 0 and low >= 0:
+            ends[1] = 1 + quotient(above[1], _power_above(index.high)) + slack
+        if low >= 0:
+            largest = quotient(high, index.low) + slack
+            a, b = ends[0] if ends[0] is not None else -slack, ends[1] if ends[1] is not None else largest
+            yield polynomial.constant + min(c * a, c * b), polynomial.constant + max(c * a, c * b)
+
+    def error(self, polynomial: Polynomial) -> Fraction:
+        """How far the two readings can be apart."""
+        found: Number = 0
+        for monomial, c in polynomial.terms.items():
+            own = [self._own_error(name) for name in monomial]
+            if len(monomial) == 1:
+                found += abs(c) * own[0]
+            elif any(own):
+                size: Number = 1  # of the product so far: the largest magnitude, and the error
+                off: Number = 0
+                for name, error in zip(monomial, own, strict=True):
+                    low, high = self._atom(name, False)
+                    largest = max(-low, high) + error
+                    size, off = size * largest, off * largest + size * error
+                found += abs(c) * off
+        return found  # type: ignore[return-value]
+
+    def _own_error(self, name: str) -> Number:
+        domain = self.box[name]
+        if isinstance(domain, Integer):
+            return 0
+        return domain.error if isinstance(domain, Rounded) else self.space.half_step
+
+    def sign(self, polynomial: Polynomial) -> int:
+        """1: nowhere negative, −1: nowhere positive, in both readings; 0: not known."""
+        low, high = self.bounds(polynomial, refined=False)
+        if low < 0 < high:
+            low, high = self._refined(polynomial, low, high, ideal=False)
+        if low < 0 < high:
+            return 0
+        if polynomial.is_constant or all(isinstance(self.box[name], Integer) for name in polynomial.atoms):
+            return -1 if high <= 0 else 1
+        ideal_low, ideal_high = self.bounds(polynomial, ideal=True)
+        if high <= 0 and ideal_high <= 0:
+            return -1
+        return 1 if low >= 0 and ideal_low >= 0 else 0
+
+    def fixed(self, polynomial: Polynomial) -> Polynomial:
+        """With numbers in place of Integer atoms that have one value here."""
+        values = {
+            name: constant(domain.low)
+            for name in polynomial.atoms
+            if isinstance(domain := self.box.get(name), Integer) and domain.low == domain.high
+        }
+        return polynomial.substitute(values) if values else polynomial
+
+    def is_integer_affine(self, polynomial: Polynomial) -> bool:
+        """Whether it is an affine form of Integer atoms."""
+        return polynomial.is_affine and all(isinstance(self.box[name], Integer) for name in polynomial.atoms)
+
+    def on_grid(self, polynomial: Polynomial) -> bool:
+        """Whether every value is a multiple of the step, so that nothing is rounded."""
+        steps = self.space.steps
+        for monomial, c in polynomial.terms.items():
+            inexact = sum(not isinstance(self.box[name], Integer) for name in monomial)
+            if inexact > 1 or (not is_whole(c) and (inexact or not is_whole(c * steps))):
+                return False
+        return True
+
+
+def _power_above(value: int) -> int:
+    """What stands for a number that is not below this one, and divides others: itself, if it is a number."""
+    return 1 << value.bit_length() if isinstance(value, Growing) else value

@@ -1,0 +1,141 @@
+"""A query and the kinds of keys that it may meet, and the lead that a winner needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from verify.algebra.polynomial import Polynomial, bits_above, ceiling, quotient
+from verify.rounding.kinds import Kind
+from verify.rounding.scores import Score
+
+# Pseudo registers of a query and a key together, counted downwards: substitutions reach them as they do registers.
+SCORE = -1_000_000  # the score, and below it the key's position, and the position looked for
+KEYS = -2_000_000
+VALUES = -3_000_000
+KNOWN = -4_000_000  # the group and the count of each invariant
+GROUPS = -4_500_000  # the group of each invariant of positions that are apart
+PLACE = "k'"
+LOG2_E = (1_442_695, 1_000_000)  # from below
+
+
+def needed_lead(fraction_bits: int, keys: int) -> int:
+    """A lead that suffices for so many keys.
+
+    With leakage ε < keys·e^−lead ≤ 2^−(q + 1), a runner-up's weight is below half a step; a winner's, 1/(m + ε), differs from 1/m
+    by less than 1/(m·2^(q + 1)), which is what 1/m keeps from any midpoint. Under `sequential` e^−lead alone must vanish.
+    """
+    bits = fraction_bits + 1 + bits_above(keys - 1)
+    return ceiling(quotient(bits * LOG2_E[1], LOG2_E[0]))
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a head keeps. lead: between two scores that differ. needed: of it. winning: the least largest score."""
+
+    lead: Fraction
+    needed: int
+    winning: Fraction
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A query and one kind of key together, as one kind over the atoms of both.
+
+    ids: the kinds that the key may have; none for the query's own position. own: the atoms that are the key's alone. noise: how far
+    rounding may take the score. on_grid: no operator rounds it. whole: nothing was restricted. equal: the forms that were made 0.
+    told: which kinds the key may have, and what its atoms are in each.
+    """
+
+    ids: frozenset[int]
+    joint: Kind
+    own: frozenset[str]
+    score: Score
+    noise: Fraction = Fraction(0)
+    on_grid: bool = True
+    whole: bool = True
+    equal: tuple[Polynomial, ...] = ()
+    told: str = "itself"
+
+    @property
+    def place(self) -> Polynomial:
+        """The key's position."""
+        return self.joint.register(SCORE - 1)
+
+    @property
+    def exact(self) -> Polynomial:
+        """The score as it is."""
+        return self.joint.register(SCORE)
+
+    def value(self, i: int) -> Polynomial:
+        """What would be read."""
+        return self.joint.register(VALUES - i)
+
+    @cached_property
+    def upper(self) -> Fraction:
+        """An upper bound of the score."""
+        return self.score.upper(self.joint)
+
+    @cached_property
+    def lower(self) -> Fraction:
+        """A lower bound of the score."""
+        return self.score.lower(self.joint)
+
+    @property
+    def certain(self) -> bool:
+        """Whether all such keys have the same score."""
+        return self.whole and self.upper == self.lower
+
+    @property
+    def is_self(self) -> bool:
+        return not self.ids
+
+
+class Keys:
+    """The kinds at the entry of a block, and how one can follow another."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = kinds
+        self.first = frozenset(i for i, kind in enumerate(kinds) if kind.position.low == 1)
+        self.earlier = [self._reachable(i, frozenset()) for i in range(len(kinds))]
+        self.single = frozenset(i for i in range(len(kinds)) if i not in self.earlier[i])
+        self._sure: dict[tuple[int, frozenset[int]], bool] = {}
+
+    def _reachable(self, start: int, without: frozenset[int]) -> frozenset[int]:
+        """Kinds that a position before one of kind `start` can have, on ways that meet none of `without`."""
+        found: set[int] = set()
+        queue = list(self.kinds[start].before - without)
+        while queue:
+            node = queue.pop()
+            if node not in found:
+                found.add(node)
+                queue += self.kinds[node].before - without - found
+        return frozenset(found)
+
+    def sure(self, start: int, ids: frozenset[int]) -> bool:
+        """Whether every sequence has one of these kinds before a position of kind `start`."""
+        if (start, ids) not in self._sure:
+            met = start not in self.first and not self._reachable(start, ids) & self.first
+            self._sure[start, ids] = met
+        return self._sure[start, ids]
+
+
+def steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
+    """The kinds that the position so many steps before may have."""
+    found = frozenset([start])
+    for _ in range(steps):
+        found = frozenset(j for i in found for j in kinds[i].before)
+    return found
+
+
+def entry(query: Kind) -> int:
+    """The kind that this one was at the block's entry."""
+    (entry,) = query.parents
+    return entry
+
+
+def lowest(candidates: Sequence[Candidate]) -> Fraction:
+    """A lower bound of every score."""
+    return min(c.lower for c in candidates)

@@ -1,0 +1,371 @@
+"""Kinds of positions: what the registers of one position can hold, taken apart where a sign asks for it.
+
+A run's positions fall into finitely many *kinds*; every statement about a kind is about all its positions, for all inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from verify.algebra.domains import (
+    SHARED,
+    SIZE,
+    Domain,
+    Integer,
+    Interval,
+    Reciprocal,
+    Refused,
+    Rounded,
+    Undecided,
+)
+from verify.algebra.growing import Growing
+from verify.algebra.polynomial import (
+    Form,
+    Number,
+    Polynomial,
+    atom,
+    common_step,
+    constant,
+    form_polynomial,
+    is_whole,
+    quotient,
+    remainder,
+    shown,
+    whole,
+)
+from verify.algebra.quotients import Unanswered
+from verify.rounding.bounds import Bounded
+from verify.rounding.scores import complete_squares
+
+FEW = 8
+
+
+@dataclass(frozen=True)
+class Kind(Bounded):
+    """Some positions of a run.
+
+    name: of the place in the sequence. parents: kinds of the block's entry that this one is part of. before: kinds of the block's
+    entry that the position before may have.
+    """
+
+    name: str = ""
+    parents: frozenset[int] = frozenset()
+    before: frozenset[int] = frozenset()
+
+    def with_registers(self, changed: Mapping[int, Polynomial]) -> Kind:
+        """With other contents of some registers."""
+        return replace(self, registers={**self.registers, **changed})
+
+    # Operators
+
+    def settle(self, polynomial: Polynomial, where: str) -> tuple[Kind, Polynomial]:
+        """One operator: its exact result rounded. Raises Refused if it may saturate."""
+        if not polynomial.terms:
+            return self, polynomial
+        sized = SIZE in polynomial.atoms
+        low, high = self.bounds(polynomial, refined=sized)
+        if sized and low == high:  # the position is 3n − 1, say: what depends on both may be one number
+            polynomial = constant(low)
+        if not self.space.covers(low, high):
+            low, high = self.reach(polynomial)
+        if not self.space.covers(low, high):
+            top = f"{shown(self.space.largest)}"
+            raise Refused(
+                where,
+                f"saturates: {self.name} reaches [{shown(low)}, {shown(high)}], the largest number is {top}",
+            )
+        if self.on_grid(polynomial):
+            return self, polynomial
+        if polynomial.is_constant:
+            value = self.space.rounded(polynomial.constant)
+            error = abs(value - polynomial.constant)
+            domain = Rounded(polynomial, polynomial, value, value, error)
+        else:
+            for name, known in self.box.items():
+                if isinstance(known, Rounded) and known.exact == polynomial:
+                    return self, atom(name)
+            error = self.error(polynomial) + self.space.half_step
+            bounds = self.space.reached(low, high)
+            domain = Rounded(polynomial, self.ideal(polynomial), *bounds, error)
+        name = self.space.fresh("z")
+        return replace(self, box={**self.box, name: domain}), atom(name)
+
+    def reach(self, polynomial: Polynomial) -> Interval:
+        """As `bounds`; narrower where those lie beyond the format: of x² − 2xy + y² they bound each term for itself."""
+        low, high = self.bounds(polynomial)
+        if self.space.covers(low, high):
+            return low, high
+        order = sorted(polynomial.atoms)
+        above, below = (complete_squares(self, side, order) for side in (polynomial, -polynomial))
+        return max(low, above.lower(self), -below.upper(self)), min(high, above.upper(self), -below.lower(self))
+
+    # Splitting
+
+    def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
+        """As `parts`. Raises Undecided if one of them knows no more than the whole."""
+        found = self.parts(polynomial)
+        low, high = self.bounds(polynomial)
+        # A part in which an atom stands for no number any more knows more.
+        same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in found)
+        if not found or any(same):
+            what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.name}"
+            raise Undecided(where, what)
+        return found
+
+    def parts(self, polynomial: Polynomial) -> tuple[Kind, ...]:
+        """Parts in each of which `sign` knows more of this polynomial."""
+        parts: list[Kind | None] = []
+        if self.is_integer_affine(polynomial):
+            form, factor = polynomial.canonical
+            bound = quotient(-polynomial.constant, factor)
+            alone = form_polynomial(form)
+            parts = [
+                self.restricted(alone, None, math.floor(bound)),
+                self.restricted(alone, math.floor(bound) + 1, None),
+            ]
+        elif len(polynomial.atoms) == 1 and polynomial.is_affine:
+            (name,) = polynomial.atoms
+            domain = self.box[name]
+            if isinstance(domain, Reciprocal):
+                last = self._last_of_same_sign(polynomial, name, domain)
+                of = atom(domain.of)
+                parts = [self.restricted(of, None, last), self.restricted(of, last + 1, None)]
+        elif (found_ratio := self.ratio(polynomial)) is not None:
+            _, ratio, over = found_ratio
+            difference = ratio - atom(over.of) - constant(over.shift)
+            parts = [self.restricted(difference, None, Fraction(-1)), self.restricted(difference, Fraction(0), None)]
+        return tuple(part for part in parts if part is not None)
+
+    def _last_of_same_sign(self, polynomial: Polynomial, name: str, domain: Reciprocal) -> Fraction:
+        """The last value of `domain.of` at which c·ROUND(1/(m + s)) + d has the sign that it has at the first one."""
+        c, d = polynomial.terms[(name,)], polynomial.constant
+        of = self.integer(domain.of)
+        if of is None:
+            raise TypeError("there is no of")
+
+        def above(m: int) -> bool:
+            ends = [c * end + d > 0 for end in self.space.reciprocals(m + domain.shift, m + domain.shift)]
+            if ends[0] != ends[1]:
+                raise Unanswered(f"the sign of {polynomial}, {name} = 1/{m + domain.shift} rounded")
+            return ends[0]
+
+        low, high = of.low, of.high
+        if isinstance(high, Growing):
+            behind = (low + (1 << i) for i in range(FEW))
+            high = next((m for m in behind if above(m) != above(low)), None)
+            if high is None:
+                raise Unanswered(f"where {polynomial} changes its sign")
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if above(middle) == above(of.low) else (low, middle - 1)
+        return Fraction(low)
+
+    def restricted(self, form: Polynomial, low: Number | None, high: Number | None) -> Kind | None:
+        """The part in which low ≤ form ≤ high; None if there is none. form: affine, over Integer atoms."""
+        a, b = self.bounds(form)
+        low, high = (a if low is None else max(a, low)), (b if high is None else min(b, high))
+        if low > high:
+            return None
+        if form.is_constant:
+            return self
+        body, factor = form.canonical
+        low, high = low - form.constant, high - form.constant
+        if factor < 0:
+            low, high = high, low
+        first, last = whole(-(-low // factor)), whole(high // factor)
+        if first > last:
+            return None
+        if len(body) == 1:
+            ((name, _),) = body
+            old = self.integer(name)
+            if old is None:
+                raise TypeError("there is no old")
+            new = old.within(first, last)
+            return None if new.low > new.high else replace(self, box={**self.box, name: new})._narrowed()
+        residue, divisor = self._residue(body)
+        if divisor > 1:
+            first, last = (
+                first + (remainder(residue - first, divisor) or 0),
+                last - (remainder(last - residue, divisor) or 0),
+            )
+        if first > last:
+            return None
+        kept = replace(self, forms={**self.forms, body: (first, last)})
+        if first == last:
+            for name, c in reversed(body):
+                if abs(c) == 1 and name not in SHARED and not kept._indexes(name):
+                    rest = form_polynomial(tuple(item for item in body if item[0] != name))
+                    return kept.eliminated(name, (constant(first) - rest) * c)
+        return kept._narrowed()
+
+    def _residue(self, body: Form) -> tuple[int, int]:
+        """r and m: the form is r, modulo m."""
+        residue, divisor = 0, 0
+        for name, c in body:
+            domain = self.integer(name)
+            if domain is None:
+                raise TypeError("there is no domain")
+            residue, divisor = residue + c * domain.low, common_step(divisor, c * domain.step)
+        return residue, divisor
+
+    def _narrowed(self) -> Kind | None:
+        """With the atoms' own bounds made as narrow as the forms tell, in one pass."""
+        box = dict(self.box)
+        for body, (first, last) in self.forms.items():
+            for name, c in body:
+                low_end, high_end = first, last
+                for other, d in body:
+                    if other != name:
+                        domain = box[other]
+                        if not isinstance(domain, Integer):
+                            raise TypeError("domain is no Integer")
+                        low, high = sorted((d * domain.low, d * domain.high))
+                        low_end, high_end = low_end - high, high_end - low
+                old = box[name]
+                if not isinstance(old, Integer):
+                    raise TypeError("old is no Integer")
+                if c < 0:
+                    low_end, high_end = high_end, low_end
+                new = old.within(-(-low_end // c), high_end // c)
+                if new.low > new.high:
+                    return None
+                box[name] = new
+        return replace(self, box=box).simplified()
+
+    def _indexes(self, name: str) -> bool:
+        return any(isinstance(domain, Reciprocal) and domain.of == name for domain in self.box.values())
+
+    def eliminated(self, name: str, value: Polynomial) -> Kind | None:
+        """With an Integer atom replaced by a form that equals it; None if its bounds leave nothing."""
+        old = self.integer(name)
+        if old is None:
+            raise TypeError("there is no old")
+        box: dict[str, Domain] = {}
+        values = {name: value}
+        for key, domain in self.box.items():
+            if key == name:
+                continue
+            if isinstance(domain, Reciprocal) and domain.of == name:
+                shift = value.constant
+                ((of,),) = [m for m in value.terms if m]
+                if value != atom(of) + constant(shift):
+                    raise Undecided(f"1/{name}", f"{value} is no number plus another atom")
+                domain = Reciprocal(of, domain.shift + whole(shift))
+            elif isinstance(domain, Rounded):
+                domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))
+            box[key] = domain
+        forms: dict[Form, tuple[int, int]] = {}
+        pending = [(value, old.low, old.high)]
+        for form, (first, last) in self.forms.items():
+            if any(key == name for key, _ in form):
+                pending.append((form_polynomial(form).substitute(values), first, last))
+            else:
+                forms[form] = (first, last)
+        registers = {index: p.substitute(values) for index, p in self.registers.items()}
+        kind: Kind | None = replace(self, registers=registers, box=box, forms=forms)
+        for polynomial, low, high in pending:
+            if kind is None:
+                return None
+            # An earlier constraint may have fixed or eliminated an atom of this one.
+            if not polynomial.atoms <= kind.box.keys():
+                continue
+            kind = kind.restricted(polynomial, low, high)
+        return kind
+
+    def simplified(self) -> Kind:
+        """With numbers in place of the atoms that have one value only."""
+        values: dict[str, Polynomial] = {}
+        for name, domain in self.box.items():
+            if isinstance(domain, Integer) and domain.low == domain.high:
+                values[name] = constant(domain.low)
+            elif isinstance(domain, Reciprocal) and self.index_of(domain) == Integer(1, 1):
+                values[name] = constant(1)
+        in_forms = (name in values for form in self.forms for name, _ in form)
+        if not values or (all(p.atoms.isdisjoint(values) for p in self.registers.values()) and not any(in_forms)):
+            return self
+        box: dict[str, Domain] = {}
+        for name, domain in self.box.items():
+            if isinstance(domain, Rounded):
+                domain = replace(domain, exact=domain.exact.substitute(values), ideal=domain.ideal.substitute(values))
+            box[name] = domain
+        forms: dict[Form, tuple[int, int]] = {}
+        for form, (first, last) in self.forms.items():
+            body = form_polynomial(form).substitute(values)
+            if len(body.atoms) == len(form):
+                forms[form] = (first, last)
+            elif len(body.atoms) > 1:
+                rest, factor = body.canonical
+                ends = sorted(quotient(end - body.constant, factor) for end in (first, last))
+                forms[rest] = (math.ceil(ends[0]), math.floor(ends[1]))
+        registers = {index: p.substitute(values) for index, p in self.registers.items()}
+        return replace(self, registers=registers, box=box, forms=forms)
+
+    # Names
+
+    def renamed(self) -> tuple[Kind, dict[str, str]]:
+        """The same kind at another position: every atom has a new name. Also the new names of the old."""
+        names = {name: name if name == SIZE else self.space.fresh(name[0]) for name in self.box}
+        return self.called(names), names
+
+    def called(self, names: Mapping[str, str]) -> Kind:
+        """The same kind with other names for all atoms."""
+        box: dict[str, Domain] = {}
+        for name, domain in self.box.items():
+            if isinstance(domain, Reciprocal):
+                domain = Reciprocal(names[domain.of], domain.shift)
+            elif isinstance(domain, Rounded):
+                domain = replace(domain, exact=domain.exact.renamed(names), ideal=domain.ideal.renamed(names))
+            box[names[name]] = domain
+        forms = {}
+        for form, ends in self.forms.items():
+            body, factor = form_polynomial(form).renamed(names).canonical
+            forms[body] = ends if factor > 0 else (-ends[1], -ends[0])
+        registers = {index: p.renamed(names) for index, p in self.registers.items()}
+        return replace(self, registers=registers, box=box, forms=forms)
+
+    def _freed(self) -> Kind:
+        """With an atom of its own for each number that is another one plus a constant: that it is, is forgotten."""
+        for polynomial in list(self.registers.values()):
+            names = polynomial.atoms
+            shift = polynomial.constant
+            if len(polynomial.terms) == 2 and shift and len(names) == 1 and names.isdisjoint(SHARED):
+                (name,) = names
+                old = self.integer(name)
+                if old is None or polynomial != atom(name) + constant(shift) or not is_whole(shift):
+                    continue
+                new = self.space.fresh("v")
+                value = {name: atom(new) - constant(shift)}
+                registers = dict(self.registers)
+                for i, p in registers.items():
+                    other = p.substitute(value)
+                    if len(other.terms) < len(p.terms):
+                        registers[i] = other
+                box = {**self.box, new: Integer(old.low + whole(shift), old.high + whole(shift), old.step)}
+                return replace(self, registers=registers, box=box)._freed()
+        return self
+
+    def cleaned(self, live: frozenset[int]) -> Kind:
+        """With the live registers only, and the atoms that they need."""
+        registers = {i: p for i, p in sorted(self.registers.items()) if i in live and p.terms}
+        freed = replace(self, registers=registers)._freed()
+        return freed.needed(freed.registers)
+
+    def needed(self, registers: Mapping[int, Polynomial]) -> Kind:
+        """With these registers only, and the atoms that they need."""
+        wanted = {*SHARED} | {name for p in registers.values() for name in p.atoms}
+        queue = list(wanted)
+        while queue:
+            domain = self.box[queue.pop()]
+            more: set[str] = set()
+            if isinstance(domain, Reciprocal):
+                more = {domain.of}
+            elif isinstance(domain, Rounded):
+                more = set(domain.exact.atoms | domain.ideal.atoms)
+            queue += more - wanted
+            wanted |= more
+        box = {name: domain for name, domain in self.box.items() if name in wanted}
+        forms = {form: ends for form, ends in self.forms.items() if all(name in wanted for name, _ in form)}
+        return replace(self, registers=registers, box=box, forms=forms)

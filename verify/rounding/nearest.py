@@ -1,0 +1,315 @@
+"""A head that reads, among equal keys, the one whose count 1/m' is nearest to a target t (Lemma C.18).
+
+Ideal score of a key with a count y = 1/m': −Σ cost·form² + T(2t·y − y²), and the last part is T·t² − T(y − t)²; of any other key an
+integer polynomial. Equal keys have the counts 1/2, …, 1/(d + 1), each once: an invariant of the run. So t alone decides who wins.
+With y_w = 1/w, the distance to t grows outwards on either side, so the nearest one leads by what it leads over its two neighbours.
+Where all counts lie above t the last one wins, and its lead T(y_{w−1} − y_w)(y_{w−1} + y_w − 2t) falls with w, as both factors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+
+from verify.algebra.domains import Integer, Reciprocal, Refused, Undecided
+from verify.algebra.growing import Growing
+from verify.algebra.polynomial import Polynomial, atom, constant, quotient, shown, whole
+from verify.algebra.rational import Ratio, least, unit
+from verify.rounding.kinds import Kind
+from verify.rounding.scores import Score, complete_squares
+
+Part = Callable[[Kind, Polynomial], Kind | None]  # of a kind whose count has this index
+
+
+@dataclass(frozen=True)
+class Key:
+    """A query and one kind of key. exact: the score. on_grid: no operator rounds it. own: the key's atoms. sure, many: there is
+    such a key, there may be several. group, count: registers. told: what the key is.
+    """
+
+    joint: Kind
+    exact: Polynomial
+    on_grid: bool
+    own: frozenset[str]
+    sure: bool
+    group: Polynomial
+    count: Polynomial
+    many: bool
+    told: str
+
+
+@dataclass
+class Outcome:
+    """Who can win. winners: each for itself; tied: any number of these together. winning: the least largest score.
+
+    told: which keys these are, and what the equal ones are equal to.
+    """
+
+    winners: list[Kind] = field(default_factory=list)
+    tied: list[Kind] = field(default_factory=list)
+    winning: Fraction = Fraction(0)
+    lead: Fraction = Fraction(0)
+    by_invariant: bool = False
+    told: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A key with its score taken apart. count: the atom 1/m', "" for none. squares: the integer part. noise: of the rounding."""
+
+    key: Key
+    count: str
+    squares: Score
+    noise: Fraction
+
+    @property
+    def index(self) -> Polynomial:
+        """m'."""
+        domain = self.key.joint.box[self.count]
+        if not isinstance(domain, Reciprocal):
+            raise TypeError("domain is no Reciprocal")
+        return atom(domain.of) + constant(domain.shift)
+
+
+def race_of(query: Kind, keys: Sequence[Key], operators: int) -> Race | None:
+    """The race of these keys, if their scores have that form. operators: how often a score is rounded on its way."""
+    scale, target = Fraction(0), constant(0)
+    for key in keys:
+        name = _count(key)
+        if name in key.own:
+            ideal = key.joint.ideal(key.exact)
+            scale = -ideal.terms.get((name, name), Fraction(0))
+            if scale <= 0:
+                return None
+            linear = {m: c for m, c in ideal.terms.items() if m.count(name) == 1}
+            target = Polynomial({_without(m, name): c for m, c in linear.items()}) * (Fraction(1) / (2 * scale))
+            if target.atoms & key.own:
+                return None
+            break
+    if not scale:
+        return None
+    entrants = []
+    for key in keys:
+        name, whole = _count(key), key.joint.ideal(key.exact)
+        if name:
+            y = atom(name)
+            whole = whole + y * y * scale - target * y * (2 * scale)
+        elif key.count.terms:
+            return None
+        if any(key.joint.integer(a) is None for a in whole.atoms):
+            return None
+        order = sorted(whole.atoms & key.own) + sorted(whole.atoms - key.own)
+        noise = key.joint.error(key.exact) + (0 if key.on_grid else operators) * query.space.step
+        entrants.append(Entrant(key, name, complete_squares(key.joint, whole, order), noise))
+    return Race(query, tuple(entrants), scale, target)
+
+
+def _count(key: Key) -> str:
+    """The atom that is the key's count, if it is one."""
+    names = list(key.count.terms)
+    if len(names) == 1 and len(names[0]) == 1 and key.count == atom(names[0][0]):
+        return names[0][0] if isinstance(key.joint.box[names[0][0]], Reciprocal) else ""
+    return ""
+
+
+def _without(monomial: tuple[str, ...], name: str) -> tuple[str, ...]:
+    left = list(monomial)
+    left.remove(name)
+    return tuple(left)
+
+
+@dataclass(frozen=True)
+class Race:
+    """A query and its keys. scale: T. target: t, ideally."""
+
+    query: Kind
+    entrants: tuple[Entrant, ...]
+    scale: Fraction
+    target: Polynomial
+
+    def run(self, needed: int, where: str) -> Outcome:
+        """Raises Refused where a lead is too small, Undecided where no rule fits."""
+        found = Outcome(winning=max(self._lower(e) for e in self.entrants if e.key.sure))
+        leads: list[Fraction] = []
+        equal: list[tuple[Entrant, Kind]] = []
+        others: list[Entrant] = []
+        shared: list[Polynomial] = []
+        for e in self.entrants:
+            upper = self._upper(e)
+            impossible = any(not low <= 0 <= high for low, high in self._ends(e))
+            if upper < found.winning and (impossible or not e.count):
+                leads.append(found.winning - upper)
+            elif e.count:
+                part = self._equal(e, found.winning, leads, shared, where)
+                if part is not None:
+                    equal.append((e, part))
+            else:
+                others.append(e)
+        if equal:
+            found.by_invariant = True
+            found.told += [f"equal to {shared[0]}", *(e.key.told for e, _ in equal)]
+            self._nearest(equal, others, found, leads, where)
+        elif all(self._upper(e) == self._lower(e) for e in others) and len({self._upper(e) for e in others}) == 1:
+            found.tied = [e.key.joint for e in others]
+            found.told += [f"tied {e.key.told}" for e in others]
+        else:
+            raise Undecided(where, f"who wins at {self.query.name} is not known")
+        found.lead = min(leads, default=Fraction(0))
+        if leads and found.lead < needed:
+            raise Refused(
+                where, f"scores of {self.query.name} may differ by {shown(found.lead)} only; {needed} is needed"
+            )
+        return found
+
+    def lowest(self) -> list[Fraction]:
+        """Lower bounds of the scores."""
+        return [self._lower(e) for e in self.entrants]
+
+    def _ends(self, e: Entrant) -> list[tuple[Fraction, Fraction]]:
+        return [e.key.joint.bounds(square.form) for square in e.squares.squares]
+
+    def _upper(self, e: Entrant) -> Fraction:
+        low, high = self.query.bounds(self.target, ideal=True)
+        best = self.scale * max(low * low, high * high) if e.count else Fraction(0)
+        return e.squares.upper(e.key.joint) + best + e.noise
+
+    def _lower(self, e: Entrant, joint: Kind | None = None) -> Fraction:
+        worst = -e.noise
+        joint = joint or e.key.joint
+        if e.count:
+            # 2t·y − y² is linear in t and concave in y: least in a corner.
+            ts = self.query.bounds(self.target, ideal=True)
+            ys = joint.bounds(atom(e.count), ideal=True)
+            worst += min(y * (2 * t - y) for t in ts for y in ys) * self.scale
+        squares = e.squares if joint is e.key.joint else Score((), constant(0))
+        return squares.lower(joint) + worst
+
+    def _equal(
+        self, e: Entrant, winning: Fraction, leads: list[Fraction], shared: list[Polynomial], where: str
+    ) -> Kind | None:
+        """The part in which the key is equal to the query. shared: the number that equal keys have, once it is known."""
+        upper = self._upper(e)
+        joint, squares = e.key.joint, e.squares.squares
+        if e.squares.rest.terms or len(squares) > 1 or (squares and upper - squares[0].cost >= winning):
+            raise Undecided(where, f"a key of {self.query.name} may win though it differs")
+        form = squares[0].form if squares else constant(0)
+        # What equal keys share must be the invariant's number, the same for all of them, and at least 1.
+        for sought in (e.key.group - form, e.key.group + form):
+            sought = joint.fixed(sought)
+            if not sought.atoms & e.key.own and joint.bounds(sought)[0] >= 1 and sought in shared:
+                break
+            if not sought.atoms & e.key.own and joint.bounds(sought)[0] >= 1 and not shared:
+                shared.append(sought)
+                break
+        else:
+            raise Undecided(where, f"what is compared at {self.query.name} is not the invariant's number")
+        if not squares:
+            return joint
+        leads.append(winning - (upper - squares[0].cost))
+        return joint.restricted(form, Fraction(0), Fraction(0))
+
+    def _nearest(
+        self,
+        equal: Sequence[tuple[Entrant, Kind]],
+        others: Sequence[Entrant],
+        found: Outcome,
+        leads: list[Fraction],
+        where: str,
+    ) -> None:
+        noise = 2 * max(e.noise for e, _ in equal)
+        if len(others) > 1 or any(e.key.many or self._upper(e) != self._lower(e) for e in others):
+            raise Undecided(where, f"several keys of {self.query.name} may be the default")
+        for e in others:
+            leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
+            found.winners.append(e.key.joint)
+            found.told.append(f"default {e.key.told}")
+        last = max(whole(joint.bounds(e.index)[1]) for e, joint in equal)
+        for part in self._cases(last, noise, leads, where):
+            for e, joint in equal:
+                winner = part(joint, e.index)
+                if winner is not None:
+                    found.winners.append(winner)
+
+    def _cases(self, last: int, noise: Fraction, leads: list[Fraction], where: str) -> list[Part]:
+        """Which index wins, with the leads on the way."""
+        names = self.target.atoms
+        if not names:
+            return self._constant_target(self.target.constant, last, noise, leads)
+        name = next(iter(names))
+        domain = self.query.box[name]
+        if len(names) != 1 or not isinstance(domain, Reciprocal):
+            raise Undecided(where, f"the target of {self.query.name} is no function of one count: {self.target}")
+        index = self.query.index_of(domain)
+        if index.low == index.high:
+            fixed = self.target.substitute({name: constant(quotient(1, index.low))})
+            return self._constant_target(fixed.constant, last, noise, leads)
+        return self._moving_target(domain, index, noise, leads, where)
+
+    def _constant_target(self, t: Fraction, last: int, noise: Fraction, leads: list[Fraction]) -> list[Part]:
+        def ahead(w: int, other: int) -> Fraction:
+            return self.scale * ((quotient(1, other) - t) ** 2 - (quotient(1, w) - t) ** 2) - noise
+
+        def among(low: int, high: int) -> Part:
+            return lambda joint, index: joint.restricted(index, low, high)
+
+        if t * last <= 1:  # no count is below t: the last one wins
+            if last >= 3:
+                leads.append(ahead(last, last - 1))
+            return [among(last, last), among(2, last - 1)]
+        near = max(2, t.denominator // t.numerator)
+        best = min((near, near + 1), key=lambda w: abs(Fraction(1, w) - t))
+        leads += [ahead(best, other) for other in (best - 1, best + 1) if 2 <= other <= last]
+        if best <= 2:
+            return [among(2, 2)]
+        if best - 1 >= 3:
+            leads.append(ahead(best - 1, best - 2))
+        return [among(best, best), among(2, best - 1)]
+
+    def _moving_target(
+        self, domain: Reciprocal, index: Integer, noise: Fraction, leads: list[Fraction], where: str
+    ) -> list[Part]:
+        """t = τ(1/m) with 1/(m + 2) ≤ t ≤ 1/m: the count behind 1/m wins, or the last one that there is."""
+        shares = tuple(sorted((len(monomial), c) for monomial, c in self.target.terms.items()))
+        grows = any(isinstance(value, Growing) for value in (index.low, index.high, *(c for _, c in shares)))
+        bounds = (_nearest_by.__wrapped__ if grows else _nearest_by)(
+            shares, index.low, index.high
+        )  # each walk asks for itself
+        if bounds is None:
+            raise Undecided(
+                where,
+                f"the target of {self.query.name} is not seen to lie between the next two counts, or the lead to be bounded",
+            )
+        leads += [self.scale * bound - noise for bound in bounds]
+        m = atom(domain.of) + constant(domain.shift)
+        return [
+            lambda joint, found: joint.restricted(found - m, Fraction(1), Fraction(1)),
+            lambda joint, found: joint.restricted(found - m, None, Fraction(0)),
+        ]
+
+
+@cache
+def _nearest_by(shares: tuple[tuple[int, Fraction], ...], low: int, high: int) -> tuple[Fraction, ...] | None:
+    """What 1/(m + 1) is nearer to t = Σ c/m^i than 1/m, 1/(m + 2) and, by its square's share, 1/(m − 1), for m from low to high.
+
+    None unless 1/(m + 2) ≤ t ≤ 1/m, and where no bound is easy to prove. shares: the pairs (i, c).
+    """
+    t = Ratio((Fraction(0),))
+    for power, c in shares:
+        term = Ratio((c,))
+        for _ in range(power):
+            term = term * unit(0)
+        t = t + term
+    before, this, behind, after = unit(-1), unit(0), unit(1), unit(2)
+    between = (least(t - after, low, high), least(this - t, low, high))
+    if low < 3 or any(bound is None or bound < 0 for bound in between):
+        return None
+    gap = (behind - t) * (behind - t)
+    ratios = (
+        (this - t) * (this - t) - gap,
+        (after - t) * (after - t) - gap,
+        (before - this) * (before + this - t - t),
+    )
+    bounds = tuple(least(ratio, low, high) for ratio in ratios)
+    return None if None in bounds else bounds  # type: ignore[return-value]

@@ -1,0 +1,150 @@
+"""The operators of the reference engine on kinds: an affine row, a residual addition, a feed-forward sublayer.
+
+Under `fused` a row is one operator; under `sequential` every product and partial sum is one, in index order, the bias last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from constructions.places import name_part
+from constructions.wiring.exact import Row, Sublayer, Weight
+from verify.algebra.domains import Integer, Undecided
+from verify.algebra.polynomial import ZERO, Polynomial, atom, combination
+from verify.rounding.kinds import Kind
+from verify.rounding.rows import as_polynomial
+
+SIGNS = (1, -1)
+UNDECIDED_GATE = (Fraction(0), Fraction(1))
+HIDDEN = -5_000_000  # pseudo registers of what units hold, counted downwards: splits reach them as they do registers
+
+
+def dot(
+    kind: Kind, pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight, where: str, fused: bool
+) -> tuple[Kind, Polynomial]:
+    """Σ weight·value + bias, rounded. The values are elements of the format, so that ±value is one, and 0 + value."""
+    pairs = [(w, value) for w, value in pairs if value.terms]
+    if not bias and (not pairs or (len(pairs) == 1 and pairs[0][0] in SIGNS)):
+        return kind, _sum(pairs, bias)
+    if fused:
+        return kind.settle(_sum(pairs, bias), where)
+    result = ZERO
+    for w, value in pairs:
+        product = value * w
+        if w not in SIGNS:
+            kind, product = kind.settle(product, where)
+        if result.terms:
+            kind, result = kind.settle(result + product, where)
+        else:
+            result = product
+    return kind.settle(result + as_polynomial(bias), where) if bias else (kind, result)
+
+
+def _sum(pairs: Sequence[tuple[Weight, Polynomial]], bias: Weight) -> Polynomial:
+    terms = [(value * w, 1) if isinstance(w, Polynomial) else (value, w) for w, value in pairs if value.terms]
+    return combination([*terms, (as_polynomial(bias), 1)])
+
+
+def row_of(kind: Kind, row: Row, bias: Weight, where: str, fused: bool) -> tuple[Kind, Polynomial]:
+    """One row of an affine map of the registers."""
+    return dot(kind, [(w, kind.register(i)) for i, w in row], bias, where, fused)
+
+
+def added(kind: Kind, register: int, change: Polynomial, where: str) -> Kind:
+    """A residual addition. Both are elements of the format."""
+    old = kind.register(register)
+    value = old + change
+    if old.terms and change.terms:
+        kind, value = kind.settle(value, where)
+    return kind.with_registers({register: value})
+
+
+def feed_forward(
+    kind: Kind,
+    weights: Sublayer,
+    where: str,
+    names: Sequence[str],
+    fused: bool,
+    done: frozenset[int] = frozenset(),
+) -> Iterator[Kind]:
+    """The kind behind the sublayer, in parts where the sign of a gate asks for it.
+
+    done: units that need not be looked at again; what open ones hold stands in the pseudo registers HIDDEN, HIDDEN − 1, …
+    """
+    hidden: dict[int, Polynomial] = {}
+    shut: set[int] = set()
+    gates: dict[int, Polynomial] = {}
+    for number, unit in enumerate(weights.units):
+        if number in done:
+            continue
+        at = f"{where}, {name_part('unit', number + 1)}"
+        if not unit.up_bias and not any(kind.register(i).terms for i, _ in unit.up):
+            shut.add(number)  # whatever its gate is, it is multiplied by 0
+            continue
+        if fused:  # a gate that stays shut stays so rounded or saturated
+            gate = _sum([(w, kind.register(i)) for i, w in unit.gate], unit.gate_bias)
+            gate = kind.fixed(gate)  # a part may have one n left, whose forms do not speak of it any more
+            sign = kind.sign(gate)
+            if sign < 0:
+                shut.add(number)
+                continue
+            kind, settled = kind.settle(gate, f"{at}, gate")
+            if settled is not gate:
+                gate, sign = settled, kind.sign(settled)
+        else:
+            kind, gate = row_of(kind, unit.gate, unit.gate_bias, f"{at}, gate", fused)
+            gate = kind.fixed(gate)
+            sign = kind.sign(gate)
+        # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
+        if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
+            # A part knows more of gates over the same atoms: those units are computed again.
+            kept = {i for i, other in gates.items() if other.atoms.isdisjoint(gate.atoms)}
+            whole = kind.with_registers({HIDDEN - i: hidden[HIDDEN - i] for i in kept})
+            if sign == 0 or len(whole.parts(gate)) > 1:
+                for part in whole.split(gate, f"{at}, gate"):
+                    yield from feed_forward(part, weights, where, names, fused, done | kept | shut)
+                return
+        if sign > 0:
+            kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
+            kind, hidden[HIDDEN - number] = kind.settle(gate * up, f"{at}, product")
+            gates[number] = gate
+        else:
+            shut.add(number)
+    held = {**kind.registers, **hidden}
+    for register, row, bias in weights.down:
+        at = f"{where}, register {names[register]}"
+        pairs = [(w, held[HIDDEN - i]) for i, w in row if HIDDEN - i in held]
+        kind, change = dot(kind, pairs, bias, at, fused)
+        kind = added(kind, register, change, at)
+    yield replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
+
+
+def loosened(
+    kind: Kind, weights: Sublayer, loose: frozenset[int], where: str, names: Sequence[str], fused: bool
+) -> tuple[Kind, list[Kind]]:
+    """The kind with whole numbers between bounds written to these registers; and the parts in which each has one form.
+
+    The kind itself is not split: what the registers depend on is forgotten.
+    """
+    told: list[Kind] = []
+    read = {i for unit in weights.units for row in (unit.gate, unit.up) for i, _ in row}
+    for register, row, bias in weights.down:
+        if register not in loose:
+            continue
+        if register in read:  # as it was before
+            raise Undecided(where, f"register {names[register]} is read where it is written")
+        others = frozenset(range(len(weights.units))) - {i for i, _ in row}
+        alone = replace(weights, down=((register, row, bias),))
+        parts = list(feed_forward(kind, alone, where, names, fused, others))
+        told += parts
+        values = [(part, part.register(register)) for part in parts]
+        for part, value in values:
+            if not part.is_integer_affine(value) or any(c.denominator != 1 for c in value.terms.values()):
+                raise Undecided(where, f"register {names[register]} of {kind.name} may be no whole number: {value}")
+        ends = [part.bounds(value) for part, value in values]
+        name = kind.space.fresh("w")
+        domain = Integer(int(min(low for low, _ in ends)), int(max(high for _, high in ends)))
+        kind = replace(kind, box={**kind.box, name: domain}).with_registers({register: atom(name)}).simplified()
+    return kind, told

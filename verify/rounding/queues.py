@@ -1,0 +1,75 @@
+"""A queue that a linear recurrence keeps as the digits of one number: h_t = b·h_{t−1} + c·e_t − c·b^m·l_t.
+
+Where l_t = e_{t−m}, an invariant of the run, h_t is c·Σ b^j·e_{t−j} over j = 0 … m − 1: the factor b would carry e_{t−m} on to
+j = m, and that is what l_t takes away. Without the invariant nothing bounds h_t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from constructions.wiring.exact import Row, Weight
+from verify.algebra.domains import Integer, Undecided
+from verify.algebra.polynomial import Number, Polynomial, atom
+from verify.automata.language import Delayed
+from verify.rounding.kinds import Kind
+from verify.rounding.operators import dot
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The register `early` enters with the weight `unit`, and is multiplied by `base` at each position."""
+
+    base: int
+    unit: Number
+    early: int
+    invariant: Delayed
+
+    def held(self, kinds: Sequence[Kind], where: str) -> Integer:
+        """In units: a range that holds it behind every kind. Raises Undecided if something else than a whole number enters."""
+        ends = [Fraction(0)]
+        for kind in kinds:
+            entering = kind.register(self.early)
+            if any(kind.integer(name) is None for name in entering.atoms) or not _is_whole(entering):
+                raise Undecided(where, f"{entering}, which enters the queue at {kind.name}, is no whole number")
+            ends += map(Fraction, kind.bounds(entering))
+        digits = (self.base**self.invariant.by - 1) // (self.base - 1)
+        return Integer(int(min(ends)) * digits, int(max(ends)) * digits)
+
+    def at(self, kind: Kind, held: Integer, feed: Row, where: str, fused: bool) -> tuple[Kind, Polynomial]:
+        """The kind, and what is kept behind it. Raises Refused if its operators may saturate, Undecided if they round."""
+        old, new = kind.space.fresh("s"), kind.space.fresh("s")
+        value = atom(new) * self.unit
+        box = {**kind.box, new: held}
+        if not fused:
+            pairs: list[tuple[Weight, Polynomial]] = [(self.base, atom(old) * self.unit)]
+            pairs += [(w, kind.register(c)) for c, w in feed]
+            exact, _ = dot(replace(kind, box={**box, old: held}), pairs, 0, where, fused)
+            if len(exact.box) > len(box) + 1:
+                raise Undecided(where, "a partial sum of the queue is rounded")
+        kind, settled = replace(kind, box=box).settle(value, where)
+        if settled != value:
+            raise Undecided(where, "the last digits of the queue are rounded")
+        return kind, value
+
+
+def queue_of(register: int, carry: Row, feed: Row, names: Sequence[str], known: Sequence[Delayed]) -> Queue | None:
+    """The queue that these rows keep in a register, if they do by one of the invariants."""
+    if len(carry) != 1 or len(feed) != 2:
+        return None
+    (source, base), weights = carry[0], dict(feed)
+    if source != register or not isinstance(base, int) or base < 2:
+        return None
+    for item in known:
+        if {item.early, item.late} <= set(names):
+            early, late = names.index(item.early), names.index(item.late)
+            unit = weights.get(early)
+            if isinstance(unit, int | Fraction) and weights.get(late) == -unit * base**item.by:
+                return Queue(base, unit, early, item)
+    return None
+
+
+def _is_whole(polynomial: Polynomial) -> bool:
+    return all(c.denominator == 1 for c in polynomial.terms.values())

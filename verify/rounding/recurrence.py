@@ -1,0 +1,346 @@
+"""What a linear recurrence keeps, for all inputs at once: h_t = ROUND(A·h_{t−1} + B·x_t), h_0 = 0.
+
+A kind of position is taken apart by what the positions before it left in the state. Three kinds of state are known:
+  window  a register that is made of others, never of itself: after as many tokens as there are such registers in a row it
+          has forgotten all that was before. Values are carried forward from the first position until nothing new comes.
+  sum     a register that adds something to itself. Where every way to a kind adds up to one number, it is that number; else it lies
+          between the least and the largest share of one position times the number of positions that have a share.
+  queue   a register that multiplies itself by b, where what enters with the weight c leaves m positions later with −c·b^m, by an
+          invariant of the run (queues.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from constructions.places import RECURRENCE
+from constructions.wiring.exact import Recurrent, Row, Weight
+from verify.algebra.domains import POSITION, SHARED, SIZE, Integer, Undecided
+from verify.algebra.polynomial import ZERO, Polynomial, atom, common_step, constant, is_whole, whole
+from verify.automata.language import Delayed, Invariant, Limited
+from verify.rounding.kinds import Kind
+from verify.rounding.merging import Pool
+from verify.rounding.operators import added, dot
+from verify.rounding.queues import queue_of
+from verify.rounding.rows import as_polynomial
+
+STATE = -6_000_000  # pseudo registers of what is kept, counted downwards
+NOTHING = -1  # before the first position
+MOST_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the positions of one kind add to a sum, from low to high, `value` where that is one number."""
+
+    low: Fraction
+    high: Fraction
+
+    @property
+    def value(self) -> Fraction | None:
+        return self.low if self.low == self.high else None
+
+
+class Keeper:
+    """The recurrence of one block over the kinds at its entry."""
+
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        rows: Recurrent,
+        where: str,
+        names: Sequence[str],
+        fused: bool,
+        known: Sequence[Invariant] = (),
+    ) -> None:
+        self.kinds, self.where, self.names, self.fused = kinds, where, names, fused
+        self.carry, self.feed = dict(rows.carry), dict(rows.feed)
+        self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
+        delayed = [item for item in known if isinstance(item, Delayed)]
+        found = {r: queue_of(r, row, self.feed.get(r, ()), names, delayed) for r, row in sorted(self.carry.items())}
+        self.queues = {r: queue for r, queue in found.items() if queue is not None}
+        limits = {item.sum: item for item in known if isinstance(item, Limited)}
+        self.limits = {r: limits[names[r]] for r in self.sums if names[r] in limits}
+        self.used: list[Invariant] = [*(queue.invariant for queue in self.queues.values()), *self.limits.values()]
+        left = self.carry.keys() | self.feed.keys()
+        self.window = sorted(left - {*self.sums, *self.queues})
+        self._refuse_circles()
+        self.held = {r: queue.held(kinds, self._place(r)) for r, queue in self.queues.items()}
+        self.totals = {r: self._total(r) for r in self.sums}
+        self.joints: dict[
+            int, dict[tuple[int, int], Kind]
+        ] = {}  # kind → a kind before and what it kept → both together
+        self._carry_forward()
+
+    def parts(self, number: int) -> Iterator[Kind]:
+        """The kind of this number in parts, with what is kept added to its registers."""
+        for _, behind in sorted(self.joints.get(number, {}).items()):
+            joint: Kind | None = behind
+            for r in self.sums:
+                joint = joint and self._summed(joint, r, number)
+            if joint is None:
+                continue
+            for r, queue in self.queues.items():
+                joint, value = queue.at(joint, self.held[r], self.feed[r], self._place(r), self.fused)
+                joint = joint.with_registers({STATE - r: value})
+            for r in (*self.window, *self.sums, *self.queues):
+                joint = added(joint, r, joint.register(STATE - r), self._place(r))
+            yield replace(joint, registers={i: p for i, p in joint.registers.items() if i >= 0})
+
+    def _place(self, register: int) -> str:
+        return f"{self.where}, {RECURRENCE}, register {self.names[register]}"
+
+    def _refuse_circles(self) -> None:
+        """Raises Undecided unless registers of the window are made of each other without a circle."""
+        done: set[int] = set()
+        left = list(self.window)
+        while left:
+            ready = [r for r in left if all(c in done for c, _ in self.carry.get(r, ()))]
+            if not ready:
+                raise Undecided(self._place(left[0]), "it is made of itself, and is no sum")
+            done.update(ready)
+            left = [r for r in left if r not in done]
+
+    # The window
+
+    def _advanced(self, kind: Kind, before: int, state: Kind | None) -> Kind | None:
+        """The kind behind such a position, with what is kept then; None if no position is behind it."""
+        if state is None:
+            joint = kind.restricted(atom(POSITION), None, Fraction(1))
+            return None if joint is None else self._kept(replace(joint, before=frozenset()), {})
+        joint = joined_behind(kind, before, state)
+        return (
+            None if joint is None else self._kept(joint, {i: joint.register(i) for i in joint.registers if i <= STATE})
+        )
+
+    def _kept(self, kind: Kind, old: Mapping[int, Polynomial]) -> Kind:
+        changed: dict[int, Polynomial] = {}
+        for r in self.window:
+            carry: Row = self.carry.get(r, ())
+            pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(STATE - c, ZERO)) for c, w in carry]
+            pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
+            kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
+        kept = {i: p for i, p in kind.registers.items() if i > STATE}
+        return replace(kind, registers={**kept, **changed})
+
+    def _carry_forward(self) -> None:
+        """What can be kept behind each kind: a fixed point, from the first position on."""
+        pools: dict[int, Pool] = {}
+        live = frozenset(STATE - r for r in self.window)
+        behind = followers(self.kinds)
+        queue: deque[tuple[int, int, int]] = deque((i, NOTHING, 0) for i in firsts(self.kinds))
+        waiting, done = set(queue), 0
+        while queue:
+            number, before, place = item = queue.popleft()
+            waiting.remove(item)
+            done += 1
+            if done > MOST_STEPS:
+                raise Undecided(self.where, f"no end of what the recurrence can keep after {MOST_STEPS} steps")
+            state = None if before == NOTHING else pools[before].kinds[place]
+            joint = self._advanced(self.kinds[number], before, state)
+            if joint is None:
+                continue
+            self.joints.setdefault(number, {})[before, place] = joint
+            kept = replace(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
+            pool = pools.setdefault(number, Pool())
+            known = list(pool.kinds)
+            at = pool.add(kept)
+            if at < len(known):
+                pool.kinds[at] = widened(known[at], pool.kinds[at], self.kinds[number])
+                if pool.kinds[at] is known[at]:
+                    continue
+            fresh = {(follower, number, at) for follower in behind[number]} - waiting
+            queue.extend(sorted(fresh))
+            waiting |= fresh
+
+    # Sums
+
+    def _total(self, register: int) -> Total:
+        """What a sum can be behind each kind."""
+        shares = []
+        for kind in self.kinds:
+            pairs = [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
+            kind, share = dot(kind, pairs, 0, self._place(register), self.fused)
+            exact = all(kind.integer(name) is not None for name in share.atoms)
+            if not exact or not all(map(is_whole, share.terms.values())):
+                raise Undecided(
+                    self._place(register), f"{share}, which {kind.name} adds to the sum, is no whole number"
+                )
+            shares.append(Share(*kind.bounds(share)))
+        return Total(self.kinds, shares)
+
+    def _summed(self, kind: Kind, register: int, number: int) -> Kind | None:
+        """The kind with a sum; its own operators do not saturate, on the way neither."""
+        total, place = self.totals[register], self._place(register)
+        earlier = [total.bounds(i) for i in self.kinds[number].before] or [(0, 0)]
+        low, high = min(low for low, _ in earlier), max(high for _, high in earlier)
+        limit = as_polynomial(self.limits[register].most) if register in self.limits else None
+        if limit is not None:
+            high = min(high, whole(kind.bounds(limit)[1]))
+        old = kind.space.fresh("s")
+        box = {**kind.box, old: Integer(low, high)}
+        pairs: list[tuple[Weight, Polynomial]] = [(1, atom(old))]
+        pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
+        if not self.fused:
+            dot(replace(kind, box=box), pairs, 0, place, self.fused)
+        found = total.at(kind, STATE - register, number)
+        if found is not None and limit is not None:
+            found = found.restricted(found.register(STATE - register) - limit, None, Fraction(0))
+        return None if found is None else found.settle(found.register(STATE - register), place)[0]
+
+
+class Total:
+    """A sum over all positions so far, behind each kind."""
+
+    def __init__(self, kinds: Sequence[Kind], shares: Sequence[Share]) -> None:
+        self.kinds, self.shares = kinds, shares
+        self.numbers = self._numbers()
+        self.lines: dict[tuple[int, int], Line] = {}  # those found so far
+
+    def _numbers(self) -> dict[int, Fraction | None]:
+        """The one number that it is behind a kind, whatever stands before; None if there are several."""
+        found: dict[int, Fraction | None] = {}
+        behind = followers(self.kinds)
+        queue = deque((i, self.shares[i].value) for i in firsts(self.kinds))
+        while queue:
+            number, value = queue.popleft()
+            if number in found and (found[number] is None or found[number] == value):
+                continue
+            found[number] = value if number not in found else None
+            for follower in behind[number]:
+                share, so_far = self.shares[follower].value, found[number]
+                queue.append((follower, None if share is None or so_far is None else so_far + share))
+        return found
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """Of all values behind a kind."""
+        value = self.numbers.get(number, Fraction(0))
+        if value is not None:
+            return whole(value), whole(value)
+        most = self.kinds[number].position.high
+        return self._line(number, -1).at(most), self._line(number, 1).at(most)
+
+    def at(self, kind: Kind, register: int, number: int) -> Kind | None:
+        """The kind with it in a register."""
+        value = self.numbers[number]
+        if value is not None:
+            return kind.with_registers({register: constant(value)})
+        name = kind.space.fresh("s")
+        found: Kind | None = replace(kind, box={**kind.box, name: Integer(*self.bounds(number))})
+        for side in (-1, 1):
+            line = self._line(number, side)
+            if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
+                continue
+            end = line.share * (line.every - line.first)
+            ends = [(atom(name) * line.every - atom(POSITION) * line.share, end)]
+            for slope, sized, most in _latest(kind):  # in place of the position, what it is at most
+                form = atom(name) * (line.every * slope) + atom(SIZE) * (line.share * sized)
+                ends.append((form, line.share * most + slope * end))
+            for form, end in ends:
+                found = found and found.restricted(form, *((end, None) if side < 0 else (None, end)))
+        return found and found.with_registers({register: atom(name)})
+
+    def _line(self, number: int, side: int) -> Line:
+        """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""
+        if (number, side) not in self.lines:
+            self.lines[number, side] = self._new_line(number, side)
+        return self.lines[number, side]
+
+    def _new_line(self, number: int, side: int) -> Line:
+        found, queue = {number}, deque([number])
+        while queue:
+            fresh = self.kinds[queue.popleft()].before - found
+            found |= fresh
+            queue.extend(fresh)
+        ends = {i: self.shares[i].low if side < 0 else self.shares[i].high for i in found}
+        adding = [i for i in found if ends[i] * side > 0]
+        if not adding:
+            return Line(0, 1, 1, 1)
+        places = [self.kinds[i].position for i in adding]
+        first = min(place.low for place in places)
+        steps = [place.step for place in places if place.low < place.high]
+        every = common_step(*steps, *(place.low - first for place in places))
+        share = side * max(math.ceil(ends[i] * side) for i in adding)
+        return Line(share, first, every, max(place.high for place in places))
+
+
+def _latest(kind: Kind) -> Iterator[tuple[int, int, int]]:
+    """What is known of its last position k at each n: a, b and c with a·k + b·n ≤ c, a ≥ 1."""
+    for form, (_, most) in kind.forms.items():
+        factors = dict(form)
+        if factors.keys() == SHARED and factors[POSITION] > 0:
+            yield factors[POSITION], factors[SIZE], most
+
+
+@dataclass(frozen=True)
+class Line:
+    """A bound of a sum: `share` for each of the positions first, first + every, …, last that have been."""
+
+    share: int
+    first: int
+    every: int
+    last: int
+
+    def at(self, position: int) -> int:
+        """Behind a position."""
+        return self.share * max((min(position, self.last) - self.first) // self.every + 1, 0)
+
+
+def widened(old: Kind, new: Kind, entry: Kind) -> Kind:
+    """The old state if the new one, which covers it, says no more; else one in which positions and forms do not grow on."""
+    forms = {form: ends for form, ends in old.forms.items() if new.forms.get(form) == ends}
+    if new.box == old.box and forms == old.forms:
+        return old
+    position = old.position if new.position == old.position else entry.position
+    return replace(new, box={**new.box, POSITION: position}, forms=forms)
+
+
+def firsts(kinds: Sequence[Kind]) -> list[int]:
+    """The kinds that the first position may have."""
+    return [i for i, kind in enumerate(kinds) if kind.position.low == 1]
+
+
+def followers(kinds: Sequence[Kind]) -> list[list[int]]:
+    """The kinds that the position behind each kind may have."""
+    return [[j for j, kind in enumerate(kinds) if i in kind.before] for i in range(len(kinds))]
+
+
+def joined_behind(kind: Kind, before: int, state: Kind) -> Kind | None:
+    """The kind where the position before has left this state; None if none can."""
+    past, names = state.renamed()
+    place = names[POSITION]
+    mine, its = kind.box[SIZE], past.box[SIZE]
+    if not isinstance(mine, Integer):
+        raise TypeError("mine is no Integer")
+    if not isinstance(its, Integer):
+        raise TypeError("its is no Integer")
+    size = Integer(max(mine.low, its.low), min(mine.high, its.high))
+    if size.low > size.high:
+        return None
+    joint = replace(
+        kind,
+        registers={**kind.registers, **past.registers},
+        box={**kind.box, **past.box, SIZE: size},
+        forms={**kind.forms, **past.forms},
+        before=frozenset([before]),
+    )
+    if _is_elsewhere(state, POSITION):
+        return joint.restricted(atom(place) - atom(POSITION), Fraction(-1), Fraction(-1))
+    here, there = kind.position, state.position
+    if (here.low - there.low - 1) % math.gcd(here.step, there.step):
+        return None
+    joint = replace(joint, box={name: domain for name, domain in joint.box.items() if name != place})
+    return joint.restricted(atom(POSITION), there.low + 1, there.high + 1)
+
+
+def _is_elsewhere(kind: Kind, name: str) -> bool:
+    """Whether anything may depend on an atom but its own bounds."""
+    return (
+        any(name in p.atoms for p in kind.registers.values())
+        or any(other == name for form in kind.forms for other, _ in form)
+        or not all(isinstance(domain, Integer) for domain in kind.box.values())
+    )

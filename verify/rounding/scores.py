@@ -1,0 +1,105 @@
+"""Scores: quadratic polynomials of a query's and a key's atoms, written as −Σ d·l² + rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.algebra.domains import Integer
+from verify.algebra.growing import Growing, common_divisor
+from verify.algebra.polynomial import Number, Polynomial, is_whole, quotient
+from verify.rounding.bounds import Bounded
+
+
+@dataclass(frozen=True)
+class Square:
+    """−cost·form², form an affine form of Integer atoms with integer coefficients; its constant may be any fraction."""
+
+    cost: Fraction
+    form: Polynomial
+
+    @property
+    def can_vanish(self) -> bool:
+        """Whether the form is a whole number."""
+        return is_whole(self.form.constant)
+
+    @property
+    def asymmetry(self) -> Fraction:
+        """Two values a and b of the form, a² ≠ b², differ by |a − b| times this in their squares at least; 0 if a = −b may be."""
+        return _from_whole(2 * self.form.constant)
+
+
+@dataclass(frozen=True)
+class Score:
+    """−Σ cost·form² + rest."""
+
+    squares: tuple[Square, ...]
+    rest: Polynomial
+
+    def upper(self, kind: Bounded) -> Fraction:
+        """An upper bound."""
+        return kind.bounds(self.rest)[1] - sum((s.cost * _least_square(kind, s) for s in self.squares), Fraction(0))
+
+    def lower(self, kind: Bounded) -> Fraction:
+        """A lower bound."""
+        worst = Fraction(0)
+        for square in self.squares:
+            low, high = kind.bounds(square.form)
+            worst += square.cost * max(low * low, high * high)
+        return kind.bounds(self.rest)[0] - worst
+
+
+def _least_square(kind: Bounded, square: Square) -> Fraction:
+    low, high = kind.bounds(square.form)
+    if low <= 0 <= high:
+        return _from_whole(square.form.constant) ** 2
+    return min(low * low, high * high)
+
+
+def _from_whole(value: Number) -> Fraction:
+    """How far a number is from the nearest whole one."""
+    return abs(value - round(value))  # type: ignore[return-value]
+
+
+def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, fractions: bool = False) -> Score:
+    """Completes squares, atom by atom. What has no integer form stays in the rest, so the identity always holds.
+
+    fractions: a form's constant may be a fraction.
+    """
+    squares: list[Square] = []
+    rest = score
+    for name in order:
+        cost = -rest.terms.get((name, name), Fraction(0))
+        if cost <= 0 or not isinstance(kind.box[name], Integer):
+            continue
+        linear = Polynomial({tuple(_without(m, name)): c for m, c in rest.terms.items() if m.count(name) == 1})
+        form = Polynomial({(name,): Fraction(1)}) - linear * quotient(1, 2 * cost)
+        whole = (is_whole(c) for m, c in form.terms.items() if m or not fractions)
+        if not kind.is_integer_affine(form) or not all(whole):
+            continue
+        rest = rest + form * form * cost
+        squares.append(Square(cost, form))
+    return Score(tuple(squares), rest)
+
+
+def _without(monomial: tuple[str, ...], name: str) -> list[str]:
+    left = list(monomial)
+    left.remove(name)
+    return left
+
+
+def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
+    """A number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it grows."""
+    found, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
+    if any(isinstance(c, Growing) for c in coefficients):
+        return common_divisor(coefficients)
+    for c in coefficients:
+        found = _gcd(found, abs(c))
+    return found
+
+
+def _gcd(a: Fraction, b: Fraction) -> Fraction:
+    while b:
+        a, b = b, a % b
+    return a

@@ -1,0 +1,142 @@
+"""Which keys can have the largest score, whether several can at once, and by how much they lead.
+
+The scores of keys that can win are often one function of the position, the *line*, which has no value twice: those of keys that are
+equal to the query, and that of a default at position 1. It is −c·(k' − f)² on one side of f, or on both if 2f is no whole number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from verify.algebra.domains import POSITION
+from verify.algebra.polynomial import Polynomial, atom
+from verify.rounding.candidates import PLACE, Candidate
+from verify.rounding.scores import Square, complete_squares
+
+
+def scored(candidate: Candidate) -> Candidate:
+    """With the score's squares: those of the key's atoms first, its position last of them."""
+    exact, place, own = candidate.exact, candidate.place, candidate.own
+    keys = [name for name in sorted(exact.atoms & own) if name not in place.atoms]
+    order = keys + [name for name in place.atoms if name in own] + sorted(exact.atoms - own)
+    return replace(candidate, score=complete_squares(candidate.joint, exact, order, fractions=True))
+
+
+def winning_part(candidate: Candidate, winning: Fraction, lost: list[Fraction]) -> Candidate | None:
+    """The part in which it can have the largest score, which is `winning` at least. lost: by how much the rest is behind that."""
+    while True:
+        joint, score = candidate.joint, candidate.score
+        upper = candidate.upper
+        if upper < winning:
+            lost.append(winning - upper)
+            return None
+        for square in score.squares:
+            low, high = joint.bounds(square.form)
+            if square.can_vanish and low <= 0 <= high and low < high and upper - square.cost < winning:
+                lost.append(winning - upper + square.cost)
+                part = joint.restricted(square.form, Fraction(0), Fraction(0))
+                if part is None:
+                    return None
+                candidate = scored(replace(candidate, joint=part, whole=False, equal=(*candidate.equal, square.form)))
+                break
+        else:
+            return candidate
+
+
+@dataclass(frozen=True)
+class Winners:
+    """The parts that can win. many: whether there may be several keys of each. apart: the least distance of two on the line."""
+
+    parts: Sequence[Candidate]
+    many: Sequence[bool]
+    apart: int = 1
+
+    def unique(self) -> bool:
+        """Whether no two positions can tie."""
+        on, least = self.line()
+        if any(many and not is_on for many, is_on in zip(self.many, on, strict=True)):
+            return False
+        return all(gap for gap, _ in self._gaps(on, least))
+
+    def lead(self, lost: Sequence[Fraction]) -> Fraction:
+        """By how much the largest score leads over any other one, ties left out; 0 if that is not seen.
+
+        lost: by how much those are behind that never win.
+        """
+        on, least = self.line()
+        for part, many, is_on in zip(self.parts, self.many, on, strict=True):
+            if many and not is_on and part.lower < part.upper:
+                return Fraction(0)
+        gaps = [gap for _, gap in self._gaps(on, least) if gap is not None]
+        return min([*lost, *gaps, *([least * self.apart] if any(on) else [])], default=Fraction(0))
+
+    def ranks(self) -> list[int]:
+        """How many of the others each one surely beats. Those on the line are not compared: it says who wins."""
+        on, _ = self.line()
+        pairs = [(c, is_on) for c, is_on in zip(self.parts, on, strict=True)]
+        return [
+            sum(other.upper < c.lower and not (is_on and is_other_on) for other, is_other_on in pairs)
+            for c, is_on in pairs
+        ]
+
+    def line(self) -> tuple[list[bool], Fraction]:
+        """Which parts are on the line, and by how much it differs at two positions that are beside each other, at least."""
+        nothing = [False for _ in self.parts], Fraction(0)
+        functions = [f for c in self.parts if (f := _without_ties(c)) is not None]
+        if not functions:
+            return nothing
+        function, square = functions[-1]
+        on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in self.parts]
+        held = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
+        sides = [c.joint.bounds(square.form.substitute({PLACE: c.place})) for c in held]
+        low, high = min(low for low, _ in sides), max(high for _, high in sides)
+        if low < 0 < high:
+            return (on, square.cost * square.asymmetry) if square.asymmetry else nothing
+        return on, square.cost * (2 * max(low, -high, Fraction(0)) + 1)
+
+    def _gaps(self, on: Sequence[bool], least: Fraction) -> Iterator[tuple[Fraction, Fraction | None]]:
+        """Of two parts that are not both on the line, at two positions: by how much their scores differ at least.
+
+        And by how much if they do, None if they never do.
+        """
+        pure = [
+            is_on and c.score.rest.is_constant and len(c.score.squares) == 1
+            for c, is_on in zip(self.parts, on, strict=True)
+        ]
+        spans = [(c.lower, c.upper) for c in self.parts]
+        for i, c in enumerate(self.parts):
+            for j in range(i):
+                same = c.place.is_constant and c.place == self.parts[j].place  # one position has one kind
+                if same or (on[i] and on[j]):
+                    continue
+                (low, high), (other_low, other_high) = spans[i], spans[j]
+                numbers = low == high, other_low == other_high
+                if gap := max(low - other_high, other_low - high, Fraction(0)):
+                    yield gap, gap
+                elif all(numbers):
+                    yield gap, None
+                elif any(numbers) and (low == other_high or other_low == high) and pure[j if numbers[0] else i]:
+                    yield gap, least  # a number that may be the line's value at its end
+                else:
+                    yield gap, gap
+
+
+def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square] | None:
+    """The score as a function of the key's position k', if it has no value twice and depends on nothing else of the key.
+
+    Also the square of a form in k' that it is made of.
+    """
+    own = {POSITION} if candidate.is_self else candidate.own
+    squares = [s for s in candidate.score.squares if s.form.atoms & own]
+    if len(squares) != 1 or len(candidate.place.atoms) != 1:
+        return None
+    (name,), (square,) = candidate.place.atoms, squares
+    low, high = candidate.joint.bounds(square.form)
+    if (low < 0 < high and not square.asymmetry) or abs(square.form.terms.get((name,), Fraction(0))) != 1:
+        return None
+    if (candidate.exact.atoms & own) != {name} or name in candidate.score.rest.atoms:
+        return None
+    place = {name: atom(PLACE)}
+    return candidate.exact.substitute(place), replace(square, form=square.form.substitute(place))

@@ -1,0 +1,226 @@
+"""What was certified of all n from 2^63 on, as a stored document: its cases, and a digest of the inequalities that decide them.
+
+The inequalities themselves stand in verify/proofs.json, and trusted/growth.py shows each of them in each run. Who relies on the
+document has the builder go through all of its own cases anew, which takes two seconds, and compares their weights with the
+stored ones. The cases must be those of the theorem, each once. One of them is judged anew, from its first question to its last:
+its weights and what is said of it are as stored, it splits as the theorem does, and what it rests on is among the theorem's
+inequalities. Which one: another for other weights, another checker or another seed.
+
+What a forger could do is as in stored.py: the cases that are not judged anew could be made up, for weights that nobody has
+judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from precision.format import Discipline
+from verify.algebra.domains import Undecided
+from verify.algebra.nodes import Node, Shown
+from verify.algebra.quotients import Unanswered, text
+from verify.algebra.trees import theorem_of
+from verify.algebra.walks import Walk
+from verify.automata.language import Language
+from verify.certificates.above import BITS_OF_BITS, Judge, Survey, rounding
+from verify.certificates.building import ENDLESS, LARGEST_N, Subject
+from verify.certificates.document import CERTIFIED, about
+from verify.rounding.model import Model
+from verify.stored.intervals import FOLDER, SCHEMA, About, Stale, checker, digest, machine_of, name_of
+from verify.trusted import growth
+
+ROOTS = (0, 1)
+BY_THEIR_TEXT = (("istree", "rag"), ("turing", "rag"), ("turing", "hybrid"))  # runs that go by what the text says
+
+
+@dataclass(frozen=True)
+class Case:
+    """root: whether the number of bits of n's bit length is odd. turns: at each split of the theorem, 1 for its first part.
+
+    found: digests of what was said, its weights among it.
+    """
+
+    root: int
+    turns: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Above:
+    """A document. weights: of the cases that the builder alone tells apart. theorem: a digest of all inequalities."""
+
+    subject: Subject
+    about: About
+    weights: tuple[str, ...]
+    cases: tuple[Case, ...]
+    theorem: str
+
+    @property
+    def name(self) -> str:
+        """Of the document."""
+        return path_of(self.subject, self.about).stem
+
+    @property
+    def sha256(self) -> str:
+        """Of all that it says."""
+        return hashlib.sha256(text_of(self).encode()).hexdigest()
+
+
+def subjects() -> Iterator[tuple[Subject, About]]:
+    """All that is stored: those of which the whole takes ten seconds or more."""
+    for name, model in (("istree", "transformer"), ("istree", "hybrid"), *BY_THEIR_TEXT):
+        subject = Subject(name, LARGEST_N, model=model, machine=machine_of(name), last=ENDLESS)
+        yield subject, "rounding"
+        yield subject, "program"
+    for name, model in BY_THEIR_TEXT:
+        subject = Subject(name, LARGEST_N, model=model, machine=machine_of(name), last=ENDLESS)
+        yield replace(subject, discipline=Discipline.SEQUENTIAL), "rounding"
+
+
+def judge_of(what: About) -> Judge:
+    """What is asked of each case."""
+    from verify.programs.intervals import as_defined
+
+    return rounding if what == "rounding" else as_defined
+
+
+def path_of(subject: Subject, what: About) -> Path:
+    """Where the document stands."""
+    return FOLDER / f"{name_of(subject, what)}-above.json"
+
+
+def make(subject: Subject, what: About) -> tuple[Above, Any]:
+    """The document, and the theorem. Raises Undecided, Unanswered."""
+    survey, cases, roots = Survey(subject, (judge_of(what),)), list[Case](), list[Node]()
+
+    def judged(walk: Walk) -> None:
+        survey.look(walk)
+        if walk.nodes[0] not in roots:
+            roots.append(walk.nodes[0])
+        cases.append(_case(roots.index(walk.nodes[0]), walk, survey.cases[-1]))
+
+    theorem = theorem_of(judged, BITS_OF_BITS)
+    return Above(subject, what, weights_of(subject), tuple(cases), fingerprint(theorem)), theorem
+
+
+def _case(root: int, walk: Walk, found: Any) -> Case:
+    return Case(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(found))
+
+
+def weights_of(subject: Subject) -> tuple[str, ...]:
+    """Of each case that the builder tells apart; each is compared with what it makes of one n of the case."""
+    survey = Survey(subject, (_nothing,))
+    survey.run()
+    if survey.about["verdict"] != CERTIFIED:
+        raise Undecided(survey.about["where"], survey.about["what"])
+    return tuple(digest(case) for case in survey.cases)
+
+
+def _nothing(subject: Subject, model: Model, language: Language) -> dict[str, Any]:
+    return {"verdict": CERTIFIED, "where": "", "what": "", "assumed_invariants": []}
+
+
+def fingerprint(theorem: Any) -> str:
+    """A digest of a theorem, whatever the order in which a run came to the inequalities of a part."""
+
+    def told(part: Any) -> Any:
+        shown = [
+            [*theorem["inequalities"][one]] if isinstance(one, int) else [*theorem["inequalities"][one[0]], *one[1:]]
+            for one in part["shown"]
+        ]
+        rest = [part["split"], [told(one) for one in part["parts"]]] if "parts" in part else []
+        return [sorted(shown, key=str), *rest]
+
+    return digest([theorem["bits_of_bits"], *map(told, theorem["cases"])])
+
+
+def leaves(part: Any, turns: str = "") -> Iterator[str]:
+    """The ways to all cases of a theorem's case."""
+    if "parts" not in part:
+        yield turns
+        return
+    for turn, one in zip("10", part["parts"], strict=True):
+        yield from leaves(one, turns + turn)
+
+
+def require(above: Above, theorem: Any) -> None:
+    """Raises Stale for a document of other weights or another theorem, or of weights that are others for an int."""
+    if fingerprint(theorem) != above.theorem:
+        raise Stale("the stored theorem is another one")
+    if theorem["bits_of_bits"] != BITS_OF_BITS:
+        raise Stale("the stored theorem is about other n")
+    ways = sorted((root, turns) for root in ROOTS for turns in leaves(theorem["cases"][root]))
+    if ways != sorted((case.root, case.turns) for case in above.cases):
+        raise Stale(f"{above.name} has other cases than the theorem")
+    try:
+        now = weights_of(above.subject)
+    except (Undecided, Unanswered) as error:
+        raise Stale(str(error)) from error
+    if now != above.weights:
+        raise Stale(f"{above.name} is of other weights")
+
+
+def chosen(above: Above, seed: int) -> Case:
+    """The case that is judged anew."""
+    key = f"{above.sha256} {checker()} {seed}"
+    return min(above.cases, key=lambda case: hashlib.sha256(f"{key} {case.root} {case.turns}".encode()).digest())
+
+
+def renew(above: Above, case: Case, theorem: Any) -> None:
+    """Judges one case anew, with all that the theorem says of it. Raises Stale."""
+    node = Node(growth.root(BITS_OF_BITS, case.root))
+    walk = Walk(node.box, [turn == "1" for turn in case.turns], nodes=[node])
+    survey = Survey(above.subject, (judge_of(above.about),))
+    try:
+        survey.look(walk)
+    except (Undecided, Unanswered) as error:
+        raise Stale(f"a case is not certified: {error}") from error
+    if _case(case.root, walk, survey.cases[-1]) != case:
+        raise Stale(f"a case is not as {above.name} has it")
+    _require_path(walk, theorem["cases"][case.root], theorem["inequalities"])
+
+
+def _require_path(walk: Walk, part: Any, inequalities: Sequence[Any]) -> None:
+    """Whether the theorem splits as the walk did, and has what was shown on the way."""
+    asked = {_told(shown) for some in (walk.shown, *(fork.shown for fork in walk.forks)) for shown in some}
+    there = set[tuple[str, str]]()
+    for fork in (*walk.forks, None):
+        there |= {tuple(inequalities[one if isinstance(one, int) else one[0]]) for one in part["shown"]}
+        if (None if fork is None else json.loads(json.dumps(fork.split))) != part.get("split"):
+            raise Stale("a case is split in another way than the theorem says")
+        if fork is not None:
+            part = part["parts"][0 if fork.answer else 1]
+    if not asked <= there:
+        raise Stale(f"{len(asked - there)} of {len(asked)} inequalities of a case are not in the theorem")
+
+
+def _told(shown: Shown) -> tuple[str, str]:
+    return text(shown[0]), shown[1]
+
+
+def text_of(above: Above) -> str:
+    """As it is stored."""
+    said = {"schema": SCHEMA, "of": about(above.subject), "about": above.about, "theorem": above.theorem}
+    said |= {"weights": above.weights, "cases": [asdict(case) for case in above.cases]}
+    return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
+
+
+def read(subject: Subject, what: About) -> Above | None:
+    """The document, if there is one. Raises ValueError for what is none."""
+    path = path_of(subject, what)
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        above = Above(
+            subject, what, tuple(found["weights"]), tuple(Case(**one) for one in found["cases"]), found["theorem"]
+        )
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path.name} is no document of all n above: {error}") from error
+    if json.loads(text_of(above)) != found:
+        raise ValueError(f"{path.name} is not of {name_of(subject, what)}")
+    return above

@@ -1,0 +1,391 @@
+"""Stored intervals: what was certified of each n of a long range, in a document that is bound to the builder's weights.
+
+To certify each n from 4 to 2^63 takes minutes of some models, and hours of all. So that is done once, and kept: for each
+interval of n a digest of its weights, as polynomials of n, and of what the check said there, with its numbers. Who relies on
+the document builds the weights anew, in a hundredth of the time, of all intervals, or of MOST_BUILT of them where there are
+more. An interval with other weights, or with other ends, is stale, and so is the document. With the weights of an interval,
+those that the builder makes of one n are compared, an int as users give it. Of a few intervals all is done anew, and what the
+check says there must have the stored digest. Which ones: that follows from all weights, the checker's own text and the seed of
+the run, so others come when one of these changes.
+
+What a forger could do: whoever writes a document for weights that nobody has certified is caught where one of the few intervals
+that are done anew is not certified, or has a digest that was made up. He can compute which ones these are, certify those alone,
+and make up the digests of the others: nothing but another seed, or `python -m verify.store --all`, shows that. An interval that
+is dropped, wider, narrower or moved is found when its weights are built; where only a part of the intervals is built, only if
+it is among those. A document stays as it is when the checker changes: it says what the checker said when it was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from constructions.turing.library import find
+from precision.format import Discipline
+from verify.algebra.domains import OtherMatrices
+from verify.certificates.building import DEFAULT_MACHINE, LEAST, MODELS, Subject, model_of, sized
+from verify.certificates.document import CERTIFIED, REFUSED, Judged, about, judge
+from verify.rounding.model import Model, first_difference
+
+SCHEMA = 1
+FOLDER = Path(__file__).parent
+DIGITS = 16  # of a digest, hexadecimal
+TOP, TOP_OF_LEAN = 1 << 63, 1 << 64  # above the first, numbers in place of n are followed
+MOST_BUILT = 500  # intervals, whose weights are built anew
+FEW_INTERVALS = 200  # up to which three n of each are compared
+RENEWED = 2  # intervals that are certified anew
+About = Literal["rounding", "program"]
+CHECKERS = (
+    "algebra",
+    "automata",
+    "certificates",
+    "programs",
+    "rounding",
+    "stored",
+)  # rooms of verify/ whose text is the checker's
+
+
+NOT_YET = frozenset(
+    {
+        "istree-rounding",
+        "istree-lean-rounding",
+        "istree-eos-rounding",
+        "istree-lean-eos-rounding",
+        "istree-sequential-rounding",
+        "istree-lean-sequential-rounding",
+        "istree-hybrid-program",
+        "istree-program",
+        "istree-lean-program",
+        "istree-eos-program",
+        "istree-lean-eos-program",
+    }
+)
+"""Documents that do not go up to the last n so far, or are not there: claims rely on them as far as they go, and say how far."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """n up to `high` for which one check was made, and a digest of what it said."""
+
+    high: int
+    found: str
+
+
+@dataclass(frozen=True)
+class Interval:
+    """n from low to high have the same weights or forms of n. pieces: of it, without a gap."""
+
+    low: int
+    weights: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def high(self) -> int:
+        """The last n."""
+        return self.pieces[-1].high
+
+    @property
+    def line(self) -> str:
+        """As it is stored; it begins behind the one before."""
+        return " ".join([self.weights, *(f"{piece.found} {piece.high}" for piece in self.pieces)])
+
+    @classmethod
+    def read(cls, line: str, low: int) -> Interval:
+        """Raises ValueError for what is none."""
+        weights, *rest = line.split(" ")
+        pieces = tuple(Piece(int(high), found) for found, high in zip(rest[::2], rest[1::2], strict=True))
+        ends = [low - 1, *(piece.high for piece in pieces)]
+        digests = [weights, *(piece.found for piece in pieces)]
+        if not pieces or ends != sorted({*ends}) or any(len(digest) != DIGITS for digest in digests):
+            raise ValueError(f"no interval from n = {low} on: {line!r}")
+        return cls(low, weights, pieces)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document: of which subject and what, and its intervals."""
+
+    subject: Subject
+    about: About
+    intervals: tuple[Interval, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of all that it says."""
+        return hashlib.sha256(text_of(self).encode()).hexdigest()
+
+    @property
+    def weights(self) -> str:
+        """A digest of those of all intervals."""
+        return digest([interval.weights for interval in self.intervals])
+
+
+def digest(found: object) -> str:
+    """Of what JSON can say."""
+    return hashlib.sha256(json.dumps(found, ensure_ascii=False).encode()).hexdigest()[:DIGITS]
+
+
+class Stale(Exception):
+    """A document is not of these weights, or not what the check says of them."""
+
+
+class NotCertified(Exception):
+    """n from low to high are not certified, or not of the weights that users get."""
+
+    def __init__(self, low: int, high: int, where: str, what: str, verdict: str) -> None:
+        super().__init__(f"n = {low} … {high}: {where}: {what}")
+        self.low, self.where, self.what, self.verdict = low, where, what, verdict
+
+
+def subjects() -> Iterator[tuple[Subject, About]]:
+    """All that is stored: every model that is certified for every n."""
+    both = tuple(Discipline)
+    kinds = [(name, model) for name, model in MODELS] + [("turing", "rag"), ("turing", "hybrid"), ("istree", "rag")]
+    some = [Subject(name, LEAST, model=model, machine=machine_of(name), last=TOP) for name, model in kinds]
+    found = [(replace(one, discipline=discipline), "rounding") for one in some for discipline in both]
+    hybrid, istree = (Subject("istree", LEAST, model=model, last=TOP) for model in ("hybrid", "transformer"))
+    lean = replace(istree, last=TOP_OF_LEAN, lean=True)
+    eos = [replace(one, layout="eos") for one in (istree, lean)]
+    found += [(hybrid, "rounding"), (istree, "rounding"), (lean, "rounding")]
+    found += [(one, "rounding") for one in eos]
+    found += [(replace(one, discipline=Discipline.SEQUENTIAL), "rounding") for one in (istree, lean)]
+    found += [(one, "program") for one in (*some, hybrid, istree, lean, *eos)]
+    for one, what in found:
+        yield one, "rounding" if what == "rounding" else "program"
+
+
+def machine_of(construction: str) -> str:
+    """The one for which machines are followed."""
+    return str(find(DEFAULT_MACHINE).machine) if construction == "turing" else ""
+
+
+def name_of(subject: Subject, what: About) -> str:
+    """Of a document: istree-lean-eos-sequential-rounding."""
+    parts = [subject.construction, subject.model * (subject.model != "transformer"), "lean" * subject.lean]
+    parts += [subject.layout * (subject.layout != "paper")]
+    parts += ["sequential" * (subject.discipline is Discipline.SEQUENTIAL), what]
+    return "-".join(filter(None, parts))
+
+
+def path_of(subject: Subject, what: About) -> Path:
+    """Where it stands."""
+    return FOLDER / f"{name_of(subject, what)}.json"
+
+
+# Making
+
+
+def intervals(subject: Subject, what: About, known: Mapping[tuple[int, str], Interval] = {}) -> Iterator[Interval]:
+    """All of them, from the subject's n to its last. known: what need not be certified again, by first n and weights.
+
+    Raises NotCertified.
+    """
+    low = subject.n
+    while low <= subject.last:
+        model, high = built(subject, low)
+        compare(subject, model, low, high, ends=True)
+        one = known.get((low, model.digest[:DIGITS]))
+        yield (one := one if one and one.high == high else certified(subject, what, model, low, high))
+        low = one.high + 1
+
+
+def built(subject: Subject, low: int) -> tuple[Model, int]:
+    """The weights of all n from low to the one that is returned. Raises NotCertified where users get others."""
+    with of_users(low):
+        model, _, high = sized(replace(subject, n=low, last=0), subject.last)
+    return model, high
+
+
+@contextmanager
+def of_users(low: int) -> Iterator[None]:
+    """Raises NotCertified where matrices that users get, from n = low on, are not those of the exact layers."""
+    try:
+        yield
+    except OtherMatrices as other:
+        raise NotCertified(low, low, other.where, other.what, REFUSED) from other
+
+
+def certified(subject: Subject, what: About, model: Model, low: int, high: int) -> Interval:
+    """The check itself. Raises NotCertified."""
+    with of_users(low):
+        found = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
+    return Interval(low, model.digest[:DIGITS], tuple(found))
+
+
+def _rounding(subject: Subject, low: int) -> list[Piece]:
+    model, inputs, high = sized(replace(subject, n=low, last=0), subject.last)
+    judged = judge(model, inputs)
+    if judged.verdict != CERTIFIED:
+        raise NotCertified(low, high, judged.where, judged.what, judged.verdict)
+    return [Piece(high, digest(said_of_rounding(judged)))]
+
+
+def said_of_rounding(judged: Judged) -> object:
+    """What a check said: by how much the winners of each head lead, and must; how many kinds there are; what is assumed."""
+    report = judged.report
+    if report is None:
+        raise TypeError("a check without a report says nothing")
+    leads = [  # in digests of stored documents heads count from 0 and have no names
+        [f"block {block}, head {head}", str(lead.lead), str(lead.needed)]
+        for (block, head), lead in report.leads.items()
+    ]
+    return [leads, report.kinds, sorted(report.invariants)]
+
+
+def _program(subject: Subject, model: Model, low: int, high: int) -> list[Piece]:
+    from verify.programs.intervals import pieces
+
+    found = []
+    for piece in pieces(replace(subject, last=0), model, low, high):
+        said = piece.document
+        if said["verdict"] != CERTIFIED:
+            raise NotCertified(piece.low, piece.high, said["where"], said["what"], said["verdict"])
+        found.append(Piece(piece.high, digest(said_of_program(said))))
+    return found
+
+
+def said_of_program(document: Mapping[str, Any]) -> object:
+    """What a comparison said: the program, what is due at each place, and what is assumed."""
+    return [document["program_sha256"], document["task"], sorted(document.get("assumed_invariants", ()))]
+
+
+# The weights that users get
+
+
+def compare(subject: Subject, model: Model, low: int, high: int, *, ends: bool) -> None:
+    """What the builder makes of single n, as ints, with what it made of the symbol: at both ends and inside, or at one of these.
+
+    Raises NotCertified where they differ.
+    """
+    number = int(model.digest, 16)
+    three = (low, high, low + number % (high - low + 1))
+    for n in sorted({*three} if ends else {three[number % 3]}):
+        if where := difference_at(subject, model, n):
+            raise NotCertified(n, n, where, f"n = {n} has other weights than what stands for it", "refused")
+
+
+def difference_at(subject: Subject, model: Model, n: int) -> str:
+    """The first place where the weights that are built for this n are not those of the interval; "" if there is none."""
+    from verify.programs.intervals import at_one
+
+    one = replace(subject, n=n, last=0)
+    own = model_of(one)
+    if own.arithmetic != model.arithmetic:
+        return "the format"
+    return first_difference(at_one(model, one), own)
+
+
+# Documents
+
+
+def text_of(document: Document) -> str:
+    """As it is stored: an interval a line."""
+    head = json.dumps({"schema": SCHEMA, "of": about(document.subject), "about": document.about}, ensure_ascii=False)
+    lines = ",\n".join(f'"{interval.line}"' for interval in document.intervals)
+    return f'{head[:-1]}, "intervals": [\n{lines}\n]}}\n'
+
+
+def read(subject: Subject, what: About, *, whole: bool = True) -> Document | None:
+    """The document, if there is one. whole: up to the last n. Raises ValueError for what is none."""
+    path = path_of(subject, what)
+    if not path.exists():
+        return None
+    text = path.read_text(encoding="utf-8")
+    try:
+        low, found = subject.n, list[Interval]()
+        for line in json.loads(text)["intervals"]:
+            found.append(Interval.read(line, low))
+            low = found[-1].high + 1
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path.name} is no document of intervals: {error}") from error
+    document = Document(subject, what, tuple(found))
+    if text_of(document) != text:
+        raise ValueError(f"{path.name} is not of {name_of(subject, what)}, n = {subject.n} … {subject.last}")
+    if not found or low > subject.last + 1 or (whole and low != subject.last + 1):
+        raise ValueError(f"{path.name} ends at n = {low - 1}, not at {subject.last}")
+    return document
+
+
+@cache
+def checker() -> str:
+    """A digest of the text of all that checks."""
+    here = Path(__file__).parents[1]
+    files = sorted(path for folder in CHECKERS for path in (here / folder).glob("*.py"))
+    return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def chosen(document: Document, count: int, seed: int, why: str) -> Sequence[Interval]:
+    """So many of the intervals: others for other weights, another checker or another seed."""
+    key = f"{why} {document.weights} {checker()} {seed}"
+    order = sorted(document.intervals, key=lambda one: hashlib.sha256(f"{key} {one.low}".encode()).digest())
+    return sorted(order[:count], key=lambda one: one.low)
+
+
+# Relying on it
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """How a document is held against the weights of now. seed: of the run."""
+
+    document: Document
+    seed: int = 0
+
+    @cached_property
+    def built(self) -> Sequence[Interval]:
+        """Those of which the weights are built anew."""
+        return chosen(self.document, MOST_BUILT, self.seed, "built")
+
+    @cached_property
+    def renewed(self) -> Sequence[Interval]:
+        """Those that are certified anew."""
+        return chosen(self.document, RENEWED, self.seed, "certified")
+
+    def build(self, interval: Interval) -> None:
+        """Whether the interval has these weights still, at each n and for users.
+
+        Raises Stale, or NotCertified if what is there now is not certified.
+        """
+        subject = self.document.subject
+        model, high = built(subject, interval.low)
+        few = len(self.document.intervals) <= FEW_INTERVALS
+        compare(subject, model, interval.low, high, ends=few)
+        if (model.digest[:DIGITS], high) != (interval.weights, interval.high):
+            self._look(interval)
+            raise Stale(f"{self.name} is of other weights: n = {interval.low} … {interval.high}; {self.remedy}")
+
+    def renew(self, interval: Interval) -> None:
+        """Whether the check says of the interval what is stored. Raises Stale, NotCertified."""
+        subject = self.document.subject
+        model, high = built(subject, interval.low)
+        compare(subject, model, interval.low, high, ends=True)
+        if certified(subject, self.document.about, model, interval.low, high) != interval:
+            what = f"the check says something else of n = {interval.low} … {interval.high}"
+            raise Stale(f"{self.name} is not what it says now: {what}; {self.remedy}")
+
+    def _look(self, interval: Interval) -> None:
+        """At what stands in a stale interval's place, for a while: it may be worse than stale."""
+        subject, low = self.document.subject, interval.low
+        for _ in range(RENEWED + 1):
+            if low > subject.last:
+                return
+            model, high = built(subject, low)
+            compare(subject, model, low, high, ends=True)
+            certified(subject, self.document.about, model, low, high)
+            low = high + 1
+
+    @property
+    def name(self) -> str:
+        """Of the document."""
+        return f"verify/stored/{path_of(self.document.subject, self.document.about).name}"
+
+    @property
+    def remedy(self) -> str:
+        """A command."""
+        return f"python -m verify.store {name_of(self.document.subject, self.document.about)}"

@@ -86,7 +86,9 @@ def test_a_viewer_shows_names(tmp_path: Path) -> None:
     names = {node.name for node in found.graph.node}
     assert {"blocks.5.attn.0 father/scores", "blocks.5.attn.0 father/weights", "blocks.0.ffn/ReLU(gate) ⊙ up"} <= names
     heads = json.loads(sidecar_of(path).read_text(encoding="utf-8"))["export"]["heads"]
-    assert ("block 6, head 1 (father)", "blocks.5.attn.0 father/weights") in [(head["place"], head["node"]) for head in heads]
+    assert ("block 6, head 1 (father)", "blocks.5.attn.0 father/weights") in [
+        (head["place"], head["node"]) for head in heads
+    ]
     assert {head["node"] for head in heads} == {name for name in names if name.endswith("/weights")}
     properties = {prop.key: prop.value for prop in found.metadata_props}
     assert (properties["n"], properties["longest_sequence"], properties["float"]) == ("4", "29", "float64")

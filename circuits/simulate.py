@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from circuits.circuit import Kind
 from circuits.models import LARGEST_N, Rnn, simulated
 from circuits.runs import Conversation
 from circuits.simulator import Simulator, construction
-from constructions.models.door import Door, Said
+from constructions.models.door import Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.show import cli, options
 from constructions.show.cli import CommandError, Parser
@@ -106,6 +107,14 @@ def _said(solver: Simulator, run: Run, answer: Sequence[str]) -> Said:
     return Said(chain, last, {**more, "vocabulary_of_rnn": list(rnn.vocabulary)})
 
 
+def _domain(solver: Simulator, wired: Wired) -> Domain:
+    rnn, n = solver.rnn, wired.n
+    sentence = f"A prompt is {n} words of the RNN {rnn.name}, which writes {solver.words} behind them."
+    sentence += " A prompt of another length needs a model that is wired for it."
+    word = f"(?:{'|'.join(map(re.escape, rnn.vocabulary))})"
+    return Domain(sentence, f"{word}(?: {word}){{{n - 1}}}", (n, n))
+
+
 DOOR = Door[Simulator, Sequence[int], list[str]](
     name="simulate",
     models=("transformer",),
@@ -116,6 +125,8 @@ DOOR = Door[Simulator, Sequence[int], list[str]](
     examples=_examples,
     said=_said,
     about=lambda solver: {"rnn": solver.rnn.name},
+    domain=_domain,
+    size="length",
 )
 
 

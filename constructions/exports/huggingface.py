@@ -20,12 +20,13 @@ from constructions.wiring.wired import Wired
 
 HERE = Path(__file__).parent
 CODE = "modeling_hand_wired.py"
+PAD = "<pad>"
 
 
 def write(export: Export, path: Path) -> None:
     """Writes the folder. Raises ExportError for tokens that a tokenizer cannot tell apart."""
     wired = export.wired
-    save_tokenizer(wired, path)
+    save_tokenizer(wired, path, pad=PAD)
     state = {f"network.{name}": array.astype(np.dtype(export.float_name)) for name, array in state_of(wired).items()}
     metadata = {"format": "pt", "longest_sequence": str(export.longest)}
     (path / "model.safetensors").write_bytes(save(state, metadata))  # `save_file` lets nobody else read its file
@@ -38,16 +39,19 @@ def write(export: Export, path: Path) -> None:
         },
         "dtype": export.float_name,
         "shape": shape_of(wired, export.longest),
+        "vocabulary": list(wired.vocabulary),
+        "heads": [[head.name for head in plan.heads] for plan in wired.blocks],
+        "domain": export.sidecar["domain"],
+        "tried_in": export.float_name,
         "vocab_size": len(wired.vocabulary),
         "hidden_size": wired.model.width,
         "num_hidden_layers": len(wired.model.blocks),
         "max_position_embeddings": export.longest,
-        "use_cache": False,
         "construction": wired.construction,
         "n": wired.n,
     }
-    ends = {"eos_token_id": list(export.stop)} if export.stop else {}
-    generation = {"do_sample": False, "use_cache": False, "max_new_tokens": export.limit, **ends}
+    more = {"pad_token_id": len(wired.vocabulary), **({"eos_token_id": list(export.stop)} if export.stop else {})}
+    generation = {"do_sample": False, "use_cache": True, "max_new_tokens": export.limit, **more}
     for name, document in (("config.json", config), ("generation_config.json", generation)):
         (path / name).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     (path / "sidecar.json").write_text(export.text, encoding="utf-8")
@@ -55,14 +59,24 @@ def write(export: Export, path: Path) -> None:
     shutil.copyfile(str(network.__file__), path / "network.py")
 
 
-def save_tokenizer(wired: Wired, path: Path) -> None:
-    """A tokenizer in the folder that splits at spaces. Raises ExportError for tokens that it cannot tell apart."""
+def weights_of(block: int, head: int, name: str) -> dict[str, object]:
+    """Which of the `attentions` of `output_attentions`, and which head of it."""
+    return {"attentions": block, "index": head}
+
+
+def save_tokenizer(wired: Wired, path: Path, *, pad: str = "") -> None:
+    """A tokenizer in the folder that splits at spaces. pad: a token more, the last, which fills up on the left; "" for none.
+
+    Raises ExportError for tokens that it cannot tell apart.
+    """
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    if broken := [word for word in wired.vocabulary if word.split() != [word]]:
-        raise ExportError(f"the token {broken[0]!r} holds a space, and a text is split at spaces")
+    if broken := [word for word in wired.vocabulary if word.split() != [word] or word == pad]:
+        why = "stands for padding" if broken[0] == pad else "holds a space, and a text is split at spaces"
+        raise ExportError(f"the token {broken[0]!r} {why}")
     tokenizer = Tokenizer(models.WordLevel(wired.token))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = ["input_ids", "attention_mask"]
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=names).save_pretrained(path)
+    fills = {"pad_token": pad, "padding_side": "left"} if pad else {}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=names, **fills).save_pretrained(path)

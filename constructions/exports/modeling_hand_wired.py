@@ -1,31 +1,51 @@
-"""A hand-wired model for Hugging Face transformers. It travels with its weights, and imports nothing else of the project."""
+"""A hand-wired model for Hugging Face transformers. It travels with its weights, and imports nothing else of the project.
+
+Each row of a batch is read alone, without its padding: so it gives the same bits as in a batch of its own.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+import warnings
 from typing import Any
 
+import torch
 from torch import Tensor
-from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
-from transformers.modeling_outputs import CausalLMOutput
+from transformers import Cache, DynamicCache, GenerationMixin, PretrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from .network import Network
+from .network import Found, Kept, Network
 
 
 class HandWiredConfig(PretrainedConfig):
-    """shape: of the network, see network.py. max_position_embeddings: the most tokens that the weights were tried on."""
+    """shape: of the network, see network.py. vocabulary: the words in the order of their numbers. heads: names, for each block.
+
+    max_position_embeddings: the most tokens that the weights were tried on. tried_in: the float format. domain: of the sidecar.
+    The number behind those of the vocabulary is that of padding.
+    """
 
     model_type = "hand_wired"
 
-    def __init__(self, shape: dict[str, Any] | None = None, **more: Any) -> None:
+    def __init__(
+        self,
+        shape: dict[str, Any] | None = None,
+        vocabulary: list[str] | None = None,
+        heads: list[list[str]] | None = None,
+        domain: dict[str, Any] | None = None,
+        tried_in: str = "float64",
+        **more: Any,
+    ) -> None:
         self.shape = shape or {"vocabulary": 1, "d": 1, "head_width": 1, "longest": 1, "blocks": []}
+        self.vocabulary, self.heads, self.domain = vocabulary or [""], heads or [], domain or {}
+        self.tried_in = tried_in
         super().__init__(**more)
 
 
 class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
-    """Token numbers → logits; every position is computed anew in each step of `generate`."""
+    """Token numbers → logits. Whatever is padding, left or right, is not read, and 0 stands there in all that is returned."""
 
     config_class = HandWiredConfig
-    _supports_cache_class = False
 
     def __init__(self, config: HandWiredConfig) -> None:
         super().__init__(config)
@@ -35,14 +55,137 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
     def _init_weights(self, module: Any) -> None:
         """All weights are loaded."""
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **unused: Any) -> CausalLMOutput:
-        """Raises ValueError beyond the longest sequence, and for padding: the first token must stand at position 1."""
-        longest = self.config.max_position_embeddings
-        if input_ids.shape[1] > longest:
-            raise ValueError(f"{input_ids.shape[1]} tokens; these weights were tried on {longest} at most")
-        if attention_mask is not None and not bool(attention_mask.bool().all()):
-            raise ValueError("padding is not known here: give sequences of one length")
-        return CausalLMOutput(logits=self.network(input_ids))
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        past_key_values: Cache | None = None,
+        use_cache: bool | None = None,
+        output_attentions: bool | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+    ) -> Any:
+        """input_ids, attention_mask: (batch, length); a mask may cover the tokens in the cache as well.
 
-    def prepare_inputs_for_generation(self, input_ids: Tensor, **kwargs: Any) -> dict[str, Any]:
-        return {"input_ids": input_ids}
+        A cache that is given grows, and use_cache=True makes one. attentions: one for each block, (batch, heads, length, keys),
+        with no heads where the block has none. hidden_states: behind the embedding, then behind each block.
+        Raises ValueError for what is no batch of tokens, and beyond the longest sequence.
+        """
+        if past_key_values is not None and not isinstance(past_key_values, DynamicCache):
+            raise ValueError(f"past_key_values must be a DynamicCache, not a {type(past_key_values).__name__}")
+        real = self._real(input_ids, attention_mask)
+        if past_key_values is None and not bool(real.any(1).all()):
+            raise ValueError("a row of the batch has no token")
+        before = self._kept(past_key_values, len(input_ids))
+        gone = before[0][0][:, 0, :, 0].isnan() if before else real[:, :0]  # padding in the cache
+        rows = [
+            self._row(ids, here, [(keys[row : row + 1], values[row : row + 1]) for keys, values in before], ~gone[row])
+            for row, (ids, here) in enumerate(zip(input_ids, real, strict=True))
+        ]
+        logits, stream, weights, kept = (list(part) for part in zip(*rows, strict=True))
+        if past_key_values is not None if use_cache is None else use_cache:
+            past_key_values = DynamicCache() if past_key_values is None else past_key_values
+            for number, pairs in enumerate(zip(*kept, strict=True)):
+                past_key_values.update(*(torch.cat(part) for part in zip(*pairs, strict=True)), number)
+        about = self.config
+        found = CausalLMOutputWithPast(
+            logits=torch.cat(logits),
+            past_key_values=past_key_values,
+            hidden_states=_together(
+                stream, about.output_hidden_states if output_hidden_states is None else output_hidden_states
+            ),
+            attentions=_together(weights, about.output_attentions if output_attentions is None else output_attentions),
+        )
+        return found if (about.return_dict if return_dict is None else return_dict) else found.to_tuple()
+
+    def generate(self, inputs: Tensor | None = None, *more: Any, **options: Any) -> Any:
+        """As in the library. Raises ValueError for padding on the right; warns of a prompt that the model is not for."""
+        ids = options.get("input_ids") if inputs is None else inputs
+        if ids is None:
+            raise ValueError("generate needs a prompt: input_ids")
+        real = self._real(ids, options.get("attention_mask"))
+        if not bool(real[:, -1].all()):
+            raise ValueError("padding must stand on the left: what is generated follows the last token")
+        if options.get("past_key_values") is None:
+            self._check(ids, real)
+        return super().generate(inputs, *more, **options)
+
+    def prepare_inputs_for_generation(self, *given: Any, **kwargs: Any) -> dict[str, Any]:
+        """What `forward` takes of what the library prepares; positions follow from the padding."""
+        known = inspect.signature(self.forward).parameters
+        found = super().prepare_inputs_for_generation(*given, **kwargs)
+        return {name: value for name, value in found.items() if name in known}
+
+    def _real(self, ids: Tensor, mask: Tensor | None) -> Tensor:
+        """Which of these are tokens, not padding. Raises ValueError for what is no batch of tokens of this model."""
+        words, dtype = len(self.config.vocabulary), str(self.network.words.dtype).removeprefix("torch.")
+        if dtype != self.config.tried_in:
+            raise ValueError(f"the weights are in {dtype} now; they were tried in {self.config.tried_in}")
+        if ids.dtype not in (torch.int64, torch.int32):
+            raise ValueError(f"input_ids must be int64 or int32, not {str(ids.dtype).removeprefix('torch.')}")
+        if ids.ndim != 2 or not ids.numel():
+            raise ValueError(f"input_ids must be (batch, length), both at least 1, not {tuple(ids.shape)}")
+        real = ids != words
+        if mask is not None:
+            if mask.ndim != 2 or len(mask) != len(ids) or mask.shape[1] < ids.shape[1]:
+                raise ValueError(f"attention_mask is {tuple(mask.shape)}, and input_ids are {tuple(ids.shape)}")
+            real = real & mask[:, -ids.shape[1] :].bool()
+        if odd := ids[real & ((ids < 0) | (ids >= words))].tolist():
+            raise ValueError(f"{odd[0]} is no token number: they go from 0 to {words - 1}")
+        return real
+
+    def _kept(self, cache: Cache | None, batch: int) -> list[Kept]:
+        """What the mixers kept so far. Raises ValueError for a cache of another batch."""
+        if cache is None or not cache.get_seq_length():
+            return []
+        kept = [(layer.keys, layer.values) for layer in cache.layers if layer.is_initialized]
+        if len(kept[0][0]) != batch:
+            raise ValueError(f"past_key_values has {len(kept[0][0])} rows, and input_ids {batch}")
+        return kept
+
+    def _row(self, ids: Tensor, here: Tensor, before: list[Kept], there: Tensor) -> Found:
+        """What comes of one row. here, there: which of its tokens, and of those in the cache, are no padding."""
+        earlier, now = int(there.sum()), int(here.sum())
+        if earlier + now > (longest := self.config.max_position_embeddings):
+            size = " and ".join(f"{name} = {n}" for name, n in self.config.domain["size"].items())
+            raise ValueError(f"{earlier + now} tokens; these weights, for {size}, were tried on {longest} at most")
+        kept = [(k[:, :, there], v[:, :, there]) for k, v in before]
+        found = self.network.read(ids[here][None], kept if earlier else None)
+        keys = torch.cat([there, here])
+        weights = [
+            torch.zeros(1, 0, len(here), len(keys), dtype=found.logits.dtype, device=ids.device)
+            if part is None
+            else _spread(_spread(part, 2, here), 3, keys)
+            for part in found.weights
+        ]
+        return Found(
+            _spread(found.logits, 1, here),
+            [_spread(x, 1, here) for x in found.stream],
+            list(weights),
+            [(_spread(k, 2, here, float("nan")), _spread(v, 2, here, float("nan"))) for k, v in found.kept],
+        )
+
+    def _check(self, ids: Tensor, real: Tensor) -> None:
+        """Warns of each row that is no prompt of the domain."""
+        words = self.config.vocabulary
+        for row, (numbers, here) in enumerate(zip(ids, real, strict=True)):
+            text = " ".join(words[number] for number in numbers[here].tolist())
+            if not re.fullmatch(self.config.domain["prompt"], text):
+                warnings.warn(f"row {row} is no prompt of this model. {self.config.domain['sentence']}", stacklevel=3)
+
+
+def _spread(tensor: Tensor, dim: int, mask: Tensor, rest: float = 0) -> Tensor:
+    """What stands along `dim`, moved to where the mask is true; elsewhere `rest`."""
+    size = list(tensor.shape)
+    size[dim] = len(mask)
+    empty = torch.full(size, rest, dtype=tensor.dtype, device=tensor.device)
+    return empty.index_copy(dim, mask.nonzero()[:, 0], tensor)
+
+
+def _together(rows: list[list[Tensor]], wanted: bool) -> tuple[Tensor, ...] | None:
+    """Part by part, the rows as one batch."""
+    return tuple(map(torch.cat, zip(*rows, strict=True))) if wanted else None
+
+
+HandWiredConfig.register_for_auto_class()
+HandWiredForCausalLM.register_for_auto_class("AutoModelForCausalLM")

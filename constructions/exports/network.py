@@ -2,7 +2,7 @@
 
 This file imports torch and nothing of the project, so that it can travel with the weights (see huggingface.py).
 
-forward: token numbers (batch, length), int64 → logits (batch, length, vocabulary)
+forward: token numbers (batch, length), int64 or int32 → logits (batch, length, vocabulary)
   x_l = words[token_l] + l·position, l = 1, 2, …
   for each block: x_l ← x_l + Σ_h W_O Σ_{m ≤ l} softmax_m(W_K x_m · W_Q x_l) W_V x_m,
     or x_l ← x_l + h_l with h_l = A h_{l−1} + B x_l;
@@ -12,12 +12,36 @@ forward: token numbers (batch, length), int64 → logits (batch, length, vocabul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, pad
+from torch.nn.functional import embedding, linear, pad
+
+Kept = tuple[Tensor, Tensor]
+"""What a mixer keeps of its tokens. Attention: keys, values, (batch, heads, length, width) each. A recurrence: its states,
+(batch, 1, length, d), and nothing, (batch, 1, length, 0)."""
+
+
+class Mixed(NamedTuple):
+    """What a mixer adds to the stream, and what it keeps. weights: of attention, (batch, heads, length, keys)."""
+
+    sum: Tensor
+    kept: Kept
+    weights: Tensor | None
+
+
+class Found(NamedTuple):
+    """logits. stream: behind the embedding, then behind each block, (batch, length, d). weights: of each block, see `Mixed`.
+
+    kept: of each block that has a mixer.
+    """
+
+    logits: Tensor
+    stream: list[Tensor]
+    weights: list[Tensor | None]
+    kept: list[Kept]
 
 
 class Attention(nn.Module):
@@ -28,12 +52,16 @@ class Attention(nn.Module):
         self.W_Q, self.W_K, self.W_V = (_weight((heads, width, d), dtype) for _ in range(3))
         self.W_O = _weight((heads, d, width), dtype)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, before: Kept | None = None) -> Mixed:
         queries, keys, values = (x[:, None] @ w.transpose(-1, -2) for w in (self.W_Q, self.W_K, self.W_V))
+        kept = keys, values
+        if before is not None:
+            keys, values = (torch.cat(pair, 2) for pair in zip(before, kept, strict=True))
         scores = queries @ keys.transpose(-1, -2)  # (batch, head, query, key)
-        place = torch.arange(x.shape[1], device=x.device)
-        weights = torch.softmax(scores.masked_fill(place > place[:, None], float("-inf")), -1)
-        return (weights @ values @ self.W_O.transpose(-1, -2)).sum(1)
+        place = torch.arange(keys.shape[2], device=x.device)
+        now = place if before is None else place[before[0].shape[2] :]
+        weights = torch.softmax(scores.masked_fill(place > now[:, None], float("-inf")), -1)
+        return Mixed((weights @ values @ self.W_O.transpose(-1, -2)).sum(1), kept, weights)
 
 
 class Recurrence(nn.Module):
@@ -44,13 +72,17 @@ class Recurrence(nn.Module):
         self.rounds = (longest - 1).bit_length()
         self.A, self.B = _weight((d, d), dtype), _weight((d, d), dtype)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, before: Kept | None = None) -> Mixed:
         h: Tensor = linear(x, self.B)
+        if before is not None:
+            carried = linear(before[0][:, 0, -1:], self.A)
+            h = torch.cat([h[:, :1] + carried, h[:, 1:]], 1)
         power: Tensor = self.A
-        for j in range(self.rounds):
-            before = pad(h, (0, 0, 1 << j, 0))[:, : h.shape[1]]  # zeros in front
-            h, power = h + linear(before, power), power @ power
-        return h
+        # A program has the same rounds for all lengths; behind other tokens there are few, and a round more would add zeros.
+        for j in range(self.rounds if before is None else (x.shape[1] - 1).bit_length()):
+            earlier = pad(h, (0, 0, 1 << j, 0))[:, : h.shape[1]]  # zeros in front
+            h, power = h + linear(earlier, power), power @ power
+        return Mixed(h, (h[:, None], h[:, None, :, :0]), None)
 
 
 class FeedForward(nn.Module):
@@ -74,10 +106,12 @@ class Block(nn.Module):
         super().__init__()
         self.mixer, self.ffn = mixer, feed_forward
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, before: Kept | None = None) -> tuple[Tensor, Mixed | None]:
+        mixed = None
         if self.mixer is not None:
-            x = x + self.mixer(x)
-        return torch.add(x, self.ffn(x))
+            mixed = self.mixer(x, before)
+            x = x + mixed.sum
+        return torch.add(x, self.ffn(x)), mixed
 
 
 class Network(nn.Module):
@@ -94,11 +128,26 @@ class Network(nn.Module):
         self.unembed = _weight((vocabulary, d), dtype)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        place = torch.arange(1, tokens.shape[1] + 1, device=tokens.device).to(self.position.dtype)
-        x = self.words[tokens] + place[:, None] * self.position
+        return self.read(tokens).logits
+
+    def read(self, tokens: Tensor, before: Iterable[Kept] | None = None) -> Found:
+        """All that comes of these tokens. before: what was kept of those in front of them, in the order of `Found.kept`.
+
+        An index that is no token is an error of torch.
+        """
+        earlier, start = None if before is None else list(before), 1
+        if earlier:
+            start += earlier[0][0].shape[2]
+        place = torch.arange(start, start + tokens.shape[1], device=tokens.device).to(self.position.dtype)
+        x = embedding(tokens, self.words) + place[:, None] * self.position
+        stream, weights, kept = [x], list[Tensor | None](), list[Kept]()
         for block in self.blocks:
-            x = block(x)
-        return linear(x, self.unembed)
+            x, mixed = block(x, None if earlier is None or block.mixer is None else earlier[len(kept)])
+            stream.append(x)
+            weights.append(None if mixed is None else mixed.weights)
+            if mixed is not None:
+                kept.append(mixed.kept)
+        return Found(linear(x, self.unembed), stream, weights, kept)
 
 
 def _block(block: Mapping[str, Any], shape: Mapping[str, Any], dtype: torch.dtype) -> Block:

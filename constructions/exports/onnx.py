@@ -1,7 +1,7 @@
 """An ONNX graph with a node for each step of the formulas, named by block and head: `tokens` (batch, length) → `logits`.
 
 Written node by node, so that a viewer shows what the sidecar says. Positions come from a table with as many rows as the model may
-read: one more is an index out of bounds.
+read: one more is an index out of bounds. So is a token number that is negative, which a graph would count from the end.
 """
 
 from __future__ import annotations
@@ -20,9 +20,19 @@ from constructions.layers import Block, Matrix
 OPSET, IR = 18, 9
 
 
+def weights_of(block: int, head: int, name: str) -> dict[str, object]:
+    """The name of a node, and of what it computes."""
+    return {"node": f"{_head(block, head, name)}/weights"}
+
+
 def write(export: Export, path: Path) -> None:
     """Writes the graph, the sidecar among its metadata."""
     onnx.save(_Graph(export).model(), str(path))
+
+
+def _head(block: int, head: int, name: str) -> str:
+    """What the names of a head's nodes begin with."""
+    return f"blocks.{block}.attn.{head} {name}"
 
 
 class _Graph:
@@ -78,24 +88,27 @@ class _Graph:
         self.add("Range", "place", "0", length, "1")
         self.add("Unsqueeze", "place.query", "place", self.constant("axis 1", np.array([1], np.int64)))
         self.add("Greater", "in the future", "place", "place.query")
-        words = self.add("Gather", "embed.words", self.weight("words"), "tokens")
+        beyond = self.constant("beyond the vocabulary", np.array(len(self.export.wired.vocabulary), np.int64))
+        negative = self.add("Less", "tokens < 0", "tokens", "0")
+        known = self.add("Where", "tokens.known", negative, beyond, "tokens")
+        words = self.add("Gather", "embed.words", self.weight("words"), known)
         slope = self.add("Gather", "embed.position", self.constant("position table", table.astype(self.type)), "place")
         return self.add("Add", "embed", words, slope)
 
     def _block(self, i: int, block: Block, x: str) -> str:
         mixed = ""
         if block.heads:
-            mixed = self._attention(f"blocks.{i}", [head.name for head in self.export.wired.blocks[i].heads], x)
+            mixed = self._attention(i, [head.name for head in self.export.wired.blocks[i].heads], x)
         elif block.recurrence is not None:
             mixed = self._recurrence(f"blocks.{i}", x)
         if mixed:
             x = self.add("Add", f"blocks.{i}.mixed", x, mixed)
         return self.add("Add", f"blocks.{i}", x, self._feed_forward(f"blocks.{i}.ffn", x))
 
-    def _attention(self, at: str, names: list[str], x: str) -> str:
-        sums = []
+    def _attention(self, block: int, names: list[str], x: str) -> str:
+        at, sums = f"blocks.{block}", []
         for h, name in enumerate(names):
-            head, rows = f"{at}.attn.{h} {name}", {}
+            head, rows = _head(block, h, name), {}
             for letter in "QKV":
                 weight = self.constant(
                     f"{at}.attn.{h}.W_{letter}.T", self.weights[f"{at}.mixer.W_{letter}"][h].T.astype(self.type)

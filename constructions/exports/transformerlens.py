@@ -27,6 +27,11 @@ from constructions.layers import Matrix
 SCALE = 2
 
 
+def weights_of(block: int, head: int, name: str) -> dict[str, object]:
+    """The hook that has a pattern (batch, head, query, key), and which head of it this is."""
+    return {"hook": f"blocks.{block}.attn.hook_pattern", "index": head}
+
+
 def write(export: Export, path: Path) -> None:
     """Writes the folder. Raises ExportError for a model with a recurrence, and for tokens that a tokenizer cannot tell apart."""
     wired = export.wired

@@ -62,8 +62,11 @@ TRIED: Mapping[tuple[str, str, str], Mapping[str, Tried]] = {
 SIGNIFICAND = {"float64": 53, "float32": 24}
 
 
-def longest_sequence(wired: Wired, model: str, float_name: str) -> int:
-    """The most tokens that this model may be given as an export. Raises ExportError for one that was not tried."""
+def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n") -> int:
+    """The most tokens that this model may be given as an export. size: what callers call its n.
+
+    Raises ExportError for one that was not tried.
+    """
     what = f"{wired.construction} ({model})"
     if wired.printed:
         raise ExportError(f"{what} as printed is not exported: what it writes depends on the rounding of R_p")
@@ -82,7 +85,7 @@ def longest_sequence(wired: Wired, model: str, float_name: str) -> int:
     ):
         if other:
             raise ExportError(f"{what}, {kind}: not tried in {float_name}, so it is not exported")
-    for name, value, most in (("n", wired.n, found.n), ("p", bits, found.precision_bits)):
+    for name, value, most in ((size, wired.n, found.n), ("p", bits, found.precision_bits)):
         if value > most:
             raise ExportError(
                 f"{what} at {name} = {value} was not tried in {float_name}; {name} = {most} is the largest that was"

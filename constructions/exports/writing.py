@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,15 +13,18 @@ from typing import Any
 from constructions.exports.files import replacing, replacing_folder, write_text
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.exports.tried import ExportError, longest_sequence
+from constructions.models.search import END_SEARCH
 from constructions.models.solver import Request
+from constructions.places import name_part, name_place
 from constructions.wiring.wired import Wired
 
 
 @dataclass(frozen=True, eq=False)
 class Export:
-    """What a writer is given. longest: the most tokens that the exported model may read. stop: tokens that end a run.
+    """What a writer is given. longest: the most tokens that the exported model may read. limit: the most that follow a prompt.
 
-    limit: the most tokens that follow a prompt."""
+    stop: tokens behind which the model writes no more: those that end a run, and the end of a search, which others carry out.
+    """
 
     wired: Wired
     float_name: str
@@ -34,6 +37,11 @@ class Export:
     def text(self) -> str:
         """The sidecar as JSON."""
         return json.dumps(self.sidecar, ensure_ascii=False, indent=2) + "\n"
+
+
+def sidecar_of(path: Path) -> Path:
+    """FILE.onnx.json of FILE.onnx: no two exports share one, and none takes that of FILE.safetensors, which is FILE.json."""
+    return path.with_name(f"{path.name}.json")
 
 
 def require(kind: str, path: Path, float_name: str = "float64", *, force: bool = False) -> None:
@@ -58,7 +66,7 @@ def require(kind: str, path: Path, float_name: str = "float64", *, force: bool =
         return
     if path.suffix != chosen.suffix:
         raise ExportError(f"{path}: the name of {chosen.what} must end in {chosen.suffix}")
-    for file in (path, path.with_suffix(".json")):
+    for file in (path, sidecar_of(path)):
         if file.is_dir():
             raise ExportError(f"{file}: this is a folder, not a file")
         if file.is_file() and not force:
@@ -81,20 +89,40 @@ def write(
     Raises ExportError for a model that was not tried, OSError.
     """
     longest = longest_sequence(wired, model, float_name)
+    module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
     about = {
         "kind": kind,
         "float": float_name,
         "longest_sequence": longest,
+        "most_written": limit,
         "computes": f"the formulas of `forward` in {float_name}, without any R(…)",
         **({"not_carried": NOT_CARRIED} if model == "rag" else {}),
+        "heads": _heads(wired, module.weights_of),
     }
-    stop = tuple(sorted({token for request in requests for token in request.stop}))
+    stops = {token for request in requests for token in request.stop}
+    if model == "rag":  # then it is the caller's turn, who searches
+        stops.add(wired.token[END_SEARCH])
+    stop = tuple(sorted(stops))
     export = Export(wired, float_name, longest, {**sidecar, "export": about}, stop, limit)
-    module = importlib.import_module(f"{__package__}.{KINDS[kind].module}")
     with (replacing if KINDS[kind].suffix else replacing_folder)(path) as fresh:
         module.write(export, fresh)
     if not KINDS[kind].suffix:
         return (path,)
-    beside = path.with_suffix(".json")
+    beside = sidecar_of(path)
     write_text(beside, export.text)
     return (path, beside)
+
+
+def _heads(wired: Wired, weights_of: Callable[[int, int, str], Mapping[str, object]]) -> list[dict[str, object]]:
+    """Every head by its name, and where a runtime has its attention weights. weights_of: that, of a block and a head from 0."""
+    return [
+        {
+            "place": name_place(block, name_part("head", number, head.name)),
+            "block": block,
+            "head": number,
+            "name": head.name,
+            **weights_of(block - 1, number - 1, head.name),
+        }
+        for block, plan in enumerate(wired.blocks, start=1)
+        for number, head in enumerate(plan.heads, start=1)
+    ]

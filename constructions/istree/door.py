@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
 from constructions.istree.graphs import Graph, parse_edges
 from constructions.istree.models import MODELS, Answer, Model
-from constructions.models.door import LARGEST_N, Door, Said
+from constructions.models.door import LARGEST_N, Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
@@ -87,6 +88,23 @@ def _about(model: Model) -> Mapping[str, object]:
     return {"layout": model.layout.name, "model": model.construction.model}
 
 
+def _domain(model: Model, wired: Wired) -> Domain:
+    """Any simple graph, whose edges stand in any order and orientation."""
+    n, layout = wired.n, model.layout
+    joint, ends = layout.joint, layout.end_of_prompt is not None  # neither ~ nor - is a sign of `re`
+    loop = rf"(?!.* (\d+) {joint} \1(?!\S))"
+    again = rf"(?!.* (\d+) {joint} (\d+) .*(?<=\d )(?:\2 {joint} \3|\3 {joint} \2)(?!\S))"
+    end = re.escape(f" {layout.end_of_prompt}") if ends else ""
+    edges = f"u {layout.joint} v for each edge"
+    sentence = f"A prompt is {layout.start}, then {edges}{f', then {layout.end_of_prompt}' if ends else ''}: the edges of a simple"
+    sentence += f" graph on the vertices 1 … {n}, in any order and orientation, without loops or repetitions."
+    if not ends and not model.searches:
+        sentence += f" Behind n − 1 = {n - 1} edges the graph is searched; behind any other number"
+        sentence += f" the answer is {layout.no} at once."
+    prompt = rf"{re.escape(layout.start)}{loop}{again}(?: \d+ {joint} \d+)*{end}"
+    return Domain(sentence, prompt, (1 + ends, 1 + 3 * (n * (n - 1) // 2) + ends))
+
+
 DOOR = Door[Model, Graph, Answer](
     name="istree",
     models=tuple(dict.fromkeys(model for model, _ in MODELS)),
@@ -97,4 +115,5 @@ DOOR = Door[Model, Graph, Answer](
     examples=examples,
     said=_said,
     about=_about,
+    domain=_domain,
 )

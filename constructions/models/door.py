@@ -37,6 +37,19 @@ class Said:
 
 
 @dataclass(frozen=True)
+class Domain:
+    """The prompts that a model is for, as a sentence and as data.
+
+    prompt: a regular expression in the syntax of Python's `re`. It fits the whole of a prompt, its words joined by single spaces;
+    each word stands in the vocabulary. lengths: the fewest and the most tokens of a prompt.
+    """
+
+    sentence: str
+    prompt: str
+    lengths: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Door(Generic[Model, Input, Answer]):
     """One construction. What it calls raises ValueError, with one line, for what it cannot take.
 
@@ -48,6 +61,7 @@ class Door(Generic[Model, Input, Answer]):
     examples(solver, wired, input): inputs to show beside the weights; input: one that was asked about, or None.
     limit(solver, wired): the most tokens behind a prompt, of all inputs; left out where those of the examples tell it.
     said(solver, run, answer): what a run said. about(solver): what tells it from other solvers of this construction.
+    domain(solver, wired): the prompts that it is for. size: what callers call the n that a model is wired for.
     """
 
     name: str
@@ -59,6 +73,8 @@ class Door(Generic[Model, Input, Answer]):
     examples: Callable[[Model, Wired, Input | None], Iterable[Request]]
     said: Callable[[Model, Run, Answer], Said]
     about: Callable[[Model], Mapping[str, object]]
+    domain: Callable[[Model, Wired], Domain]
+    size: str = "n"
     limit: Callable[[Model, Wired], int] | None = None
 
     def open(
@@ -75,6 +91,20 @@ class Door(Generic[Model, Input, Answer]):
             if isinstance(value, int) and most is not None and value > most:
                 raise ValueError(f"{name} = {value:,} is above {most:,}, the largest that is wired here")
         return self.solver(chosen, discipline, **options)
+
+    def described(self, solver: Model, wired: Wired) -> dict[str, object]:
+        """What a sidecar says of this solver alone: `about`, and the domain of these weights."""
+        domain = self.domain(solver, wired)
+        as_printed = " With what is as printed, an answer may be wrong." if wired.printed else ""
+        return {
+            **self.about(solver),
+            "domain": {
+                "sentence": domain.sentence + as_printed,
+                "size": {self.size: wired.n},
+                "prompt": domain.prompt,
+                "prompt_tokens": list(domain.lengths),
+            },
+        }
 
 
 def find_door(name: str) -> Door[Any, Any, Any]:

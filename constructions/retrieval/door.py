@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from constructions.models.door import LARGEST_N, Door, Said
+from constructions.models.door import LARGEST_N, Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.retrieval.retriever import Retriever
-from constructions.retrieval.task import ASK, Question
+from constructions.retrieval.task import ASK, START, Question
 from constructions.wiring.wired import Wired
 from precision.format import Discipline
 
@@ -39,6 +40,7 @@ def door_of(retrievers: Sequence[Retriever]) -> Door[Retriever, Question, str]:
         examples=examples,
         said=_said,
         about=_about,
+        domain=_domain,
     )
 
 
@@ -83,3 +85,19 @@ def _said(retriever: Retriever, run: Run, answer: str) -> Said:
 
 def _about(retriever: Retriever) -> Mapping[str, object]:
     return {"model": retriever.model, "query_length": retriever.query_length}
+
+
+def _domain(retriever: Retriever, wired: Wired) -> Domain:
+    """Any sequence of up to n numbers, and a query of the length that it is wired for."""
+    n, asked, task = wired.n, retriever.query_length, retriever.task
+    least = 1 if task.wrong(Question((), (1,) * asked)) else 0  # tokens of the sequence
+    number = r" [1-9]\d*"
+    query = number + r" \d+" if task.zero else f"(?:{number}){{{asked}}}"
+    sentence = (
+        f"A prompt is {START}, a sequence of {least} to {n} numbers from 1 to {n}, {ASK}, and the query, numbers up to {n} as well:"
+        f" {task.asks}{'' if task.most is not None else f', here {asked}'}."
+    )
+    if task.name == "index":
+        sentence += " The position is one of the sequence."
+    prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
+    return Domain(sentence, prompt, (2 + least + asked, 2 + n + asked))

@@ -83,7 +83,7 @@ class Command(Generic[Model, Input, Answer]):
             options.report_export(args, solver.construction, written, run=given is not None)
         if args.dump_weights is not None:
             examples = worked_examples(self.door.examples(solver, wired, shown))
-            about = self.door.about(solver)
+            about = self.door.described(solver, wired)
             options.dump_weights(args, solver.construction, wired, examples, about, run=given is not None)
         if given is None:
             return cli.HOLDS

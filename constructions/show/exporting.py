@@ -24,8 +24,8 @@ def export(
 ) -> tuple[Path, ...]:
     """Writes a model, and returns the files or the folder. given: an input for the examples. Raises ExportError, OSError."""
     construction = solver.construction
-    longest_sequence(wired, construction.model, float_name)  # before the examples, which may take long
+    longest_sequence(wired, construction.model, float_name, door.size)  # before the examples, which may take long
     requests = list(door.examples(solver, wired, given))
-    sidecar = dump_document(construction, wired, list(worked_examples(requests)), door.about(solver))
+    sidecar = dump_document(construction, wired, list(worked_examples(requests)), door.described(solver, wired))
     limit = door.limit(solver, wired) if door.limit else max((request.limit for request in requests), default=1)
     return write(kind, path, wired, construction.model, sidecar, requests, float_name, limit)

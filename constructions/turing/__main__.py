@@ -70,7 +70,11 @@ def _parser(prog: str) -> Parser:
     add(
         "--tape", metavar="WORD", help="symbols from the head's cell to the right (default: none; a name's own example)"
     )
-    add("--steps", type=cli.whole_number(0, MOST_HISTORY), default=DEFAULT_STEPS, help=f"default: {DEFAULT_STEPS}")
+    add(
+        "--steps",
+        type=cli.whole_number(0, MOST_HISTORY),
+        help=f"the most steps of a run, which the model is wired for (default: {DEFAULT_STEPS}; with --export there is none)",
+    )
     add(
         "--cells",
         type=cli.whole_number(1, MOST_HISTORY),
@@ -99,6 +103,7 @@ def _job(args: argparse.Namespace) -> Job[TuringModel, int]:
     machine, tape = _machine(args)
     with cli.usage_errors():
         MODELS[args.model].construction.of(args.variant)
+    args.steps = DEFAULT_STEPS if args.steps is None else args.steps
     model = replace(MODELS[args.model], machine=machine, tape=tape, cells=args.cells)
     given = None if options.writes_model(args) else args.steps
     return Job(args, model, args.steps, given)
@@ -142,11 +147,13 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError("nothing to do; give a --machine (see --help)")
     if options.writes_model(args) and args.trace:
         raise CommandError("--trace shows a run; --dump-weights and --export run nothing")
+    if args.export is not None and args.steps is None:
+        raise CommandError("--export needs --steps, the most steps of the runs that the model is to be for")
     if args.cells is not None and args.model == "rag":
         raise CommandError("--cells is for the models cot and hybrid; rag has all cells that --steps can reach")
     if args.json and args.trace:
         raise CommandError("--json prints one document; leave out --trace, the words are in it")
-    if args.json and not options.writes_model(args) and args.steps > MOST_STEPS_LISTED:
+    if args.json and not options.writes_model(args) and (args.steps or 0) > MOST_STEPS_LISTED:
         raise CommandError(
             f"--json lists every word of a run: at most {MOST_STEPS_LISTED:,} --steps, not {args.steps:,}"
         )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
-from constructions.models.door import Door, Said
+from constructions.models.door import Domain, Door, Said
 from constructions.models.solver import Request, Run
 from constructions.turing.library import LIBRARY, find
-from constructions.turing.machine import LONGEST_QUOTE, Machine
+from constructions.turing.machine import DIGITS, LONGEST_QUOTE, Machine
 from constructions.turing.models import MODELS, TuringModel
 from constructions.turing.pasted import Pasted, looks_like_a_machine, read_machine
 from constructions.turing.simulator import MOST_HISTORY, Configuration
@@ -108,7 +109,10 @@ def _read(model: TuringModel, given: object, n: int | None) -> int:
 def examples(model: TuringModel, wired: Wired, given: int | None = None) -> Iterator[Request]:
     """How a repaired run begins."""
     if not wired.printed:
-        request = model.request(wired, min(wired.n, EXAMPLE_WORDS))  # no step has less than a word
+        fixed = model.has_space and model.cells is None  # its space is that of all its steps
+        request = model.request(
+            wired, wired.n if fixed else min(wired.n, EXAMPLE_WORDS)
+        )  # no step has less than a word
         guess = request.guess[:EXAMPLE_WORDS]
         yield replace(request, guess=guess, limit=len(guess))
 
@@ -139,6 +143,28 @@ def _about(model: TuringModel) -> Mapping[str, object]:
     return named if model.cells is None else {**named, "cells": model.cells}
 
 
+def _domain(model: TuringModel, wired: Wired) -> Domain:
+    """The weights are the same for all words of one length on the tape, and so is the prompt but for their symbols."""
+    machine, prompt = model.machine, model.prompt(model.machine, steps=wired.n, **model.task)
+    symbols = DIGITS[: machine.symbols]
+
+    def like(word: str) -> str:
+        head = word[:-1] if word[-1] in symbols else word
+        return re.escape(head) + (f"[{symbols}]" if head != word else "")
+
+    start, *others = map(like, prompt)
+    places = "".join(f"(?: {word}){{{len(list(same))}}}" for word, same in groupby(others))
+    word = f"a word of {len(model.tape)} symbols on the tape"
+    if prompt[1:] == list(model.tape):
+        shape = f"{start} and {word}, the head's cell first" if model.tape else f"{start} alone: the tape is blank"
+    else:
+        shape = (
+            f"a configuration of {len(prompt) - 2} cells between {start} and {prompt[-1]}, of {word} in their middle"
+        )
+    sentence = f"A prompt is {shape}. The model is for the first {wired.n} steps: more need one that is wired for them, by --steps."
+    return Domain(sentence, start + places, (len(prompt), len(prompt)))
+
+
 DOOR = Door[TuringModel, int, Configuration](
     name="turing",
     models=("hybrid", "rag", "cot"),
@@ -149,5 +175,7 @@ DOOR = Door[TuringModel, int, Configuration](
     examples=examples,
     said=said,
     about=_about,
+    domain=_domain,
+    size="steps",
     limit=_limit,
 )

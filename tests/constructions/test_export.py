@@ -252,3 +252,13 @@ def test_the_named_constants_are_those_of_the_weights(tmp_path: Path) -> None:
     assert constants["R"] in gates
     assert constants["override"] in np.abs(tensors["blocks.8.ffn.W_down"])
     assert constants["span"] in np.abs(tensors["blocks.8.ffn.W_gate"])
+
+
+@pytest.mark.parametrize("model", ["hybrid", "rag"])
+def test_a_turing_machine_of_many_steps_is_dumped(model: str, tmp_path: Path) -> None:
+    """A worked example has fewer words than there are steps; the model is wired for all of these all the same."""
+    argv = f"--machine bb2 --model {model} --steps 300".split()
+    _, sidecar = command_dump(tmp_path / "weights.safetensors", "turing", *argv)
+    (example,) = sidecar["examples"]
+    assert sidecar["n"] == 300
+    assert example["expected_next"][-1] == "HALT"

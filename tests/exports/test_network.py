@@ -34,6 +34,30 @@ def test_the_table_holds_at_a_few_inputs(name: str, model: str, variant: str, fl
             assert case.agrees(module(torch.tensor([case.tokens])).argmax(-1)[0].tolist()), case
 
 
+@pytest.mark.parametrize(("name", "model"), [("istree", "transformer"), ("recall", "hybrid"), ("index", "rag")])
+def test_what_is_read_in_pieces_is_read_as_at_once(name: str, model: str) -> None:
+    """Heads and recurrences, with what they kept of the tokens before; a piece may be empty."""
+    (loaded, (case, *_)), *_ = asked(name, model, "repaired", 6, FEW)
+    module, tokens = network_of(loaded, model, "float64"), torch.tensor([case.tokens])
+    whole, kept, done, logits = module.read(tokens), None, 0, []
+    for length in (2, 1, 0, 3, tokens.shape[1]):
+        found = module.read(tokens[:, done : done + length], kept)
+        before = [(a[:, :, :0], b[:, :, :0]) for a, b in found.kept] if kept is None else kept
+        kept = [(torch.cat([a, c], 2), torch.cat([b, d], 2)) for (a, b), (c, d) in zip(before, found.kept, strict=True)]
+        done += length
+        logits.append(found.logits)
+    assert torch.allclose(torch.cat(logits, 1), whole.logits)
+    assert case.agrees(torch.cat(logits, 1).argmax(-1)[0].tolist())
+    assert all(torch.allclose(a[0], b[0]) for a, b in zip(kept or [], whole.kept, strict=True))
+
+
+@pytest.mark.parametrize("token", [-1, 10])
+def test_what_is_no_token_has_no_embedding(token: int) -> None:
+    """Not even one that counts from the end."""
+    with pytest.raises(IndexError, match="out of range"):
+        network_of(constructions.load("istree", n=4), "transformer", "float64")(torch.tensor([[0, token]]))
+
+
 @pytest.mark.parametrize("model", ["hybrid", "rag"])
 def test_a_turing_machine_has_the_same_weights_for_words_of_one_length(model: str) -> None:
     """So that an export may be asked about all of them."""

@@ -9,6 +9,7 @@ import pytest
 
 import constructions
 from constructions.exports.tried import TRIED, longest_sequence
+from constructions.exports.writing import sidecar_of
 from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import FEW, MANY, asked, entries, models
 
@@ -33,6 +34,10 @@ for path, longest, asked in given:
         graph.run(None, {"tokens": np.zeros((1, longest + 1), np.int64)})
     except Exception as error:
         refused = str(error)
+    try:
+        graph.run(None, {"tokens": np.full((1, 1), -1)})
+    except Exception as error:
+        refused += str(error)
     batch = np.zeros((2, max(map(len, asked[:2]))), np.int64)
     for row, tokens in zip(batch, asked[:2], strict=True):
         row[: len(tokens)] = tokens
@@ -46,12 +51,12 @@ def hold_the_table(name: str, model: str, variant: str, float_name: str, count: 
     given = []
     for i, (loaded, cases) in enumerate(models):
         path = folder / f"{i}.onnx"
-        assert loaded.export("onnx", path, float_name=float_name) == (path, path.with_suffix(".json"))
+        assert loaded.export("onnx", path, float_name=float_name) == (path, sidecar_of(path))
         given.append((str(path), longest_sequence(loaded.wired, model, float_name), [case.tokens for case in cases]))
     for (_, cases), answer in zip(models, ask("onnxruntime", RUN, folder, given), strict=True):
         assert all(case.agrees(found) for case, found in zip([*cases, *cases[:2]], answer["found"], strict=True))
         assert answer["dtype"] == float_name
-        assert "out of data bounds" in answer["refused"]
+        assert answer["refused"].count("out of data bounds") == 2
 
 
 @pytest.mark.parametrize(("name", "model", "variant", "float_name"), FEW_ENTRIES)
@@ -80,6 +85,11 @@ def test_a_viewer_shows_names(tmp_path: Path) -> None:
     found = onnx.load(path)
     names = {node.name for node in found.graph.node}
     assert {"blocks.5.attn.0 father/scores", "blocks.5.attn.0 father/weights", "blocks.0.ffn/ReLU(gate) ⊙ up"} <= names
+    heads = json.loads(sidecar_of(path).read_text(encoding="utf-8"))["export"]["heads"]
+    assert ("block 6, head 1 (father)", "blocks.5.attn.0 father/weights") in [
+        (head["place"], head["node"]) for head in heads
+    ]
+    assert {head["node"] for head in heads} == {name for name in names if name.endswith("/weights")}
     properties = {prop.key: prop.value for prop in found.metadata_props}
     assert (properties["n"], properties["longest_sequence"], properties["float"]) == ("4", "29", "float64")
-    assert json.loads(properties["sidecar"]) == json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert json.loads(properties["sidecar"]) == json.loads(sidecar_of(path).read_text(encoding="utf-8"))

@@ -13,12 +13,14 @@ import constructions
 from constructions.exports import writing
 from constructions.exports.kinds import KINDS
 from constructions.exports.tried import TRIED, ExportError, Tried, float_formats, longest_sequence
-from constructions.exports.writing import require
+from constructions.exports.writing import require, sidecar_of
 from constructions.istree.__main__ import main as istree
+from constructions.retrieval.task import Question
 from constructions.simulate import main as simulate
 from constructions.turing.__main__ import main as turing
 from tests.exports.conftest import Ask, snippet
 from tests.exports.held_out import MANY, asked, entries
+from verify.certify import main as certify
 
 RUN = """
 import json
@@ -51,14 +53,14 @@ def test_a_torch_program_runs_without_this_project(
     models, given = asked(name, model, variant, TRIED[name, model, variant][float_name].n, MANY), []
     for i, (loaded, cases) in enumerate(models):
         path = tmp_path / f"{i}.pt2"
-        assert loaded.export("torch", path, float_name=float_name) == (path, path.with_suffix(".json"))
+        assert loaded.export("torch", path, float_name=float_name) == (path, sidecar_of(path))
         given.append((str(path), [case.tokens for case in cases]))
     for (path, _), (loaded, cases), answer in zip(given, models, ask("torch", RUN, tmp_path, given), strict=True):
         assert all(case.agrees(found) for case, found in zip([*cases, *cases[:2]], answer["found"], strict=True))
         longest, sidecar = longest_sequence(loaded.wired, model, float_name), answer["sidecar"]
         assert answer["dtype"] == f"torch.{float_name}"
         assert f"<= {longest}" in answer["refused"]
-        assert sidecar == json.loads(Path(path).with_suffix(".json").read_text(encoding="utf-8"))
+        assert sidecar == json.loads(sidecar_of(Path(path)).read_text(encoding="utf-8"))
         about = sidecar["export"]
         assert (about["longest_sequence"], about["float"], about["kind"]) == (longest, float_name, "torch")
         assert sidecar["n"] == loaded.n
@@ -86,7 +88,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.pt2"
     assert istree(["--n", "4", "--export", "torch", str(path), "--float", "float32"]) == 0
-    assert capsys.readouterr().err == f"wrote {path} and {path.with_suffix('.json')}\n"
+    assert capsys.readouterr().err == f"wrote {path} and {tmp_path / 'a.pt2.json'}\n"
     assert json.loads(path.read_text())["export"]["float"] == "float32"
     assert istree(["--edges", "1-2", "--export", "torch", str(path), "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answer"] == "YES"
@@ -98,8 +100,49 @@ def test_the_command_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     said = capsys.readouterr()
     assert said.err.startswith("not in the export: the regular-expression search that responds to this model")
-    assert json.loads(said.out)["written"] == [str(path), str(path.with_suffix(".json"))]
+    assert json.loads(said.out)["written"] == [str(path), str(sidecar_of(path))]
     assert json.loads(path.read_text())["export"]["not_carried"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_files_of_one_name_have_a_sidecar_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """FILE.safetensors keeps FILE.json, which its certificate is made of."""
+    dump, program = tmp_path / "a.safetensors", tmp_path / "a.pt2"
+    assert istree(["--n", "4", "--dump-weights", str(dump), "--export", "torch", str(program)]) == 0
+    assert {file.name for file in tmp_path.iterdir()} == {"a.safetensors", "a.json", "a.pt2", "a.pt2.json"}
+    assert len({sidecar_of(tmp_path / f"a{kind.suffix}") for kind in KINDS.values() if kind.suffix}) == 2
+    assert certify([str(dump)]) == 0
+    of_dump, of_program = (json.loads(file.read_text()) for file in (tmp_path / "a.json", tmp_path / "a.pt2.json"))
+    about = of_program.pop("export")
+    assert of_dump == of_program
+    assert about["most_written"] == 9  # a tour of 2n − 1 vertices, and what may close it
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_turing_export_says_its_steps(tmp_path: Path) -> None:
+    path = tmp_path / "a.pt2"
+    assert turing(["--machine", "bb3", "--tape", "101", "--steps", "20", "--export", "torch", str(path)]) == 0
+    sidecar = json.loads(path.read_text())
+    assert sidecar["domain"]["size"] == {"steps": 20}
+    assert "first 20 steps" in sidecar["domain"]["sentence"]
+    assert "--steps" in sidecar["domain"]["sentence"]
+    assert sidecar["export"]["most_written"] == 101  # five words a step, and HALT or a cell
+
+
+@pytest.mark.usefixtures("quick")
+def test_who_searches_is_asked(tmp_path: Path) -> None:
+    """Behind a search the model waits for its result, so that is where a run has to stop."""
+    stops = []
+    for model in ("rag", "hybrid"):
+        loaded = constructions.load("index", model, n=4)
+        requests = [loaded.solver.request(loaded.wired, Question((2, 1), (1,)))]
+        seen: list[writing.Export] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("constructions.exports.program.write", lambda export, path, seen=seen: seen.append(export))
+            with pytest.raises(OSError, match="No such file"):  # nothing was written that could be moved into place
+                writing.write("torch", tmp_path / "a.pt2", loaded.wired, model, {}, requests, "float64", 9)
+        stops.append([loaded.wired.vocabulary[token] for token in seen[0].stop])
+    assert stops == [["<EndSearch>"], []]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +157,7 @@ def test_the_command_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ("--export jax a.pt2", "there is no export 'jax'; there are torch, onnx, transformerlens, hf"),
         ("--export torch a.onnx", "the name of a torch.export program must end in .pt2"),
         ("--export torch there.pt2", "there.pt2 exists; --force overwrites it"),
-        ("--export torch beside.pt2", "beside.json exists; --force overwrites it"),
+        ("--export torch beside.pt2", "beside.pt2.json exists; --force overwrites it"),
         ("--export torch no/a.pt2", "there is no folder"),
         ("--export torch folder.pt2", "this is a folder, not a file"),
         ("--export torch a.pt2 --float float16", "argument --float: invalid choice: 'float16'"),
@@ -125,7 +168,7 @@ def test_what_cannot_be_exported_is_said(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.pt2").write_text("mine")
-    (tmp_path / "beside.json").write_text("mine")
+    (tmp_path / "beside.pt2.json").write_text("mine")
     (tmp_path / "folder.pt2").mkdir()
     before = {path: path.read_text() for path in tmp_path.glob("*.*") if path.is_file()}
     assert istree(argv.split()) == 2
@@ -140,11 +183,12 @@ def test_what_cannot_be_exported_is_said(
     [
         (simulate, "--rnn shift --words 9", "at p = 71 was not tried in float64; p = 61 is the largest that was"),
         (turing, "--machine bb2 --model cot --steps 10", "keeps its tape in numbers of p = 91 bits, float64 holds 53"),
+        (turing, "--machine bb2", "--export needs --steps, the most steps of the runs that the model is to be for"),
         (turing, "--machine bb2 --model cot --steps 1", "no size of turing (cot) is known to write the right tokens"),
         (
             turing,
             "--machine bb2 --model rag --steps 101",
-            "at n = 101 was not tried in float64; n = 100 is the largest",
+            "at steps = 101 was not tried in float64; steps = 100 is the largest",
         ),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import constructions
@@ -28,10 +29,12 @@ except ValueError as error:
 answer = {"found": found, "dtype": str(model(torch.tensor([[0]])).dtype), "refused": refused}
 """
 SHOW = """
-pattern = cache["pattern", 5][0, 0]
-registers = json.load(open("lens/sidecar.json"))["registers"]
-father = cache["resid_post", 5][0, :, registers["father"]]
-answer = {"pattern": pattern.tolist(), "father": father.tolist()}
+father = cache["resid_post", 5][0, :, sidecar["registers"]["father"]]
+heads = [
+    (head["block"], head["name"], head["place"], cache[head["hook"]][0, head["index"]].tolist())
+    for head in sidecar["export"]["heads"]
+]
+answer = {"pattern": pattern.tolist(), "father": father.tolist(), "heads": heads}
 """
 
 
@@ -61,6 +64,16 @@ def test_the_page_draws_a_head(ask: Ask, tmp_path: Path) -> None:
     result = loaded.run([(1, 2), (2, 3), (3, 4)])
     assert shown["pattern"] == pytest.approx(result.attention(6, "father"), abs=1e-9)
     assert shown["father"] == pytest.approx(list(result.array("father", 6)))
+    plans = enumerate(loaded.wired.blocks, start=1)
+    wanted = [
+        (block, head.name, f"block {block}, head {number} ({head.name})")
+        for block, plan in plans
+        for number, head in enumerate(plan.heads, start=1)
+    ]
+    assert [(block, name, place) for block, name, place, _ in shown["heads"]] == wanted
+    step = float(loaded.wired.arithmetic.format.quantum)  # the engine rounds weights to one
+    for number, name, _, found in shown["heads"]:
+        assert np.abs(np.array(found) - result.attention(number, name)).max() <= step / 2 + 1e-9, (number, name)
 
 
 @pytest.mark.parametrize(("name", "model"), [("recall", "hybrid"), ("index", "rag")])

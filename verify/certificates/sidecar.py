@@ -1,7 +1,8 @@
 """The sidecar of an exported model: every field must be what `--dump-weights` writes for the construction that it names.
 
 The worked examples depend on what was asked for when the file was written: they are run with the construction's own weights.
-Nothing of a sidecar is ignored. A field that `--dump-weights` does not write is refused.
+Nothing of a sidecar is ignored. A field that `--dump-weights` does not write is refused. One that it did not always write may be
+missing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from verify.certificates.building import Subject, families_of, is_covered, solve
 from verify.certificates.hard_inputs import HardInput, first_wrong
 
 EXAMPLES = "examples"
+LATER = frozenset({"domain"})  # fields that files of before do not have
 LARGEST_N = 1 << 64
 MOST_EXAMPLES = 64  # that are run
 
@@ -67,7 +69,7 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
     """The weights that `--dump-weights` writes, and their sidecar without examples. Raises ValueError where there are none."""
     solver = solver_of(subject)
     wired: Wired = solver.build(subject.n, subject.precision_bits, printed=printed, discipline=subject.discipline)
-    document = dump_document(solver.construction, wired, (), find_door(subject.construction).about(solver))
+    document = dump_document(solver.construction, wired, (), find_door(subject.construction).described(solver, wired))
     own: dict[str, Any] = json.loads(json.dumps(document))
     return wired, own
 
@@ -75,6 +77,8 @@ def named_by(subject: Subject, printed: Sequence[str]) -> tuple[Wired, dict[str,
 def require_same(sidecar: Mapping[str, Any], own: Mapping[str, Any], wired: Wired) -> None:
     """Raises Refused at the first field that is not the construction's own, and at the first example that goes wrong."""
     for field in (*own, *sidecar):
+        if field not in sidecar and field in LATER:
+            continue
         if field not in sidecar:
             raise Refused("the sidecar", f"the field {field!r} is missing")
         if field not in own:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -108,6 +109,40 @@ def require_writable(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: may not be written")
 
 
+def require_kind(path: Path, option: str, what: str, is_one: Callable[[Path], bool], *, force: bool) -> None:
+    """ValueError if a file of another kind stands there: unasked, only one that the same command wrote is overwritten.
+
+    what: the kind. An empty file holds nothing to lose.
+    """
+    if not force and path.is_file() and path.stat().st_size and not is_one(path):
+        raise ValueError(f"{option}: {path} exists and is no {what}; --force overwrites it")
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """While this lasts, no other run writes this ledger. ValueError if one does.
+
+    The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
+    """
+    target = path.resolve()
+    beside = target.with_name(f".{target.name}.lock")
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):  # no locks here, or no place for one
+            import fcntl
+
+            while True:
+                lock = stack.enter_context(open(beside, "ab"))
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise ValueError(f"--ledger {path}: another run is writing it") from error
+                if beside.exists() and os.path.samestat(beside.stat(), os.fstat(lock.fileno())):
+                    break  # or the run before this one has just taken the file away
+            if not os.fstat(lock.fileno()).st_size:
+                stack.callback(beside.unlink, missing_ok=True)
+        yield
+
+
 class Journal:
     """A ledger in the making, PATH.part: a line of options, then a line a row, so that a run that dies loses nothing."""
 
@@ -125,6 +160,14 @@ class Journal:
 
 def _line(row: Row) -> str:
     return json.dumps(row.to_json(), ensure_ascii=False) + "\n"
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a ledger or a journal stands there, of this schema. Its rows are not looked at. Raises OSError."""
+    try:
+        return {"schema", "options", "rows"} <= document_of(path).keys()
+    except ValueError:
+        return False
 
 
 def part_of(path: Path) -> Path:

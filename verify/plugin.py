@@ -98,6 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("python_files", FILES)
     option = config.option
     try:
+        if option.claim is not None and not option.claim.strip():
+            raise ValueError(f"--claim {option.claim!r}: {no_claim('', ())}")
         engines = chosen_engines(option.engine)
         config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
         require_device(option.device)

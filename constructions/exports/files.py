@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +17,12 @@ def replacing(path: Path) -> Iterator[Path]:
         yield path
         return
     fresh = _beside(path)
-    try:
-        yield fresh
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with _cleaning_up():
+        try:
+            yield fresh
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -30,14 +32,15 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
     path = path.resolve()
     fresh = _beside(path)
-    fresh.mkdir()
-    try:
-        yield fresh
-        path.mkdir(exist_ok=True)
-        for file in sorted(fresh.iterdir()):
-            file.replace(path / file.name)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    with _cleaning_up():
+        fresh.mkdir()
+        try:
+            yield fresh
+            path.mkdir(exist_ok=True)
+            for file in sorted(fresh.iterdir()):
+                file.replace(path / file.name)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -49,6 +52,24 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """The same for a text, in UTF-8."""
     write_bytes(path, text.encode("utf-8"))
+
+
+@contextmanager
+def _cleaning_up() -> Iterator[None]:
+    """SIGTERM ends Python on the spot. While a file is written, it is an exit like any other, with the status that shells have."""
+    import signal
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _beside(path: Path) -> Path:

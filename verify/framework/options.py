@@ -64,9 +64,7 @@ def chosen_engines(name: str) -> tuple[str, ...]:
 
 
 def matching(wanted: str, ids: Sequence[str]) -> set[str]:
-    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it. Nothing is no id."""
-    if not wanted:
-        return set()
+    """The id itself; else what lies below it (C.1: C.1/printed, not C.15); else what begins with it."""
     if wanted in ids:
         return {wanted}
     below = {id for id in ids if id.startswith(f"{wanted}/")}

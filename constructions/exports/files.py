@@ -1,18 +1,20 @@
-"""Files that are written beside and then moved into place: whole or not at all, even if the disk is full."""
+"""Files that are written beside and then moved into place: whole or not at all. And JSON that says one thing alone."""
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NoReturn
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
-    path = path.resolve()  # a link stays, and what it leads to is replaced
+    path = _end_of_links(path)
     if path.exists() and not path.is_file():
         yield path
         return
@@ -30,7 +32,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     """A folder to write into instead, whose files then go to `path`; other files there stay."""
     import shutil
 
-    path = path.resolve()
+    path = _end_of_links(path)
     fresh = _beside(path)
     with _cleaning_up():
         fresh.mkdir()
@@ -70,6 +72,37 @@ def _cleaning_up() -> Iterator[None]:
     finally:
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
+
+    Of a name that stands twice, one reader takes the first value and another the last.
+    """
+    import json
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+            raise ValueError(f"{name[:40]!r} stands twice in one object")
+        return found
+
+    def number(text: str) -> NoReturn:
+        raise ValueError(f"{text} is no number")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=number)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def _end_of_links(path: Path) -> Path:
+    """A link stays, and what it leads to is replaced. Raises OSError for links in a circle."""
+    end = Path(os.path.realpath(path))
+    if end.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return end
 
 
 def _beside(path: Path) -> Path:

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
+from constructions.exports.files import parse_json
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
@@ -221,29 +222,6 @@ def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
     except UnicodeDecodeError as error:
         byte = data[error.start]
         raise CommandError(f"{name}: not UTF-8 text (byte 0x{byte:02x} at offset {error.start})") from error
-
-
-def parse_json(text: str) -> object:
-    """JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
-
-    Of a name that stands twice, one reader takes the first value and another the last.
-    """
-    import json
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
-            raise ValueError(f"{_short(name)} stands twice in one object")
-        return found
-
-    def number(text: str) -> NoReturn:
-        raise ValueError(f"{text} is no number")
-
-    try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=number)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
 
 
 def read_json(path: Path) -> object:

@@ -28,7 +28,7 @@ TEXTS: Mapping[str, str] = {
     "newline": "\n",
     "long": "a" * 100_000,
     "digits": "9" * 100_000,
-    "many": "1 " * 50_000,
+    "many": "x " * 50_000,
     "duck": "🦆",
     "surrogate": "\udcff",
     "escape": "\x1b[31m",

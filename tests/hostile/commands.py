@@ -89,6 +89,14 @@ TEXTS = uses(
     "verify.induction {}",
     "verify.store --list {}",
 )
+MEANS_SOMETHING = {  # an abuse that is none for this command
+    ("constructions.turing --machine bb2 --tape {}", "empty"),
+    ("constructions.simulate --rnn parity {}", "option"),
+    ("verify.induction {}", "option"),
+    ("verify.store --list {}", "option"),
+    ("constructions.recall --sequence {}.txt ?~5", "empty"),
+    ("constructions.recall --sequence {}.txt ?~5", "null"),
+}
 READ = uses(
     "constructions.istree --graph {}.txt",
     "constructions.recall --sequence {}.txt ?~5",

@@ -5,29 +5,21 @@ An abuse of an argument or a file needs no interpreter of its own: a server that
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import resource
+import runpy
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 MOST_BYTES = 2 << 30
 MOST_SILENCE = 60.0  # seconds
-MODULES = {  # of packages, where `main` is
-    "constructions": "constructions.__main__",
-    "constructions.istree": "constructions.istree.__main__",
-    "constructions.turing": "constructions.turing.__main__",
-    "constructions.simulate": "circuits.simulate",
-    "circuits": "circuits.__main__",
-    "verify": "verify.__main__",
-    "verify.induction": "verify.induction.__main__",
-}
 PRELOADED = ("constructions.models.registry", "verify.certify", "verify.explain", "verify.theorem")
 
 
@@ -43,7 +35,7 @@ class Ended:
 
 
 def forked(module: str, arguments: Sequence[str], folder: Path, most_of_a_file: int | None = None) -> Ended:
-    """Runs the `main` of a command. most_of_a_file: bytes, as if the disk were full behind them."""
+    """Runs a command. most_of_a_file: bytes, as if the disk were full behind them."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     process = context.Process(target=_child, args=(module, list(arguments), str(folder), most_of_a_file))
@@ -63,13 +55,17 @@ def _child(module: str, arguments: list[str], folder: str, most_of_a_file: int |
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     sys.argv = [module, *arguments]
-    found = importlib.import_module(MODULES.get(module, module))
+    warnings.simplefilter("ignore", RuntimeWarning)  # that the module is imported already
     before = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (before + MOST_BYTES, before + MOST_BYTES))
     if most_of_a_file is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_of_a_file, resource.RLIM_INFINITY))
-    code = found.main() if hasattr(found, "main") else found.COMMAND.main()
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
     sys.stdout.flush()
     if most_of_a_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -6,10 +6,10 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from constructions.exports.files import parse_json
 from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
 from constructions.show import cli
@@ -51,7 +51,7 @@ def _read(path: Path) -> tuple[Subject, Model, Language]:
     beside = path.with_suffix(".json")
     text = cli.read_text(str(beside), "a sidecar", cli.MOST_OF_A_DOCUMENT)
     with cli.usage_errors(f"{beside}: "):
-        sidecar: Any = cli.parse_json(text)
+        sidecar = parse_json(text)
     widths = {len(tensor) for name, tensor in tensors.items() if name.endswith((".W_Q", ".W_K", ".W_V"))}
     model = _transformer(tensors)
     if tensors:

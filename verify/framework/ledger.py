@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import replacing, write_text
+from constructions.exports.files import parse_json, replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -105,6 +105,8 @@ def require_writable(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: is a folder, not a file")
     if path.exists() and not path.is_file():
         raise ValueError(f"{option} {path}: is a device or a pipe, not a file")
+    if path.is_symlink() and (end := Path(os.path.realpath(path))) and (end.is_symlink() or not end.parent.is_dir()):
+        raise ValueError(f"{option} {path}: is a link to no place")
     if not all(os.access(place, os.W_OK) for place in (path, path.absolute().parent) if place.exists()):
         raise ValueError(f"{option} {path}: may not be written")
 
@@ -124,7 +126,7 @@ def alone(path: Path) -> Iterator[None]:
 
     The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
     """
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.lock")
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):  # no locks here, or no place for one
@@ -187,11 +189,11 @@ def document_of(path: Path) -> dict[str, Json]:
         first, newline, rest = text.partition(b"\n")
         if newline and first.startswith(JOURNAL):
             lines = rest[: rest.rfind(b"\n") + 1].splitlines()
-            document = {**json.loads(first), "rows": [json.loads(line) for line in lines]}
+            document = {**parse_json(first), "rows": [parse_json(line) for line in lines]}
         elif text.startswith(parquet.MAGIC):
             document = parquet.read(path)
         else:
-            document = json.loads(text)
+            document = parse_json(text)
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
         return dict(document)
@@ -365,7 +367,7 @@ def load_witnesses(path: Path) -> dict[str, Witness]:
     if not path.exists():
         return {}
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_text(encoding="utf-8"))
         return {claim: Witness.from_json(witness) for claim, witness in document["witnesses"].items()}
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a file of witnesses: {error}") from error

@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: verify test export-test sweep-test extras-test fuzz check bench docs picture clean
+.PHONY: verify test hostile export-test sweep-test extras-test fuzz check bench docs picture clean
 
 verify: .venv/ready
 	$(BIN)/python -m pytest verify/ --n-max 10000 -q -n 2
 
 test: .venv/ready
-	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports"
+	$(BIN)/python -m pytest tests -q -n 2 -m "not benchmark and not exports and not hostile"
+
+# Whatever may be done to a command. To try another abuse, add a line to tests/hostile/abuses.py, or a command to commands.py.
+hostile: .venv/ready
+	$(BIN)/python -m pytest tests/hostile -q -n 2
 
 # Exports in the runtimes of others, 200 inputs each. One process has all that asks one runtime, which is started once.
 export-test: .venv/ready

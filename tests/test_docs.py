@@ -138,7 +138,14 @@ def test_the_findings_are_printed_and_no_file_is_written_unasked(
     printed = capsys.readouterr().out
     assert printed.startswith("# Findings\n")
     assert page.read_text() == "mine"
-    assert main(["--into", str(page)]) == 0
+    assert main(["--into", str(page)]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"{PROG}: error: --into: {page} exists and is no page of findings; --force overwrites it\n"
+    )
+    assert page.read_text() == "mine"
+    assert main(["--into", str(page), "--force"]) == 0
+    assert main(["--into", str(page)]) == 0  # this one is of the same command
     assert capsys.readouterr().out == ""
     assert page.read_text(encoding="utf-8") == printed
     assert list(tmp_path.rglob("*")) == [page.parent, page]

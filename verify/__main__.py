@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from constructions.show import cli
 from verify.framework.options import ALREADY_IMPORTED
 from verify.plugin import add_options
 
@@ -31,16 +32,17 @@ exit status: 0 each verdict is the one that is known, 1 one is not, 2 interrupte
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    arguments = sys.argv[1:] if argv is None else argv
-    if {"-h", "--help"} & set(arguments):
-        from constructions.show.cli import Parser
+    return cli.run_command(PROG, _command, argv)
 
-        parser = Parser(PROG, DESCRIPTION, EPILOG)
+
+def _command(argv: Sequence[str]) -> int:
+    if {"-h", "--help"} & set(argv):
+        parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
         parser.usage = f"{PROG} [OPTIONS]"
         add_options(parser.add_argument)
         parser.print_help()
-        return 0
-    return int(pytest.main([str(Path(__file__).parent), *ALREADY_IMPORTED, *arguments]))
+        return cli.HOLDS
+    return int(pytest.main([str(Path(__file__).parent), *ALREADY_IMPORTED, *argv]))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,8 +13,16 @@ from constructions.show import cli
 from precision.format import Discipline
 from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import name_of, shown_again
-from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, subject_of
-from verify.certificates.building import COVERED, LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
+from verify.certificates.arguments import (
+    DEFAULT_N,
+    add_model,
+    model_of,
+    named,
+    say_not_covered,
+    sized,
+    subject_of,
+)
+from verify.certificates.building import LARGEST_N, LEAST, RETRIEVERS, Subject, every_n, is_covered
 from verify.certificates.document import (
     CERTIFIED,
     REFUSED,
@@ -98,17 +105,14 @@ def _command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)
-    if args.what is None:
-        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
-    if args.what.endswith(".safetensors"):
+    if args.what and args.what.endswith(".safetensors"):
         given = (args.n, args.length, args.precision, args.mutants)
         if args.all_n or args.all_cells or any(option is not None for option in given):
             raise cli.CommandError("an exported model is of one n, length and precision, which its sidecar says")
         return _show(_file(Path(args.what)), args.json)
+    args.model = model_of(args, args.what, files=True)
     if not is_covered(args.what, args.model):
-        if args.what not in _known():
-            raise cli.CommandError(f"no construction is called {args.what!r}; known: {', '.join(sorted(_known()))}")
-        return _show(_uncovered(args.what, args.model), args.json)
+        return say_not_covered(args.what, args.model, as_json=args.json)
     if args.length is not None and args.what not in RETRIEVERS:
         raise cli.CommandError("--length is for the retrieval tasks; the length of a search follows from n")
     if args.all_n and args.model == "cot":
@@ -150,24 +154,6 @@ def _mutants(subject: Subject, count: int, seed: int, as_json: bool, *, many: bo
     return cli.REFUTED if any(item.wrong for item in survey.slack) else cli.HOLDS
 
 
-def _known() -> set[str]:
-    from constructions.models.registry import find_constructions
-
-    return {item.name for item in find_constructions()}
-
-
-def _uncovered(name: str, model: str) -> dict[str, Any]:
-    where = f"{name} as {model}"
-    return {
-        "schema": SCHEMA,
-        "construction": name,
-        "model": model,
-        "verdict": UNKNOWN,
-        "where": where,
-        "what": "not covered",
-    }
-
-
 def _file(path: Path) -> dict[str, Any]:
     try:
         with cli.usage_errors():
@@ -197,7 +183,7 @@ def _tell(interval: Interval) -> None:
 
 def _replay(path: Path, as_json: bool) -> int:
     with cli.usage_errors(f"{path}: "):
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = cli.read_json(path)
         if not isinstance(document, dict):
             raise ValueError("this is no certificate")
         changed = differences(document, _tell, cli.say)

@@ -7,7 +7,6 @@ if a replayed document differs from what the weights say; 2 usage; 3 cannot tell
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,8 +16,18 @@ from typing import Any
 from constructions.show import cli
 from verify.algebra.domains import Refused, Undecided
 from verify.certificates.above import ALONE, name_of, shown_again
-from verify.certificates.arguments import DEFAULT_N, TRANSFORMER, add_model, named, sized, sizes, subject_of
-from verify.certificates.building import COVERED, LEAST, every_n, is_covered, least
+from verify.certificates.arguments import (
+    DEFAULT_N,
+    TRANSFORMER,
+    add_model,
+    model_of,
+    named,
+    say_not_covered,
+    sized,
+    sizes,
+    subject_of,
+)
+from verify.certificates.building import LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.files import read
 from verify.programs.document import explained
@@ -85,9 +94,7 @@ def _command(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     if args.replay is not None:
         return _replay(args.replay, args.json)
-    if args.what is None:
-        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) or a file")
-    if args.what.endswith(".safetensors"):
+    if args.what and args.what.endswith(".safetensors"):
         if args.all_n or args.all_cells or args.n:
             raise cli.CommandError("an exported model is of one n, which its sidecar says")
         try:
@@ -98,9 +105,9 @@ def _command(argv: Sequence[str]) -> int:
             found = {"construction": args.what, "verdict": verdict, "where": error.where, "what": error.what}
             return _show(found, args.json)
         return _show({**explained(subject, model, language), "file": Path(args.what).name}, args.json)
+    args.model = model_of(args, args.what, files=True)
     if not is_covered(args.what, args.model):
-        covered = f"{', '.join(COVERED[:-1])} are, and turing as hybrid, rag or cot"
-        raise cli.CommandError(f"{args.what!r} as {args.model} is not covered: {covered}")
+        return say_not_covered(args.what, args.model, as_json=args.json)
     subject = subject_of(args)
     n, last = args.n or (least(subject) if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
@@ -123,7 +130,7 @@ def _tell(interval: Interval) -> None:
 
 def _replay(path: Path, as_json: bool) -> int:
     with cli.usage_errors(f"{path}: "):
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = cli.read_json(path)
         if not isinstance(document, dict):
             raise ValueError("this is no explanation")
         changed = differences(document, _tell, cli.say)

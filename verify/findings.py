@@ -21,6 +21,7 @@ from verify.framework.ledger import (
     load_witnesses,
     natural,
     read,
+    require_kind,
     require_writable,
     shortened,
     sort_key,
@@ -41,7 +42,8 @@ SMALL = (
     "These fail at the size in the last column. From the next size on no failure was found. "
     "The verdict says how far was looked."
 )
-HEAD = """\
+MADE = "Written by `python -m verify.findings`, never by hand."
+HEAD = f"""\
 # Findings
 
 This page lists where a reader who wires the paper's print as it stands gets a wrong answer, and says what to wire instead. No
@@ -53,7 +55,7 @@ A witness is a small input that refutes a claim; the search shrank it. In bracke
 or `repaired, X as printed`, everything repaired except X. The claim's statement says what else differs. Each command replays a
 witness; exit status 1 says that it still refutes. The formulas are [our transcription](transcription.md) of the paper's.
 
-Written by `python -m verify.findings`, never by hand.
+{MADE}
 """
 
 
@@ -181,6 +183,12 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
 
 
+def is_page(path: Path) -> bool:
+    """Whether this command wrote the file."""
+    with path.open("rb") as file:
+        return MADE.encode() in file.read(2 * len(HEAD.encode()))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 2 for a file that is no ledger or cannot be written."""
     return cli.run_command(PROG, _command, argv)
@@ -192,10 +200,12 @@ def _command(argv: Sequence[str]) -> int:
         "ledger", type=Path, nargs="?", default=LEDGER, help="a ledger (default: the one that is known)"
     )
     parser.add_argument("--into", type=Path, metavar="PAGE", help="write the page there (default: standard output)")
+    cli.add_force(parser)
     options = parser.parse_args(argv)
     with cli.usage_errors():
         if options.into is not None:
             require_writable(options.into, "--into")
+            require_kind(options.into, "--into", "page of findings", is_page, force=options.force)
         text = markdown(read(options.ledger), load_witnesses(WITNESSES))
     if options.into is None:
         print(text, end="")

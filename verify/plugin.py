@@ -8,7 +8,6 @@ that they arrive from pytest-xdist's workers as well.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import os
 import secrets
@@ -29,6 +28,7 @@ from verify.framework.options import (
     Options,
     chosen_engines,
     matching,
+    no_claim,
     require_device,
     where,
 )
@@ -83,6 +83,7 @@ def add_options(add: Callable[..., object]) -> None:
     add(
         "--fuzz", type=float, metavar="MINUTES", help="draw fresh cases for so long, and keep what fails; judge nothing"
     )
+    add("--force", action="store_true", help="let --ledger overwrite a file that is no ledger")
     add(
         "--witnesses",
         type=Path,
@@ -97,6 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("python_files", FILES)
     option = config.option
     try:
+        if option.claim is not None and not option.claim.strip():
+            raise ValueError(f"--claim {option.claim!r}: {no_claim('', ())}")
         engines = chosen_engines(option.engine)
         config.stash[OPTIONS] = Options(option.n_max, option.p_bits, engines, option.device, option.seed)
         require_device(option.device)
@@ -155,6 +158,9 @@ def require_files(config: pytest.Config) -> None:
 
     if option.ledger is not None:
         ledger.require_writable(option.ledger, "--ledger")
+        if not hasattr(config, "workerinput"):
+            for path in (option.ledger, ledger.part_of(option.ledger)):
+                ledger.require_kind(path, "--ledger", "ledger", ledger.is_ledger, force=option.force)
         if option.ledger.suffix == parquet.SUFFIX:
             parquet.require(f"--ledger {option.ledger}")
     if option.update_witnesses or option.witnesses.is_dir():
@@ -263,8 +269,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     chosen = matching(wanted, [claim for claim, _ in owners])
     if not chosen and not hasattr(config, "workerinput"):
-        close = difflib.get_close_matches(wanted, [claim for claim, _ in owners], cutoff=0.4)
-        raise pytest.UsageError(f"--claim {wanted}: no such claim" + (f"; close: {', '.join(close)}" if close else ""))
+        raise pytest.UsageError(f"--claim {wanted!r}: {no_claim(wanted, [claim for claim, _ in owners])}")
     kept = [item for item in items if (claim := claim_of(item)) is not None and claim.id in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept

@@ -18,6 +18,7 @@ from precision.format import Discipline
 from verify.bits.floats import FormatRow, Reach, fine_ladder, formats
 from verify.bits.search import Point, Row, State, Witness, ladder, search
 from verify.bits.subjects import LEAST_N, LONGEST, VARIANTS, Subject, variants_of
+from verify.certificates.arguments import TRANSFORMER, add_built_as, model_of, say_not_covered
 
 PROG = "python -m verify.precision"
 DEFAULT_N_MAX, LARGEST_N = 32, 10_000
@@ -37,7 +38,8 @@ fails at: the largest p at which one of the hard inputs fails; every p is run, a
 floor: the least p from which on no two numbers have the same embedding; below, no weights behind it tell them apart
 p by p: from 5 in steps of 2; {" ".join(f"{sign} {state}" for state, (sign, _) in SIGNS.items())}
 
-exit status: 0 done, 1 a model fails where it is certified or wired for (as printed, that is what the table shows), 2 usage"""
+exit status: 0 done, 1 a model fails where it is certified or wired for (as printed, that is what the table shows), 2 usage,
+3 not covered"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,8 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add("construction", metavar="CONSTRUCTION", help="which one")
-    add("--model", choices=("transformer", "rag", "hybrid", "cot"), default="transformer", help="default: transformer")
+    add("construction", nargs="?", metavar="CONSTRUCTION", help="which one")
+    add_built_as(parser)
     add("--variant", choices=VARIANTS, help="default: all that there are")
     add("--discipline", choices=[d.value for d in Discipline], help="default: both")
     add(
@@ -69,6 +71,10 @@ def _command(argv: Sequence[str]) -> int:
     add("--json", action="store_true", help="one JSON document on standard output")
     cli.add_force(parser)
     args = parser.parse_args(argv)
+    args.model = model_of(args, args.construction)
+    if args.construction not in LEAST_N or args.model != TRANSFORMER:
+        but = f"{', '.join(LEAST_N)} as Transformers are"
+        return say_not_covered(args.construction, args.model, as_json=args.json, but=but)
     _check(args)
     least, most = LEAST_N[args.construction], args.n or args.n_max or DEFAULT_N_MAX
     if most < least:
@@ -91,9 +97,6 @@ def _command(argv: Sequence[str]) -> int:
 
 def _check(args: Any) -> None:
     name = args.construction
-    if name not in LEAST_N or args.model != "transformer":
-        what = name if args.model == "transformer" else f"{name} as {args.model}"
-        raise cli.CommandError(f"{what} is not covered; {', '.join(LEAST_N)} as Transformers are")
     if args.variant is not None and args.variant not in variants_of(name):
         raise cli.CommandError(f"{name} has no variant {args.variant}; it has {', '.join(variants_of(name))}")
     if args.tokens != "paper" and name != "istree":

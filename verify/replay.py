@@ -23,7 +23,7 @@ from verify.framework import anew, proofs
 from verify.framework.check import LARGEST_REPLAYED
 from verify.framework.claim import Claim, Json, Row, Stored, Verdict, Witness, compact
 from verify.framework.ledger import load_witnesses, natural, read, read_run, rows_of
-from verify.framework.options import FILES
+from verify.framework.options import FILES, no_claim
 from verify.framework.order import LEDGER, WITNESSES
 from verify.trusted.kernel import Rejected
 
@@ -296,10 +296,7 @@ def list_all(arguments: argparse.Namespace) -> int:
 def require(claim: str, known: Mapping[str, Claim]) -> None:
     """CommandError if there is no such claim."""
     if claim not in known:
-        import difflib
-
-        close = difflib.get_close_matches(claim, known, cutoff=0.4)
-        raise CommandError(f"no claim is called {claim}" + (f"; close: {', '.join(close)}" if close else ""))
+        raise CommandError(f"{claim!r}: {no_claim(claim, known)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

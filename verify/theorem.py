@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 from constructions.show import cli
 from precision.format import Discipline
 from verify.certificates.above import name_of, rounding, shown_again, survey
-from verify.certificates.arguments import DEFAULT_N, add_model, named, sized, sizes
+from verify.certificates.arguments import DEFAULT_N, add_model, model_of, named, say_not_covered, sized, sizes
 from verify.certificates.arguments import subject_of as named_by
-from verify.certificates.building import COVERED, ENDLESS, LARGEST_N, LEAST, Subject, every_n, is_covered
+from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, every_n, is_covered
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, about, changed, subject_of
 from verify.certificates.ranges import certificates
 from verify.explain import sentence
@@ -188,6 +188,10 @@ def _command(argv: Sequence[str]) -> int:
     add("--json", action="store_true", help="one JSON document on standard output")
     add("--replay", type=Path, metavar="DOCUMENT", help="ask for each link of a stored document again")
     args = parser.parse_args(argv)
+    if args.replay is None:
+        args.model = model_of(args, args.what)
+        if not is_covered(args.what, args.model):
+            return say_not_covered(args.what, args.model, as_json=args.json)
     with cli.usage_errors(f"{args.replay}: " if args.replay else ""):
         stored = _stored(args.replay) if args.replay else None
         subject = subject_of(stored) if stored else _subject(args)
@@ -212,8 +216,6 @@ def _command(argv: Sequence[str]) -> int:
 
 def _subject(args: Namespace) -> Subject:
     """What the options name."""
-    if args.what is None or not is_covered(args.what, args.model):
-        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}) and a model that it has")
     low, last = args.n or (LEAST if args.all_n else DEFAULT_N, 0)
     if args.all_n and last:
         raise cli.CommandError("--all-n has no last n to be given; with it, --n is the first n alone")
@@ -225,7 +227,7 @@ def _subject(args: Namespace) -> Subject:
 
 
 def _stored(path: Path) -> Json:
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = cli.read_json(path)
     if not isinstance(document, dict) or document.get("property") != PROPERTY:
         raise ValueError("this is no theorem")
     return document

@@ -1,26 +1,30 @@
-"""Files that are written beside and then moved into place: whole or not at all, even if the disk is full."""
+"""Files that are written beside and then moved into place: whole or not at all. And JSON that says one thing alone."""
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NoReturn
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write instead, which then takes the place of `path`. A device or a pipe is written as it is."""
-    path = path.resolve()  # a link stays, and what it leads to is replaced
+    path = _end_of_links(path)
     if path.exists() and not path.is_file():
         yield path
         return
     fresh = _beside(path)
-    try:
-        yield fresh
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with _cleaning_up():
+        try:
+            yield fresh
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -28,16 +32,17 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     """A folder to write into instead, whose files then go to `path`; other files there stay."""
     import shutil
 
-    path = path.resolve()
+    path = _end_of_links(path)
     fresh = _beside(path)
-    fresh.mkdir()
-    try:
-        yield fresh
-        path.mkdir(exist_ok=True)
-        for file in sorted(fresh.iterdir()):
-            file.replace(path / file.name)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    with _cleaning_up():
+        fresh.mkdir()
+        try:
+            yield fresh
+            path.mkdir(exist_ok=True)
+            for file in sorted(fresh.iterdir()):
+                file.replace(path / file.name)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -49,6 +54,55 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """The same for a text, in UTF-8."""
     write_bytes(path, text.encode("utf-8"))
+
+
+@contextmanager
+def _cleaning_up() -> Iterator[None]:
+    """SIGTERM ends Python on the spot. While a file is written, it is an exit like any other, with the status that shells have."""
+    import signal
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """JSON in which no name stands twice in an object, and every number is one. Raises ValueError.
+
+    Of a name that stands twice, one reader takes the first value and another the last.
+    """
+    import json
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+            raise ValueError(f"{name[:40]!r} stands twice in one object")
+        return found
+
+    def number(text: str) -> NoReturn:
+        raise ValueError(f"{text} is no number")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=number)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def _end_of_links(path: Path) -> Path:
+    """A link stays, and what it leads to is replaced. Raises OSError for links in a circle."""
+    end = Path(os.path.realpath(path))
+    if end.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return end
 
 
 def _beside(path: Path) -> Path:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from constructions.exports.files import replacing, write_bytes, write_text
+from constructions.exports.files import replacing
 from constructions.layers import Matrix, Transformer
 
 SUFFIXES = (".safetensors", ".npz")
@@ -68,8 +68,9 @@ def save(model: Transformer, sidecar: Mapping[str, object], path: Path) -> tuple
         return (path,)
     if path.suffix == ".safetensors":
         beside = path.with_suffix(".json")
-        write_bytes(path, file_bytes(model))
-        write_text(beside, text)
+        with replacing(path) as fresh, replacing(beside) as fresh_beside:  # both or neither
+            fresh.write_bytes(file_bytes(model))
+            fresh_beside.write_text(text, encoding="utf-8")
         return (path, beside)
     raise ValueError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from constructions.exports.files import replacing, replacing_folder, write_text
+from constructions.exports.files import replacing, replacing_folder
 from constructions.exports.kinds import FLOATS, KINDS, NOT_CARRIED
 from constructions.exports.tried import ExportError, longest_sequence
 from constructions.models.search import END_SEARCH
@@ -104,12 +104,14 @@ def write(
         stops.add(wired.token[END_SEARCH])
     stop = tuple(sorted(stops))
     export = Export(wired, float_name, longest, {**sidecar, "export": about}, stop, limit)
-    with (replacing if KINDS[kind].suffix else replacing_folder)(path) as fresh:
-        module.write(export, fresh)
     if not KINDS[kind].suffix:
+        with replacing_folder(path) as fresh:
+            module.write(export, fresh)
         return (path,)
     beside = sidecar_of(path)
-    write_text(beside, export.text)
+    with replacing(path) as fresh, replacing(beside) as fresh_beside:  # both or neither
+        module.write(export, fresh)
+        fresh_beside.write_text(export.text, encoding="utf-8")
     return (path, beside)
 
 

@@ -77,13 +77,18 @@ class Door(Generic[Model, Input, Answer]):
     size: str = "n"
     limit: Callable[[Model, Wired], int] | None = None
 
+    def model(self, name: str | None) -> str:
+        """The usual model where none is named. Raises NoConstruction."""
+        chosen = self.models[0] if name is None else name
+        if chosen not in self.models:
+            raise NoConstruction(f"{self.name} has no model {chosen!r}; it has {', '.join(self.models)}")
+        return chosen
+
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
     ) -> tuple[Model, int | None]:
         """The solver with these options. Raises ValueError for a model or an option that there is none of."""
-        chosen = self.models[0] if model is None else model
-        if chosen not in self.models:
-            raise NoConstruction(f"{self.name} has no model {chosen!r}; it has {', '.join(self.models)}")
+        chosen = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
         for name, value in options.items():
@@ -118,4 +123,5 @@ def find_door(name: str) -> Door[Any, Any, Any]:
     from constructions.models.registry import find_constructions
 
     known = dict.fromkeys(item.name for item in find_constructions())
-    raise NoConstruction(f"there is no construction {name[:40]!r}; there are {', '.join(known)}")
+    file = " (a construction is named, not its file)" if "." in name or "/" in name else ""
+    raise NoConstruction(f"there is no construction {name[:40]!r}{file}; there are {', '.join(known)}")

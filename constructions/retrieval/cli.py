@@ -158,11 +158,12 @@ def _question(retriever: Retriever, args: argparse.Namespace) -> Question:
     if args.sequence is not None:
         lines = cli.read_text(args.sequence, "a sequence").splitlines()
         text = " ".join([*(line.partition("#")[0] for line in lines), text])
-    with cli.usage_errors():
+    where = "" if args.sequence is None else "standard input: " if args.sequence == "-" else f"{args.sequence}: "
+    with cli.usage_errors(where):
         question = retriever.task.parse(text)
     limit, what = (LARGEST_N, "the largest n that is wired here") if args.n is None else (args.n, "--n")
     if (largest := max((*question.sequence, *question.query))) > limit:
-        raise CommandError(f"{largest} is above {limit}, {what}")
+        raise CommandError(f"{where}{largest} is above {limit}, {what}")
     if len(question.sequence) > limit:
-        raise CommandError(f"the sequence has {len(question.sequence)} tokens, more than {limit}, {what}")
+        raise CommandError(f"{where}the sequence has {len(question.sequence)} tokens, more than {limit}, {what}")
     return question

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
+from constructions.exports.files import parse_json
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
@@ -28,6 +29,7 @@ HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
 INTERRUPTED, NOBODY_READS = 130, 141
 TRACEBACK = "CONSTRUCTIONS_TRACEBACK"  # set in the environment, it lets an error of our own come out with its traceback
 MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
+MOST_OF_A_DOCUMENT = 1 << 29  # of one that commands write: a sidecar has all examples, token by token
 LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
@@ -202,19 +204,19 @@ def attach_negative_values(argv: Sequence[str], options: Sequence[str]) -> list[
     return result
 
 
-def read_text(path: str, what: str) -> str:
-    """The text of a UTF-8 file, or of standard input for `-`; what it should be. Raises CommandError."""
+def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
+    """The text of a UTF-8 file, or of standard input for `-`; what it should be. most: bytes of it. Raises CommandError."""
     name = "standard input" if path == "-" else path
     try:
         if path == "-":
-            data = _read_stdin(what)
+            data = _read_stdin(what, most)
         else:
             with open(path, "rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                data = file.read(most + 1)
     except (OSError, ValueError) as error:
         raise CommandError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > MOST_BYTES:
-        raise CommandError(f"{name}: more than {MOST_BYTES >> 20} MiB, the most that is read here")
+    if len(data) > most:
+        raise CommandError(f"{name}: more than {most >> 20} MiB, the most that is read here")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -222,13 +224,18 @@ def read_text(path: str, what: str) -> str:
         raise CommandError(f"{name}: not UTF-8 text (byte 0x{byte:02x} at offset {error.start})") from error
 
 
-def _read_stdin(what: str) -> bytes:
+def read_json(path: Path) -> object:
+    """What a document holds that some command wrote. Raises CommandError, and ValueError for what is no JSON."""
+    return parse_json(read_text(str(path), "a document", MOST_OF_A_DOCUMENT))
+
+
+def _read_stdin(what: str, most: int) -> bytes:
     if sys.stdin is None:
         raise CommandError("standard input is closed")
     if sys.stdin.isatty():
         say(f"reading {what} from the terminal; end it with Ctrl-D")
     buffer = getattr(sys.stdin, "buffer", None)
-    data = sys.stdin.read(MOST_BYTES + 1).encode() if buffer is None else buffer.read(MOST_BYTES + 1)
+    data = sys.stdin.read(most + 1).encode() if buffer is None else buffer.read(most + 1)
     return bytes(data)
 
 

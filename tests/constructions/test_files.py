@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,64 @@ def test_a_folder_gets_its_files_when_all_are_whole(tmp_path: Path) -> None:
         (fresh / "config.json").write_text("3")
     assert {item.name: item.read_text() for item in path.iterdir()} == {"config.json": "3", "notes.txt": "mine"}
     assert [item.name for item in tmp_path.iterdir()] == ["model"]
+
+
+def test_links_in_a_circle_are_an_error_of_the_system(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.txt"
+    loop.symlink_to("loop.txt")
+    with pytest.raises(OSError, match="symbolic links"):
+        files.write_text(loop, "1")
+    assert loop.is_symlink()
+
+
+def test_a_termination_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text("old")
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminated() -> None:
+        with files.replacing(path) as fresh:
+            fresh.write_text("half")
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as end:
+        terminated()
+    assert end.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert {item.name: item.read_text() for item in tmp_path.iterdir()} == {"run.json": "old"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "b": {"a": 1, "a": 1}}', "'a' stands twice in one object"),
+        ("[NaN]", "NaN is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("[" * 100_000, "nested too deep"),
+        ("", "Expecting value"),
+    ],
+)
+def test_json_that_says_several_things_is_none(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        files.parse_json(text)
+
+
+def test_json_is_read_as_it_stands() -> None:
+    assert files.parse_json(b'{"a": [1, 2.5, "\xc3\xa4", null, true], "b": {"a": {}}}') == {
+        "a": [1, 2.5, "ä", None, True],
+        "b": {"a": {}},
+    }
+
+
+def test_weights_and_their_sidecar_are_written_both_or_neither(tmp_path: Path) -> None:
+    from constructions.exports.weights import save
+    from constructions.index import TRANSFORMER
+
+    path, model = tmp_path / "w.safetensors", TRANSFORMER.build(3).model
+    save(model, {"n": 3}, path)
+    before = {item.name: item.read_bytes() for item in tmp_path.iterdir()}
+    with pytest.raises(UnicodeEncodeError):
+        save(
+            TRANSFORMER.build(4).model, {"n": "\ud800"}, path
+        )  # as if the disk were full when the sidecar's turn comes
+    assert {item.name: item.read_bytes() for item in tmp_path.iterdir()} == before

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -393,3 +395,99 @@ def test_rows_outlive_a_ledger_that_cannot_be_written(paper: Paper, monkeypatch:
         ]
     )
     assert len(ledger.read(paper.folder / "ledger.json.part")) == 5
+
+
+STRANGERS = (
+    b"precious",
+    b"{}",
+    b'{"schema": 1, "witnesses": {}}',
+    b'{"rows": [], "options": {}, "schema": 2}',
+    b"PAR1",
+)
+
+
+@pytest.mark.parametrize("content", STRANGERS)
+@pytest.mark.parametrize("name", ["ledger.json", "ledger.json.part"])
+def test_a_file_that_is_no_ledger_is_overwritten_only_with_force(paper: Paper, name: str, content: bytes) -> None:
+    path = paper.folder / name
+    path.write_bytes(content)
+    result = paper.run("--ledger", "ledger.json", "--claim", "T.1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [
+        f"ERROR: --ledger: {name} exists and is no ledger; --force overwrites it"
+    ]
+    assert path.read_bytes() == content
+    if content == STRANGERS[0]:
+        assert paper.run("--ledger", "ledger.json", "--claim", "T.1", "--force").ret == 0
+        assert len(paper.ledger()["rows"]) == 2
+
+
+def test_an_empty_file_and_another_ledger_are_overwritten(paper: Paper) -> None:
+    (paper.folder / "ledger.json").touch()
+    for claim in ("T.1", "U"):
+        assert paper.run("--ledger", "ledger.json", "--claim", claim).ret == 0
+    assert [row["id"] for row in paper.ledger()["rows"]] == ["U/repaired"]
+
+
+def test_a_link_to_no_place_is_no_ledger(paper: Paper) -> None:
+    for name, target in (("circle.json", "circle.json"), ("away.json", "no/where.json")):
+        (paper.folder / name).symlink_to(target)
+        result = paper.run("--ledger", name)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: --ledger {name}: is a link to no place"])
+
+
+WAITING = """
+@claim("Z", source="Z", statement="Z")
+def test_last(check):
+    import time
+    from pathlib import Path
+
+    Path("started").touch()
+    until = time.monotonic() + 60
+    while not Path("go").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    check.exhaustive([1], below_100, count=1, range="one")
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "1"]])
+def test_two_runs_of_one_ledger_are_told(paper: Paper, options: list[str]) -> None:
+    """The second one at once, whatever name it has for the file; and the first one writes all of its rows."""
+    paper.write(PAPER + WAITING)
+    (paper.folder / "link.json").symlink_to("ledger.json")
+    command = [sys.executable, "-m", "pytest", "--witnesses", "witnesses.json", "-p", "no:cacheprovider"]
+    first = paper.pytester.popen([*command, *options, "--ledger", "ledger.json"], stdin=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while not (paper.folder / "started").exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        for name in ("ledger.json", "link.json"):
+            second = paper.run_apart("--ledger", name, "--claim", "T.1")
+            assert second.ret == pytest.ExitCode.USAGE_ERROR
+            assert [line for line in second.errlines if line] == [f"ERROR: --ledger {name}: another run is writing it"]
+        assert paper.run_apart("--ledger", "another.json", "--claim", "T.1").ret == 0
+    finally:
+        (paper.folder / "go").touch()
+        first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert len(paper.ledger()["rows"]) == 6
+    assert paper.run("--ledger", "ledger.json", "--claim", "T.1").ret == 0
+    assert not list(paper.folder.glob(".*.lock"))
+
+
+def test_a_lock_that_is_left_behind_locks_nothing(paper: Paper) -> None:
+    (paper.folder / ".ledger.json.lock").touch()
+    (paper.folder / ".other.json.lock").write_text("mine")
+    for name in ("ledger.json", "other.json"):
+        with ledger.alone(paper.folder / name):
+            pass
+    assert [path.read_text() for path in paper.folder.glob(".*.lock")] == ["mine"]
+
+
+def test_a_name_that_stands_twice_is_no_ledger(paper: Paper) -> None:
+    path = paper.folder / "rows.json"
+    path.write_text('{"schema": 1, "rows": [], "options": {}, "rows": []}')
+    with pytest.raises(ValueError, match="'rows' stands twice in one object"):
+        ledger.read(path)

@@ -30,7 +30,13 @@ from verify.framework.seen import Undecided
         (["--ledger", "."], "--ledger .: is a folder, not a file"),
         (["--ledger=/dev/full"], "--ledger /dev/full: is a device or a pipe, not a file"),
         (["--witnesses", "."], "--witnesses .: is a folder, not a file"),
-        (["--claim", "T.1/printd"], "--claim T.1/printd: no such claim; close: T.1/printed*"),
+        (
+            ["--claim", "T.1/printd"],
+            "--claim 'T.1/printd': no such claim; close: T.1/printed*; `python -m verify.replay --list` lists them",
+        ),
+        (["--claim", " T.1/printed"], "--claim ' T.1/printed': no such claim; close: T.1/printed*"),
+        (["--claim", ""], "--claim '': no such claim; `python -m verify.replay --list` lists them"),
+        (["--claim", "  "], "--claim '  ': no such claim; `python -m verify.replay --list` lists them"),
     ],
 )
 def test_a_mistake_gets_one_line(paper: Paper, arguments: list[str], line: str) -> None:
@@ -88,7 +94,7 @@ def test_only_chosen_claims_run(paper: Paper) -> None:
 def test_an_unknown_claim_under_xdist(paper: Paper) -> None:
     result = paper.run_apart("--claim", "nothing", "-n", "1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --claim nothing: no such claim"])
+    result.stderr.fnmatch_lines(["ERROR: --claim 'nothing': no such claim; *--list` lists them"])
 
 
 def test_a_claim_is_judged_once(paper: Paper) -> None:

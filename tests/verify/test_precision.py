@@ -213,8 +213,9 @@ def test_the_figure_is_the_same_each_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ("nothing", "nothing is not covered; istree, index, recall, ngram, counting as Transformers are"),
-        ("istree --model rag", "istree as rag is not covered"),
+        ("", "name a construction (index, "),
+        ("nothing", "there is no construction 'nothing'; there are counting, "),
+        ("istree --model cot", "istree has no model 'cot'; it has transformer, rag, hybrid"),
         ("index --variant lean", "index has no variant lean; it has printed, repaired"),
         ("istree --n 5", "n = 5: the hard inputs of istree begin at n = 6"),
         ("index --n 0", "'0' is not in 1 … 10000"),
@@ -236,6 +237,14 @@ def test_what_makes_no_sense_is_one_line(
     assert line.startswith("python -m verify.precision: error: ")
     assert message in line
     assert (tmp_path / "there.svg").read_text() == "mine"
+
+
+@pytest.mark.parametrize("argv", ["istree --model rag", "turing", "simulate"])
+def test_what_is_not_covered_cannot_be_told(argv: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv.split()) == 3
+    said = capsys.readouterr().out
+    assert ": cannot tell\n" in said
+    assert "not covered; istree, index, recall, ngram, counting as Transformers are" in said
 
 
 def test_without_matplotlib_a_figure_is_refused_in_one_line(

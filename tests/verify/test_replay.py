@@ -300,7 +300,12 @@ def test_a_ledger_is_a_source_of_witnesses(paper: Paper) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["T.1/printd"], "no claim is called T.1/printd; close: T.1/printed*"),
+        (
+            ["T.1/printd"],
+            "'T.1/printd': no such claim; close: T.1/printed*; `python -m verify.replay --list` lists them",
+        ),
+        ([" T.1/printed "], "' T.1/printed ': no such claim; close: T.1/printed*"),
+        ([""], "'': no such claim; `python -m verify.replay --list` lists them"),
         ([], "name a claim, or ask for --list"),
         (["T.1/printed", "--witness", "{}"], "a witness is an object with exactly the fields *"),
         (["T.1/printed", "--ledger", "nowhere.json"], "*nowhere.json*"),

@@ -292,10 +292,24 @@ def test_many_n_that_are_none(arguments: list[str], why: str, capsys: pytest.Cap
     assert why in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["index", "--model", "cot"], ["x.safetensors"]])
-def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "name a construction (index, "),
+        (["nothing"], "there is no construction 'nothing'; there are counting, "),
+        (["index", "--model", "cot"], "index has no model 'cot'; it has transformer, rag, hybrid"),
+        (["x.safetensors"], "there is no construction 'x.safetensors' (a construction is named, not its file)"),
+    ],
+)
+def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    assert "name a construction (index, " in capsys.readouterr().err
+    assert says in capsys.readouterr().err
+
+
+def test_what_is_not_covered_cannot_be_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "--json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["what"]) == ("unknown", "not covered")
 
 
 def test_no_file_is_offered(capsys: pytest.CaptureFixture[str]) -> None:

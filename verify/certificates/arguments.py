@@ -5,11 +5,22 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.models.door import find_door
 from constructions.show import cli
-from verify.certificates.building import DEFAULT_MACHINE, LARGEST_N, Subject, every_cells, findings_of, of_machine
+from verify.certificates.building import (
+    COVERED,
+    DEFAULT_MACHINE,
+    LARGEST_N,
+    Subject,
+    every_cells,
+    findings_of,
+    of_machine,
+)
+from verify.certificates.document import SCHEMA, UNKNOWN
 
 DEFAULT_N = 16
 TRANSFORMER = "transformer"
@@ -20,7 +31,7 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     add = parser.add_argument
     metavar, file = ("CONSTRUCTION|FILE", ", or an exported .safetensors file") if files else ("CONSTRUCTION", "")
     add("what", nargs="?", metavar=metavar, help=f"a construction{file}")
-    add("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), default=TRANSFORMER, help="default: transformer")
+    add_built_as(parser)
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print")
     machine = f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE}); N is its steps"
@@ -30,6 +41,37 @@ def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     add("--cells", type=cli.whole_number(1, LARGEST_N), metavar="M", help=cells)
     add("--all-cells", action="store_true", help="turing, cot: every number of cells, each for any run that ends")
     add("--tokens", choices=tuple(LAYOUTS), default="paper", help="layout of a graph's tokens (istree; default: paper)")
+
+
+def add_built_as(parser: ArgumentParser) -> None:
+    """The option that says which model of a construction is meant."""
+    help = "default: the construction's usual one, which is hybrid for turing and transformer for the others"
+    parser.add_argument("--model", choices=(TRANSFORMER, "rag", "hybrid", "cot"), help=help)
+
+
+def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
+    """The model that is meant: the usual one of the construction where --model names none. files: as of `add_model`.
+
+    Raises CommandError for no name, and for one that no construction has, or for a model that this one has not.
+    """
+    if not name:
+        raise cli.CommandError(f"name a construction ({', '.join(COVERED)}){' or a file' if files else ''}")
+    if files and Path(name).suffix:
+        raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
+    with cli.usage_errors():
+        return find_door(name).model(args.model)
+
+
+def say_not_covered(name: str, model: str, *, as_json: bool, but: str = "") -> int:
+    """Says so, and returns the exit status. but: what is covered."""
+    what = f"not covered{but and '; '}{but}"
+    document = {"schema": SCHEMA, "construction": name, "model": model, "verdict": UNKNOWN}
+    document |= {"where": f"{name} as {model}", "what": what}
+    if as_json:
+        cli.write_json(document)
+    else:
+        print(f"{named(document)}: cannot tell\n  {document['where']}: {what}")
+    return cli.UNKNOWN
 
 
 def sizes(text: str) -> tuple[int, int]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
 
+from constructions.exports.files import parse_json
 from constructions.exports.weights import head_width
 from constructions.layers import AttentionHead, Block, FeedForward, Matrix, Recurrence, Transformer
+from constructions.show import cli
 from precision.format import Arithmetic, fixed_point
 from verify.algebra.domains import Refused, Undecided
 from verify.automata.language import Language
@@ -17,6 +21,7 @@ from verify.certificates.sidecar import named_by, require_same, subject_of
 from verify.rounding.model import Model, described
 
 LENGTH = "longest_sequence"
+MOST_HEADER = 100_000_000  # bytes, as safetensors has it
 
 
 def read(path: Path) -> tuple[Subject, Model, Language]:
@@ -26,31 +31,34 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     a sidecar that does not fit the construction that it names.
     """
     from safetensors import SafetensorError
+
+    odd = (SafetensorError, KeyError, TypeError, AttributeError, OverflowError, cli.CommandError, ValueError)
+    try:
+        return _read(path)
+    except odd as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        named = what.startswith((f"{path}: ", f"{path.with_suffix('.json')}: "))
+        raise ValueError(what if named else f"{path}: not an exported model: {what}") from error
+
+
+def _read(path: Path) -> tuple[Subject, Model, Language]:
     from safetensors.numpy import load
 
-    try:
-        content = path.read_bytes()
-        tensors = load(content)
-        if odd := [name for name, tensor in tensors.items() if not np.isfinite(tensor).all()]:
-            raise ValueError(f"{path}: {odd[0]} holds what is no number")
-        sidecar = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        widths = {len(tensor) for name, tensor in tensors.items() if name.endswith((".W_Q", ".W_K", ".W_V"))}
-        model = _transformer(tensors)
-        if tensors:
-            raise ValueError(f"{path}: {min(tensors)} belongs to no block")
-        subject, printed = subject_of(path, sidecar, len(model.words))
-        wired, document = named_by(subject, printed)
-        vocabulary = list(sidecar["vocabulary"])
-    except (
-        SafetensorError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-        json.JSONDecodeError,
-    ) as error:
-        raise ValueError(f"{path}: not an exported model: {error}") from error
+    content = _content(path)
+    tensors = load(content)
+    if odd := [name for name, tensor in tensors.items() if not np.isfinite(tensor).all()]:
+        raise ValueError(f"{odd[0]} holds what is no number")
+    beside = path.with_suffix(".json")
+    text = cli.read_text(str(beside), "a sidecar", cli.MOST_OF_A_DOCUMENT)
+    with cli.usage_errors(f"{beside}: "):
+        sidecar = parse_json(text)
+    widths = {len(tensor) for name, tensor in tensors.items() if name.endswith((".W_Q", ".W_K", ".W_V"))}
+    model = _transformer(tensors)
+    if tensors:
+        raise ValueError(f"{min(tensors)} belongs to no block")
+    subject, printed = subject_of(path, sidecar, len(model.words))
+    wired, document = named_by(subject, printed)
+    vocabulary = list(sidecar["vocabulary"])
     require_same(sidecar, document, wired)
     own, language = build(subject)
     if widths - {head_width(wired.model)}:
@@ -69,6 +77,19 @@ def read(path: Path) -> tuple[Subject, Model, Language]:
     if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:
         raise Undecided("the vocabulary", "the embedding is not the construction's")
     return subject, found, language
+
+
+def _content(path: Path) -> bytes:
+    """Of a file that begins as `.safetensors` do: with the length of a header that it is long enough for. Raises ValueError."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("this is a device or a pipe, not a file")
+        header = int.from_bytes(file.read(8), "little")
+        if not 0 < header <= min(size - 8, MOST_HEADER):
+            raise ValueError("its first bytes are not the length of a header")
+        file.seek(0)
+        return file.read()
 
 
 def _metadata(content: bytes) -> dict[str, str]:

@@ -95,8 +95,8 @@ def _strict(value: object) -> str:
 
 def _require_examples(examples: Any, wired: Wired) -> None:
     """That each is spelled as its token numbers are, and that the construction says what it expects."""
-    if not isinstance(examples, list) or len(examples) > MOST_EXAMPLES:
-        raise Refused("the sidecar", f"{EXAMPLES!r} is no list of at most {MOST_EXAMPLES}")
+    if not isinstance(examples, list) or not 1 <= len(examples) <= MOST_EXAMPLES:
+        raise Refused("the sidecar", f"{EXAMPLES!r} is no list of 1 to {MOST_EXAMPLES}, as --dump-weights writes")
     pieces: list[HardInput] = []
     for number, example in enumerate(examples, start=1):
         try:
@@ -109,7 +109,9 @@ def _require_examples(examples: Any, wired: Wired) -> None:
             raise Refused("the sidecar", f"example {number} is no example: {str(error)[:80]}") from error
         if not right:
             raise Refused("the sidecar", f"example {number} has other words than tokens")
-        pieces += _pieces(f"example {number}", ids, expected)
+        if not (due := _pieces(f"example {number}", ids, expected)):
+            raise Refused("the sidecar", f"example {number} expects nothing, so that nothing is compared")
+        pieces += due
     if (wrong := first_wrong(wired, wired.model, pieces)) is not None:
         raise Refused("the sidecar", f"{wrong[0].text} expects what the construction does not say")
 

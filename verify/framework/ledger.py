@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import replacing, write_text
+from constructions.exports.files import parse_json, replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -104,8 +105,44 @@ def require_writable(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: is a folder, not a file")
     if path.exists() and not path.is_file():
         raise ValueError(f"{option} {path}: is a device or a pipe, not a file")
+    if path.is_symlink() and (end := Path(os.path.realpath(path))) and (end.is_symlink() or not end.parent.is_dir()):
+        raise ValueError(f"{option} {path}: is a link to no place")
     if not all(os.access(place, os.W_OK) for place in (path, path.absolute().parent) if place.exists()):
         raise ValueError(f"{option} {path}: may not be written")
+
+
+def require_kind(path: Path, option: str, what: str, is_one: Callable[[Path], bool], *, force: bool) -> None:
+    """ValueError if a file of another kind stands there: unasked, only one that the same command wrote is overwritten.
+
+    what: the kind. An empty file holds nothing to lose.
+    """
+    if not force and path.is_file() and path.stat().st_size and not is_one(path):
+        raise ValueError(f"{option}: {path} exists and is no {what}; --force overwrites it")
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """While this lasts, no other run writes this ledger. ValueError if one does.
+
+    The kernel's lock goes with its process, however that ends. The file that it is on is empty, and goes as well.
+    """
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.lock")
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):  # no locks here, or no place for one
+            import fcntl
+
+            while True:
+                lock = stack.enter_context(open(beside, "ab"))
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise ValueError(f"--ledger {path}: another run is writing it") from error
+                if beside.exists() and os.path.samestat(beside.stat(), os.fstat(lock.fileno())):
+                    break  # or the run before this one has just taken the file away
+            if not os.fstat(lock.fileno()).st_size:
+                stack.callback(beside.unlink, missing_ok=True)
+        yield
 
 
 class Journal:
@@ -127,6 +164,14 @@ def _line(row: Row) -> str:
     return json.dumps(row.to_json(), ensure_ascii=False) + "\n"
 
 
+def is_ledger(path: Path) -> bool:
+    """Whether a ledger or a journal stands there, of this schema. Its rows are not looked at. Raises OSError."""
+    try:
+        return {"schema", "options", "rows"} <= document_of(path).keys()
+    except ValueError:
+        return False
+
+
 def part_of(path: Path) -> Path:
     """Where the journal of this ledger stands."""
     return path.with_name(path.name + ".part")
@@ -144,11 +189,11 @@ def document_of(path: Path) -> dict[str, Json]:
         first, newline, rest = text.partition(b"\n")
         if newline and first.startswith(JOURNAL):
             lines = rest[: rest.rfind(b"\n") + 1].splitlines()
-            document = {**json.loads(first), "rows": [json.loads(line) for line in lines]}
+            document = {**parse_json(first), "rows": [parse_json(line) for line in lines]}
         elif text.startswith(parquet.MAGIC):
             document = parquet.read(path)
         else:
-            document = json.loads(text)
+            document = parse_json(text)
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
         return dict(document)
@@ -322,7 +367,7 @@ def load_witnesses(path: Path) -> dict[str, Witness]:
     if not path.exists():
         return {}
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_text(encoding="utf-8"))
         return {claim: Witness.from_json(witness) for claim, witness in document["witnesses"].items()}
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a file of witnesses: {error}") from error

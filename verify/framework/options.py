@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,15 @@ def matching(wanted: str, ids: Sequence[str]) -> set[str]:
         return {wanted}
     below = {id for id in ids if id.startswith(f"{wanted}/")}
     return below or {id for id in ids if id.startswith(wanted)}
+
+
+def no_claim(wanted: str, ids: Collection[str]) -> str:
+    """The line that answers an id which no claim has."""
+    import difflib
+
+    close = difflib.get_close_matches(wanted.strip(), ids, cutoff=0.4)
+    near = f"; close: {', '.join(close)}" if close else ""
+    return f"no such claim{near}; `python -m verify.replay --list` lists them"
 
 
 def where(file: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import write_text
+from constructions.exports.files import parse_json, write_text
 from verify.framework.claim import Json, compact
 from verify.framework.ledger import natural
 from verify.trusted import growth, halting, kernel, pigeonhole
@@ -60,7 +60,7 @@ def load(path: Path) -> dict[str, dict[str, list[Json]]]:
     if not path.exists():
         return {}
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_text(encoding="utf-8"))
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
         found = {}

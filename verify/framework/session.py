@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
@@ -12,8 +13,8 @@ import pytest
 
 from verify.framework import ledger, proofs
 from verify.framework.claim import Json, Row
-from verify.framework.options import FILES, Options, matching
-from verify.framework.order import LEDGER, seconds_of, seconds_of_tests
+from verify.framework.options import FILES, Options, matching, no_claim
+from verify.framework.order import LEDGER, are_claims, seconds_of, seconds_of_tests
 from verify.framework.progress import Progress, real_stderr
 
 
@@ -31,6 +32,7 @@ class Session:
         self.tests: list[str] = []
         self.not_judged: list[ledger.NotJudged] = []
         self.journal: ledger.Journal | None = None
+        self.alone = ExitStack()  # with the ledger
         self.trouble: list[str] = []  # with files
         self.lost: list[str] = []  # tests of claims that failed outside of their search
         self.seconds: dict[str, float] = {}  # test → seconds, of earlier runs
@@ -41,6 +43,19 @@ class Session:
         progress = self.progress
         return (lambda cases: None) if progress is None else (lambda cases: progress.tick(claim, cases))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        path = self.config.option.ledger
+        if path is None or self.config.option.collectonly:
+            return
+        try:
+            self.alone.enter_context(ledger.alone(path))
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def pytest_unconfigure(self) -> None:
+        self.alone.close()
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if any(item.get_closest_marker("claim") for item in session.items):
             self._start([item.nodeid for item in session.items])
@@ -49,7 +64,9 @@ class Session:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         wanted = self.config.option.claim
         if not ids and wanted is not None and not matching(wanted, [row.claim.id for row in self.rows]):
-            raise pytest.UsageError(f"--claim {wanted}: no such claim")
+            ours = are_claims(self.config.args, self.config.invocation_params.dir)
+            known = [claim for claim, _ in seconds_of(LEDGER)] if ours else []  # the workers told none
+            raise pytest.UsageError(f"--claim {wanted!r}: {no_claim(wanted, known)}")
         files = {test.split("::")[0].rsplit("/", 1)[-1] for test in ids}
         if any(fnmatch.fnmatch(file, FILES) for file in files) and not self.tests:
             self._start(ids)

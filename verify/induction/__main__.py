@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from constructions.exports.files import write_text
 from constructions.istree.graphs import LAYOUTS
 from constructions.show import cli
+from verify.certificates.arguments import add_built_as, model_of, say_not_covered
 from verify.certificates.building import DEFAULT_MACHINE, Subject, of_machine
 from verify.induction.along import shown
 from verify.induction.models import ENDS, theory_of
 
 PROG = "python -m verify.induction"
+COVERED = ("istree", "turing")
 DESCRIPTION = (
     "Asks z3 whether each lemma on a search, or on a machine's run, follows from what it uses, for every n and input."
 )
@@ -30,7 +33,7 @@ EPILOG = f"""examples:
   {PROG} turing --model cot  on configurations of any number of cells, and on the queue that holds the next one
   {PROG} --scripts smt2      also one SMT-LIB script a lemma, which any solver finds unsatisfiable
 
-exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it cannot be said"""
+exit status: 0 all follow from what is true along runs, 2 usage, 3 of one it cannot be said, or it is not covered"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,29 +44,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(argv: Sequence[str]) -> int:
     parser = cli.Parser(PROG, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("what", nargs="?", choices=("istree", "turing"), default="istree", help="whose steps (default: istree)")
+    add("what", nargs="?", metavar="CONSTRUCTION", default="istree", help="whose steps: istree (default) or turing")
     add("--variant", choices=("lean", "repaired"), help="istree: whose step (default: lean)")
-    add(
-        "--model",
-        choices=("transformer", "rag", "hybrid", "cot"),
-        help="istree: transformer, rag: turns in place of steps, or hybrid: frames; turing: hybrid (default), rag, cot",
-    )
+    add_built_as(parser)
     add("--tokens", choices=tuple(LAYOUTS), help="istree: layout of a graph's tokens (default: paper)")
     add("--machine", metavar="MACHINE", help=f"turing: as 1RB1LB_1LA1RZ, a name or a file (default: {DEFAULT_MACHINE})")
     add("--scripts", metavar="FOLDER", type=_folder, help="also write the questions, into a folder made if need be")
+    cli.add_force(parser)
     args = parser.parse_args(argv)
+    args.model = model_of(args, args.what)
+    if args.what not in COVERED:
+        return say_not_covered(args.what, args.model, as_json=False, but=f"{' and '.join(COVERED)} are")
     subject = _subject(args)
     made = theory_of(subject)
     if made is None:
         raise TypeError("there is no made")
+    scripts: dict[str, Path] = {}
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
+        for number, name in enumerate(made.lemmas, start=1):
+            scripts[name] = args.scripts / f"{number:03}-{name.replace('/', '-')}.smt2"
+            cli.check_writable(scripts[name], "--scripts", force=args.force)
     seen = shown(made, made.lemmas)
     left = 0
-    for number, name in enumerate(made.lemmas, start=1):
-        if args.scripts is not None:
-            script = args.scripts / f"{number:03}-{name.replace('/', '-')}.smt2"
-            script.write_text(made.question(name), encoding="utf-8")
+    for name in made.lemmas:
+        if scripts:
+            write_text(scripts[name], made.question(name))
         doubt = made.doubt(name)
         left += bool(doubt)
         print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
@@ -93,17 +99,15 @@ def _folder(text: str) -> Path:
 def _subject(args: Namespace) -> Subject:
     """Whose lemmas are asked for. Raises CommandError for options that do not go together."""
     if args.what == "turing":
-        if args.variant or args.tokens or args.model == "transformer":
-            raise cli.CommandError(
-                "of a Turing machine the texts of hybrid, rag and cot are covered; --variant and --tokens are for istree"
-            )
+        if args.variant or args.tokens:
+            raise cli.CommandError("--variant and --tokens are for istree")
         with cli.usage_errors():
-            return of_machine(Subject("turing", 1, model=args.model or "hybrid"), args.machine, None)
-    if args.machine is not None or args.model == "cot":
-        raise cli.CommandError("--machine and cot are for turing")
+            return of_machine(Subject("turing", 1, model=args.model), args.machine, None)
+    if args.machine is not None:
+        raise cli.CommandError("--machine is for turing")
     if args.model in ("rag", "hybrid") and (args.variant or args.tokens):
         raise cli.CommandError("--variant and --tokens are the Transformer's: rag and hybrid have one of each")
-    subject = Subject("istree", 1, model=args.model or "transformer", lean=args.variant != "repaired")
+    subject = Subject("istree", 1, model=args.model, lean=args.variant != "repaired")
     return replace(subject, layout=args.tokens) if args.tokens else subject
 
 

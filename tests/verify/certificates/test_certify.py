@@ -16,13 +16,14 @@ from constructions.istree import transformer
 from constructions.models.door import find_door
 from constructions.models.registry import find_constructions
 from constructions.show.dump import dump_document
+from constructions.show.run import worked_examples
 from constructions.wiring.wire import wire
 from precision.format import Discipline, fixed_point
 from verify.certificates import above, ranges
 from verify.certificates.building import RETRIEVERS, Subject, sized
 from verify.certificates.document import CERTIFIED, certificate, judge
 from verify.certificates.ranges import certificates, intervals
-from verify.certify import main
+from verify.certify import PROG, main
 from verify.oracles.counts import questions
 
 
@@ -43,8 +44,9 @@ def test_retrieval_of_any_size(name: str, discipline: str, n: str, capsys: pytes
         (["istree", "--variant", "lean", "--n", "1000"], 0, "istree, lean, n = 1000, p = 41: certified"),
         (["recall", "--n", "3", "--length", "4"], 3, "at least 4"),
         (["recall", "--model", "hybrid"], 0, "recall, hybrid, n = 16, p = 39: certified"),
-        (["recall", "--model", "cot"], 3, "not covered"),
-        (["turing"], 3, "not covered"),
+        (["simulate"], 3, "simulate: cannot tell\n  simulate as transformer: not covered"),
+        (["simulate", "--json"], 3, '"verdict": "unknown"'),
+        (["turing", "--n", "10"], 0, "turing, hybrid, 1RB1LB_1LA1RZ, n = 10, p = 41: certified"),
         (["istree", "--model", "rag", "--n", "1161"], 0, "p = 43: certified"),  # twice n² would not fit
         (
             ["istree", "--model", "rag", "--n", "1000", "--discipline", "sequential"],
@@ -81,7 +83,11 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
     ("arguments", "says"),
     [
         ([], "name a construction"),
-        (["recal"], "no construction is called 'recal'"),
+        (["recal"], "there is no construction 'recal'; there are counting, index, "),
+        (["recall", "--model", "cot"], "recall has no model 'cot'; it has transformer, rag, hybrid"),
+        (["turing", "--model", "transformer"], "turing has no model 'transformer'; it has hybrid, rag, cot"),
+        (["model.npz"], "model.npz: of files, an exported model in .safetensors is read here"),
+        (["model.pt2"], "model.pt2: of files, an exported model in .safetensors is read here"),
         (["recall", "--precision", "6"], "odd"),
         (["recall", "--printed", "layer-7"], "unknown finding 'layer-7'"),
         (["recall", "--printed", ","], "names no finding"),
@@ -120,7 +126,9 @@ def test_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[st
 def exported(name: str, path: Path) -> Path:
     (construction,) = (c for c in find_constructions() if (c.name, c.model) == (name, "transformer"))
     wired = construction.build(8, ())
-    save(wired.model, dump_document(construction, wired, (), find_door(name).about(RETRIEVERS[name])), path)
+    door, solver = find_door(name), RETRIEVERS[name]
+    examples = list(worked_examples(door.examples(solver, wired, None)))
+    save(wired.model, dump_document(construction, wired, examples, door.about(solver)), path)
     return path
 
 
@@ -176,7 +184,31 @@ def test_a_file_that_says_what_it_is_not(
     beside.write_text(json.dumps(json.loads(beside.read_text()) | sidecar))
     save_file(load_file(path) | {name: np.array([value]) for name, value in tensor.items()}, path)
     assert main([str(path)]) == code
-    assert says in "".join(capsys.readouterr())
+    out, err = capsys.readouterr()
+    assert says in out + err
+    if code == 2:
+        assert err.startswith(f"{PROG}: error: {path}: ")
+        assert err.count(str(path)) == 1
+
+
+@pytest.mark.parametrize("ending", [".safetensors", ".json"])
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff" * 99, b"[" * 10**5, b'{"n": 1, "n": 2}', b'{"n": NaN}'])
+def test_a_file_that_is_no_model_is_named(
+    ending: str, data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = exported("recall", tmp_path / "model.safetensors")
+    path.with_suffix(ending).write_bytes(data)
+    assert main([str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{PROG}: error: {tmp_path / 'model'}.")
+    assert error.count("\n") == 1
+
+
+def test_a_device_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    path.symlink_to("/dev/zero")
+    assert main([str(path)]) == 2
+    assert f"{path}: not an exported model: this is a device or a pipe, not a file" in capsys.readouterr().err
 
 
 def test_a_stored_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,3 +119,24 @@ def test_metadata_of_another_length(tmp_path: Path, capsys: pytest.CaptureFixtur
     save_file(load_file(path), path, metadata={"longest_sequence": "99"})
     assert main([str(path)]) == 1
     assert "its metadata has longest_sequence 99, the sidecar 11" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("examples", ["none", "nothing expected"])
+def test_a_sidecar_with_nothing_to_compare_is_refused(
+    examples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.safetensors"
+    sidecar = exported(Subject("recall", 8), path)
+    idle = [
+        {
+            **example,
+            "expected_next": [None] * len(example["tokens"]),
+            "expected_next_ids": [None] * len(example["tokens"]),
+        }
+        for example in sidecar["examples"]
+    ]
+    found = {**sidecar, "examples": [] if examples == "none" else idle}
+    path.with_suffix(".json").write_text(json.dumps(found), encoding="utf-8")
+    assert main([str(path)]) == 1
+    said = "'examples' is no list of 1 to 64" if examples == "none" else "example 1 expects nothing"
+    assert f"the sidecar: {said}" in capsys.readouterr().out

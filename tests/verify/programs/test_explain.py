@@ -19,6 +19,7 @@ from constructions.models.registry import find_constructions
 from constructions.models.search import END_SEARCH
 from constructions.retrieval.task import Question
 from constructions.show.dump import dump_document
+from constructions.show.run import worked_examples
 from constructions.wiring.wired import Wired
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.certificates.building import (
@@ -263,6 +264,8 @@ def wrong_words(subject: Subject, wired: Wired, ideal: IdealModel, question: Que
         ),
         (["istree", "--n", "7", "--printed", "edge-count"], 1, "it says YES; the right answer is NO"),
         (["recall", "--printed", "score-range", "--n", "8"], 0, "the program is the task, for every input"),
+        (["turing", "--n", "4"], 0, "turing, hybrid, "),
+        (["simulate"], 3, "simulate as transformer: not covered"),
     ],
 )
 def test_what_the_command_says(arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,7 +277,9 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
     ("arguments", "says"),
     [
         ([], "name a construction"),
-        (["nothing"], "'nothing' as transformer is not covered"),
+        (["nothing"], "there is no construction 'nothing'; there are counting, "),
+        (["index", "--model", "cot"], "index has no model 'cot'; it has transformer, rag, hybrid"),
+        (["model.npz"], "model.npz: of files, an exported model in .safetensors is read here"),
         (["index", "--printed", "x"], "unknown finding 'x'"),
         (["index", "--variant", "lean"], "the variant lean is istree's"),
         (["istree", "--model", "hybrid", "--variant", "lean"], "the variant lean is istree's as a Transformer"),
@@ -282,7 +287,6 @@ def test_what_the_command_says(arguments: list[str], code: int, says: str, capsy
         (["index", "--tokens", "eos"], "--tokens is for istree"),
         (["index", "--machine", "bb2"], "--machine and --tape are for turing"),
         (["istree", "--tape", ""], "--machine and --tape are for turing"),
-        (["turing"], "'turing' as transformer is not covered"),
         (["turing", "--model", "rag", "--cells", "3"], "--cells is for turing as cot"),
         (["turing", "--model", "cot", "--all-n"], "cot is explained at one n"),
         (["turing", "--model", "cot", "--n", "2-3"], "cot is explained at one n"),
@@ -358,7 +362,9 @@ def test_nothing_of_a_tampered_document_is_shown(tmp_path: Path, capsys: pytest.
 def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     construction = next(item for item in find_constructions() if (item.name, item.model) == ("index", "transformer"))
     wired, path = construction.build(N, ()), tmp_path / "index.safetensors"
-    save(wired.model, dump_document(construction, wired, (), find_door("index").about(index.TRANSFORMER)), path)
+    door = find_door("index")
+    examples = list(worked_examples(door.examples(index.TRANSFORMER, wired, None)))
+    save(wired.model, dump_document(construction, wired, examples, door.about(index.TRANSFORMER)), path)
     assert main([str(path)]) == 0
     assert "the program is the task" in capsys.readouterr().out
     assert main([str(path), "--json"]) == 0

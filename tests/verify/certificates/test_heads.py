@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from precision.format import fixed_point
 from tests.verify.certificates.points import STEPS, Number, Point, at, points
-from tests.verify.certificates.test_points import anything, integers, kinds
+from tests.verify.certificates.test_points import affine, anything, few, integers, kinds
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import Polynomial, atom, constant
 from verify.rounding.candidates import SCORE, Candidate, Keys, steps_back
@@ -25,8 +25,16 @@ SPACE = Space(fixed_point(17))
 many = settings(max_examples=100)
 
 
+away = affine(("a", "b", "k"), st.sampled_from([-1, 1])).map(lambda form: form - Fraction(form.constant, 2))
+squared = st.builds(
+    lambda form, c, d: form * form * -c + d, away, st.sampled_from([1, 3, Fraction(1, 2)]), affine("ab", few)
+)
+
+
 @many
-@given(kinds(), st.lists(anything, min_size=1, max_size=3), st.permutations("abklmn"), st.booleans())
+@given(
+    kinds(), st.lists(st.one_of(anything, squared), min_size=1, max_size=3), st.permutations("abklmn"), st.booleans()
+)
 def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[str], fractions: bool) -> None:
     whole = [p for p in some if all(isinstance(kind.box[name], Integer) for name in p.atoms)]
     assume(whole)

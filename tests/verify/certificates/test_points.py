@@ -104,12 +104,13 @@ def test_what_is_said_of_a_polynomial_holds_at_each_point(kind: Kind, asked: Pol
         low, high = kind.form_bounds(form)
         values = [sum(c * point.rounded[name] for name, c in form) for point in every]
         assert low <= min(values) <= max(values) <= high
-    # What is known of several atoms is asked for: multiples of the forms, of position and n, differences and ratios of shares.
+    # What is known of several atoms: multiples of the forms, of position and n, squares, differences and ratios of shares.
     for form, c in itertools.product(kind.forms, (-2, Fraction(1, 3))):
         _holds(kind, form_polynomial(form) * c + 1, every)
     for c, d in ((1, -1), (-2, 1), (1, 2)):
         _holds(kind, atom("k") * c + atom("n") * d, every)
         _holds(kind, (atom("r") - atom("s")) * c - Fraction(d, 2), every)
+        _holds(kind, atom("a") * atom("a") * c + atom("b") * atom("b") * d, every)
         _holds(kind, (atom("l") * c + atom("a") * d) * atom("r") - 1, every)
 
 
@@ -125,6 +126,16 @@ def _holds(kind: Kind, asked: Polynomial, every: Sequence[Point]) -> None:
         assert sign == 0 or min(sign * here, sign * his) >= 0
         assert not on_grid or (here * STEPS).denominator == 1
         assert point.both(fixed) == (here, his)
+
+
+def test_bounds_of_powers() -> None:
+    """Of every short interval: none is left out, and both ends are reached."""
+    for low, high, x, y in itertools.product(range(-2, 3), range(-2, 3), range(4), range(3)):
+        if low <= high and x + y:
+            box = {"n": Integer(4, 4), "k": Integer(1, 1), "a": Integer(low, high), "b": Integer(-high, -low)}
+            values = [a**x * b**y for a in range(low, high + 1) for b in range(-high, -low + 1)]
+            found = Kind(space(), {}, box).bounds(Polynomial({("a",) * x + ("b",) * y: Fraction(1)}))
+            assert found == (min(values), max(values))
 
 
 @many

@@ -1,18 +1,19 @@
 """Stored intervals: what was certified of each n of a long range, in a document that is bound to the builder's weights.
 
-To certify each n from 4 to 2^63 takes minutes of some models, and hours of all. So that is done once, and kept: for each
-interval of n a digest of its weights, as polynomials of n, and of what the check said there, with its numbers. Who relies on
-the document builds the weights anew, in a hundredth of the time, of all intervals, or of MOST_BUILT of them where there are
-more. An interval with other weights, or with other ends, is stale, and so is the document. With the weights of an interval,
-those that the builder makes of one n are compared, an int as users give it. Of a few intervals all is done anew, and what the
-check says there must have the stored digest. Which ones: that follows from all weights, the checker's own text and the seed of
-the run, so others come when one of these changes.
+To certify every n from 4 to 2^63 takes minutes for one model, and hours for all models. So it is done once, and a document
+keeps it. For each interval of n the document has a digest of the weights, as polynomials of n, and a digest of what the check
+said, with its numbers.
 
-What a forger could do: whoever writes a document for weights that nobody has certified is caught where one of the few intervals
-that are done anew is not certified, or has a digest that was made up. He can compute which ones these are, certify those alone,
-and make up the digests of the others: nothing but another seed, or `python -m verify.store --all`, shows that. An interval that
-is dropped, wider, narrower or moved is found when its weights are built; where only a part of the intervals is built, only if
-it is among those. A document stays as it is when the checker changes: it says what the checker said when it was made.
+A run that relies on a document builds the weights of all intervals anew, or of MOST_BUILT intervals if there are more. That
+takes a hundredth of the time. If an interval has other weights, or other ends, the document is stale. At some n the weights are
+also compared with those that a user gets, who gives n as an int. A few intervals are certified anew, and what the check says
+must have the stored digest. Which ones follows from all weights, from the checker's own text and from the seed of the run.
+
+What a forger could do: to write a document for weights that nobody has certified. He is caught where one of the few intervals
+that are certified anew is refused, or has a digest that was made up. But he can compute which ones these are, certify those
+alone, and make up the digests of the others. Only another seed, or `python -m verify.store --all`, shows that. An interval that
+is dropped, wider, narrower or moved is found when its weights are built. A document stays as it is when the checker changes: it
+says what the checker said when it was made.
 """
 
 from __future__ import annotations

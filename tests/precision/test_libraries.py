@@ -319,7 +319,7 @@ def test_what_float64_does_hold_is_taken_whatever_it_comes_as() -> None:
         assert flat == [float(item) for item in given_]
 
 
-@pytest.mark.parametrize("x", [1j, "0.1", ["a"], None, [None], np.array(["2020"], dtype="M8[Y]"), [object()]], ids=repr)
+@pytest.mark.parametrize("x", [1j, "0.1", ["a"], None, [None], np.array(["2020"], dtype="M8[Y]"), [object()]])
 def test_what_is_no_number_is_refused(x: object) -> None:
     with pytest.raises(ValueError, match="expected real numbers"):
         round_array(x, FP64)

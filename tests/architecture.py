@@ -63,6 +63,7 @@ REFERENCE = ("precision/format.py", "precision/rounding.py", "precision/enclosur
 REFERENCE += ("precision/softmax.py", "constructions/layers.py", "constructions/engines/reference.py")
 CHECKER = ("verify/algebra/*.py", "verify/automata/*.py", "verify/rounding/*.py")
 SEARCH = ("verify/framework/check.py", "verify/framework/seen.py")
+ORACLES = ("verify/oracles/*.py", "verify/inputs/*.py", "verify/runs/*.py")
 WIRING = ("constructions/wiring/exact.py", "verify/certificates/building.py", "verify/certificates/matrices.py")
 TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     "proved": ("the checkers of proofs", ("verify/trusted/*.py",)),
@@ -70,13 +71,23 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
         "the static checker, the exact layers, and the comparison of these with the matrices",
         (*CHECKER, *WIRING, "verify/certificates/document.py"),
     ),
-    "stored": ("the same, and what holds a document against the weights", (*CHECKER, *WIRING, "verify/stored/*.py")),
+    "certified: the program": (
+        "the same but for rounding, the normal form, and the definition, which a person wrote",
+        ("verify/algebra/*.py", "verify/automata/*.py", "verify/programs/*.py", *WIRING),
+    ),
+    "stored": (
+        "the same as certified, and what holds a document against the weights",
+        (*CHECKER, *WIRING, "verify/stored/*.py"),
+    ),
     "solver": (
         "z3 or a SAT solver, and what writes its questions",
         ("circuits/*.py", "verify/induction/*.py", "verify/induction/runs/*.py", "verify/induction/*.smt2"),
     ),
-    "exhaustive": ("the reference engine, and the search", (*REFERENCE, *SEARCH)),
-    "sampled": ("the same, and what draws inputs", (*REFERENCE, *SEARCH, "verify/framework/sampling.py")),
+    "exhaustive": (
+        "the reference engine, the search, and what knows the right answer",
+        (*REFERENCE, *SEARCH, *ORACLES),
+    ),
+    "sampled": ("the same, and what draws inputs", (*REFERENCE, *SEARCH, *ORACLES, "verify/framework/sampling.py")),
 }
 NAMES = {"constructions": "constructions: tasks", "verify": "verify: commands"}
 COLOURS = {"precision": "#fde9c8", "constructions": "#d9e8fb", "circuits": "#e4f3da", "verify": "#f0e1f5"}

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verdict, merged, size_text
 
 LINKS = ("rounding", "program")
 NONE = "no range yet"
 NOTE = (
-    "Each range is of every n in it. Up to 2^63, intervals were certified once and are stored (`python -m verify.store`). "
-    "Each run builds their weights anew and certifies a few again. From 2^63 on, finitely many cases cover every n. Their "
-    "inequalities are proved; that these are all is argued."
+    "A range holds for every n in it. Below 2^63, intervals of n were certified once and stored (`python -m verify.store`). "
+    "Each `make verify` builds their weights again and certifies a few again. From 2^63 on, all n are reduced to finitely many "
+    "inequalities. These are proved; that no other is needed is argued in prose."
 )
 
 
@@ -41,14 +42,15 @@ class Model:
     parts: Mapping[str, Sequence[Part]]
 
 
-def _retrieval(title: str, theorem: str, model: str) -> Model:
+def _retrieval(title: str, models: Mapping[str, str]) -> Model:
+    """models: by theorem."""
     parts: dict[str, list[Part]] = {link: [] for link in LINKS}
-    for task in ("index", "recall", "ngram", "counting"):
+    for (theorem, model), task in product(models.items(), ("index", "recall", "ngram", "counting")):
         claim, own = f"{theorem}/{task}", f"{task}{model}"
         for label, more in (("fused", ""), ("sequential", "-sequential")):
             parts["rounding"].append(Part(label, f"{claim}-rounding", f"{own}{more}-rounding", f"{claim}-above"))
         parts["program"].append(Part("", f"{claim}-program", f"{own}-program", f"{claim}-program-above"))
-    return Model(f"Four retrieval tasks ({theorem}): {title}", parts)
+    return Model(title, parts)
 
 
 def _of(
@@ -70,21 +72,22 @@ EOS = "layout eos"
 ISTREE = {"fused": ("", "4.7/above"), "sequential": ("-sequential", ""), EOS: ("-eos", "")}
 LEAN = {label: (more, "") for label, (more, _) in ISTREE.items()}
 MODELS = (
-    _retrieval("Transformer", "4.6", ""),
-    _retrieval("hybrid", "5.6", "-hybrid"),
-    _retrieval("Linear RNN with search", "5.2", "-rag"),
-    _of("IsTree (4.7): Transformer", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
+    _retrieval(
+        "Index, recall, c-gram, Counting: Transformer (4.6), Linear RNN with search (5.2), hybrid (5.6)",
+        {"4.6": "", "5.2": "-rag", "5.6": "-hybrid"},
+    ),
+    _of("IsTree: Transformer (4.7)", "4.7/", "istree", ISTREE, ("paper's layout", EOS)),
     _of("IsTree, `lean`", "4.7/lean-", "istree-lean", LEAN, ("paper's layout", EOS)),
-    _of("IsTree (5.7): hybrid", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
+    _of("IsTree: hybrid (5.7)", "5.7/", "istree-hybrid", {"fused": ("", "5.7/above")}),
     _of(
-        "IsTree (5.3): Linear RNN with search",
+        "IsTree: Linear RNN with search (5.3)",
         "5.3/istree-",
         "istree-rag",
         {"fused": ("", "5.3/istree-above"), "sequential": ("-sequential", "5.3/istree-above")},
     ),
     *(
         _of(
-            f"Turing machines ({theorem}): {title}, BB(2)",
+            f"The machine BB(2): {title} ({theorem})",
             f"{theorem}/",
             f"turing-{model}",
             {"fused": ("", f"{theorem}/above"), "sequential": ("-sequential", f"{theorem}/above")},
@@ -92,7 +95,7 @@ MODELS = (
         for theorem, title, model in (("5.8", "hybrid", "hybrid"), ("5.4", "Linear RNN with search", "rag"))
     ),
     Model(
-        "Turing machines (4.1): a tape that turns around, BB(2)",
+        "The machine BB(2): a tape that turns around (4.1); n counts cells",
         {link: [Part("cells", f"4.1/cells-{link}", cells=f"4.1/cells-{link}")] for link in LINKS},
     ),
 )
@@ -139,7 +142,7 @@ def cell(parts: Sequence[Part], rows: Mapping[str, Row]) -> str:
     for label, sizes in of.items():
         labels.setdefault(ranges(sizes), []).append(label)
     if list(of) == ["cells"]:
-        return f"cells: {next(iter(labels))}"
+        return next(iter(labels))
     return "; ".join(text if not any(names) else f"{', '.join(names)}: {text}" for text, names in labels.items())
 
 

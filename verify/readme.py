@@ -68,13 +68,19 @@ def false(rows: Sequence[Row]) -> str:
     numbers = {kind: len(entries(rows, kind)) for kind in Kind}
     words = {Kind.FALSE: "false", Kind.SLIP: "slips", Kind.OPEN: "left open"}
     counts = ", ".join(f"{numbers[kind]} {words[kind]}" for kind in Kind)
-    lines = [f"The findings are {counts}. The false ones:\n", "| printed, and false | again |", "|---|---|"]
+    lines = [
+        f"The findings are {counts}. The false ones:\n",
+        "| printed | why it is false | to see it |",
+        "|---|---|---|",
+    ]
     findings = known_findings()
     for first, *_ in entries(rows, Kind.FALSE):
         finding, place = finding_of(first.claim, findings), places_of(first.claim.source)[0]
         printed = first.claim.statement if finding is None else finding.printed
         where = f"[{place}](docs/{link(first.claim.source)})"
-        cells = (f"{where}: {escaped(printed)}", f"`python -m verify.replay {first.claim.id}`")
+        failed = [one for one in first.claim.readings if not one.holds]
+        why = next((one.text for one in failed if one.shown == first.claim.id), failed[0].text if failed else "")
+        cells = (f"{where}: {escaped(printed)}", escaped(why), f"`python -m verify.replay {first.claim.id}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

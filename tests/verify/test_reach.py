@@ -31,7 +31,7 @@ def lines(*rows: Row) -> dict[str, list[str]]:
     return {model: [rounding, program] for model, rounding, program in cells}
 
 
-HYBRID = "IsTree (5.7): hybrid"
+HYBRID = "IsTree: hybrid (5.7)"
 ABOVE = Certified("all", "", 1, None, False, sizes=((HALF, None),))
 
 
@@ -61,10 +61,14 @@ def test_what_does_not_hold_gives_no_range() -> None:
 def test_of_several_tasks_it_is_what_all_have() -> None:
     ends = {"index": 100, "recall": 90, "ngram": 120, "counting": HALF}
     rows = [
-        row(f"4.6/{task}-rounding", of(f"{task}-rounding", 4, end), of(f"{task}-sequential-rounding", 4, HALF))
+        row(
+            f"{id}/{task}-rounding",
+            *(of(f"{task}{model}{more}-rounding", 4, at) for more, at in (("", end), ("-sequential", HALF))),
+        )
+        for id, model in (("5.2", "-rag"), ("5.6", "-hybrid"), ("4.6", ""))
         for task, end in ends.items()
     ]
-    model = "Four retrieval tasks (4.6): Transformer"
+    model = reach.MODELS[0].name
     assert lines(*rows)[model][0] == "fused: 4 … 90; sequential: 4 … 2^63"
     assert lines(*rows[:-1])[model][0] == "fused, sequential: no range yet"
 

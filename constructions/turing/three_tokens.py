@@ -1,9 +1,9 @@
 """Turing machines by chain of thought alone, three tokens a step: a Linear RNN of constant size that reads its own tokens.
 
 Source: Theorem 4.1; Lemmas C.1, C.4, C.5, C.20 and C.21. The paper names the three tokens and gives no weights.
-Idea: a linear recurrence cannot change the cell under the pointer, as A and B are constant. So the state holds two sums, of the
-cells on either side of the head, and each step adds to them and takes away from them. What is added is a product of the last
-tokens, which a feed-forward computes. So the tokens are numbers that carry the place of the head.
+Idea: a recurrence cannot multiply its state by a function of it, as A and B are constant. It can add. So the state holds two sums,
+one for the cells on either side of the head. A step adds to them a product of the last tokens, which a feed-forward computes. For
+that the tokens are numbers that tell the place of the head.
 
     <s> 0 0 A 1 0 :   is given,   B 2 16  A 4 16 …   is written
 
@@ -16,27 +16,36 @@ A step writes
   the new state, a letter;
   the new mirror: b times the old one if the head goes left, 1/b of it if it goes right;
   2^(x + k·y)·place for the new place, the symbol x that is left behind, and the symbol y that the head comes upon.
-The prompt is <s>, the cells with the letter A in front of the head's, and `:`.
+The prompt is <s>, the cells with the letter A in front of the head's, and `:`. The cells left of the head are blank there.
 
 Derivation of reading: the last two tokens of a step multiply to b^m·e for e = 2^(x + k·y), whatever P is. So one product and
 thresholds at the k² values of e tell x and y; as 1/e is dyadic, thresholds times the token give the place. Of left < b^P the top
 digit is that of the cell left of the head, and of right < b^(m − P) that of the cell right of it. So the symbol ahead is the
 number of s = 1 … k − 1 with left ≥ s·b^(P − 1), or right ≥ s·b^(m − P − 1): thresholds between integers.
-Derivation of loading: one register is b^i at cell i and another b^(m − i), by recurrences that multiply by b and by 1/b; `:` takes
-away what they are there, so both are 0 from then on. A symbol times a register is what a cell adds to a sum.
+Derivation of loading: one register is b^i at cell i and another b^(m − i), by recurrences that multiply by b and by 1/b. At the
+letter they are place and mirror; behind it, a symbol times the second is what a cell adds to the right sum. `:` takes away what
+they are there, so both are 0 from then on.
 Derivation of writing: with v where the output head reads the number, and −1 at the square, number i has the logit v² − (v − i)².
-Derivation of p: a = β(m − 1) + k² − 1, and no number is above 2^a. The largest result is 2^(2a) + 1, a logit; where each scalar
-product is rounded, 2^(2a + 1). No digit lies further behind the point than the larger of 2k² − 3 and βm. So nothing is rounded.
-p does not depend on the number of steps; positions may saturate, as nothing reads them.
+Derivation of p: 2^a is the largest number in the vocabulary, for a = β(m − 1) + k² − 1, or more if there are 2^a letters. The
+largest result is 2^(2a) + 1, a logit; where each scalar product is rounded, 2^(2a + 1). The digits furthest behind the point are
+that of 1/b^m and that of 2^(1 − k²): a at most. So nothing is rounded with 2a + 1 digits on both sides
+of the point, and p = 4a + 3; or one digit more, and p = 4a + 5. p does not depend on the number of steps; positions may saturate,
+as nothing reads them.
 
-Size: 6 blocks; nothing grows with m or the steps but the vocabulary, which has the numbers 0 … 2^a. For 2 symbols that is
-2^(m + 2), so n is enough for m = log2 n − 2 cells, in p = O(log n) bits.
+Size: 6 blocks and 32 numbers of state. Nothing grows with m or with the steps but the vocabulary, which lists the numbers 0 … 2^a.
+For 2 symbols 2^a = 2^(m + 2): the numbers up to n are enough for m = log2 n − 2 cells.
+
+OPEN in Theorem 4.1
+paper says: the new state, the direction and the updated cell value are written.
+we use: numbers that tell the direction and the value, and besides them where the head is and what it comes upon.
+why: a direction and a value from a constant set leave it to the state alone to find the cell. For that no weights are known here,
+and cot.py says why the obvious ways fail.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -54,7 +63,7 @@ from precision.format import Arithmetic, Discipline
 
 SOURCE = "Theorem 4.1"
 STATE, NUMERAL, RUNNING = "state", "numeral", "running"
-MOST_WORDS = 1 << 20  # the vocabulary lists every number
+MOST_BITS = 20  # of a number: the vocabulary lists them all
 ONE = as_affine(1)
 
 
@@ -68,10 +77,10 @@ class Space:
     def __post_init__(self) -> None:
         if self.cells < 1:
             raise MachineError(f"space: this model is wired for 1 cell or more, not {self.cells}")
-        if self.top_bits >= MOST_WORDS.bit_length():
+        if self.top_bits > MOST_BITS:
             raise MachineError(
                 f"space: {self.cells} cells of {self.symbols} symbols take numbers up to 2^{self.top_bits}; "
-                f"this model is wired for numbers up to {MOST_WORDS:,}"
+                f"this model is wired for numbers up to 2^{MOST_BITS}"
             )
 
     @property
@@ -82,7 +91,12 @@ class Space:
     @property
     def base(self) -> int:
         """b, the least power of two from k on."""
-        return 1 << (self.symbols - 1).bit_length()
+        return 1 << self.digit_bits
+
+    @property
+    def digit_bits(self) -> int:
+        """β."""
+        return (self.symbols - 1).bit_length()
 
     @property
     def codes(self) -> Mapping[int, tuple[int, int]]:
@@ -93,8 +107,8 @@ class Space:
     @property
     def top_bits(self) -> int:
         """a: 2^a is the largest number."""
-        whole = (self.base.bit_length() - 1) * (self.cells - 1) + self.symbols**2 - 1
-        return max(whole, len(self.letters).bit_length())
+        numbers = self.digit_bits * (self.cells - 1) + self.symbols**2 - 1
+        return max(numbers, len(self.letters).bit_length())
 
     @property
     def top(self) -> int:
@@ -117,9 +131,8 @@ class Space:
         return Words((letters, Family(NUMERAL, 0, self.top)), (HALT, OUT, START, RUN))
 
     def least_bits(self, discipline: Discipline) -> int:
-        """p."""
-        whole = 2 * self.top_bits + (1 if discipline is Discipline.FUSED else 2)
-        return 2 * max(whole, (self.base.bit_length() - 1) * self.cells, 2 * self.symbols**2 - 3) + 1
+        """The least p at which nothing is rounded."""
+        return 4 * self.top_bits + (3 if discipline is Discipline.FUSED else 5)
 
 
 # Weights
@@ -162,7 +175,6 @@ def understand(space: Space) -> tuple[Gadget, ...]:
     behind = reg("given") - back(STATE, 1)  # 1 at the cells behind the head's
     key = 1 + k * back(NUMBER, 2)
     gadgets = [
-        Gadget("a cell on the left", (Unit(reg(NUMBER) - k * reg("given"), reg("rising"), {"left_gain": 1}),)),
         Gadget(
             "a cell on the right",
             (Unit(reg(NUMBER) - k * (1 - behind), reg("falling"), {"right_gain": space.base}),),
@@ -189,7 +201,10 @@ def given_so_far() -> tuple[LinearUnit, ...]:
     """What the prompt says of the head, from its letter on."""
     return (
         running_sum("is the letter given", reg("letter"), "given"),
-        *(running_sum(f"{x}, once it is given", reg(f"{x}_given"), f"first_{x}") for x in ("place", "mirror", "symbol")),
+        *(
+            running_sum(f"{x}, once it is given", reg(f"{x}_given"), f"first_{x}")
+            for x in ("place", "mirror", "symbol")
+        ),
     )
 
 
@@ -259,7 +274,7 @@ def look_ahead(space: Space) -> tuple[Gadget, ...]:
 
 
 def write(space: Space) -> tuple[Gadget, ...]:
-    """The next token."""
+    """The next token; HALT where the table says nothing, as of a state without a row."""
     stays, mirror = -reg("leaves"), back("mirror", 1)
     bends = {corner: 1 if corner == 0 else Fraction(1 << corner, 2) for corner in range(space.symbols**2 - 1)}
     double = tuple(Unit(reg("code") - i, reg("next_place"), {NUMBER: 2 * bend}) for i, bend in bends.items())
@@ -270,26 +285,24 @@ def write(space: Space) -> tuple[Gadget, ...]:
     )
     rules = (
         Rule("the new state", (reg("rightward") + reg("leftward"),), Write(reg("next"), STATE)),
-        Rule("a state without a row", (reg("halted"),), HALT),
         Rule("the mirror to the right", (back("rightward", 1) + stays,), Write(space.power(-1) * mirror, NUMERAL)),
         Rule("the mirror to the left", (back("leftward", 1) + stays,), Write(space.base * mirror, NUMERAL)),
         Rule("the head leaves the space", (reg("leaves"),), OUT),
     )
-    return (*decide(rules, space.words), Gadget("2^code times the next place", cell, {}, "Lemma C.4"))
+    return (*decide(rules, space.words, idle=HALT), Gadget("2^code times the next place", cell, {}, "Lemma C.4"))
 
 
 def plan(space: Space) -> tuple[Embedding, tuple[BlockPlan, ...]]:
     """The embedding and the blocks."""
     first, second = read_tokens(space), understand(space)
     fourth, fifth, sixth = follow(space), look_ahead(space), write(space)
-    halted = threshold(
-        reg("key"), 1 + space.symbols * len(space.machine.states), {"halted": 1}, name="has the state no row"
-    )
     sums = tuple(running_sum(f"the cells on the {side}", reg(f"{side}_gain"), side) for side in ("left", "right"))
     blocks = (
-        BlockPlan((), first, (*window([BlockPlan((), gadgets) for gadgets in (first, second)]), *along_the_prompt(space))),
+        BlockPlan(
+            (), first, (*window([BlockPlan((), gadgets) for gadgets in (first, second)]), *along_the_prompt(space))
+        ),
         BlockPlan((), second, given_so_far()),
-        BlockPlan((), (table(space), halted)),
+        BlockPlan((), (table(space),)),
         BlockPlan((), fourth, window([BlockPlan((), gadgets) for gadgets in (fourth, fifth, sixth)])),
         BlockPlan((), fifth, sums),
         BlockPlan((), sixth),

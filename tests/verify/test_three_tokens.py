@@ -1,33 +1,53 @@
-"""The arithmetic of three tokens a step: what the claim looks at can fail."""
+"""Three tokens a step: what the claims look at can fail."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from constructions.turing.library import find
-from verify.claims.three_tokens import as_the_machine
-from verify.oracles.three_tokens import Step, Sums, steps
+from tests.constructions.cutting import without_states, without_units
+from verify.claims import three_tokens
+from verify.claims.three_tokens import keeps_the_tape, of, says_each_rule, writes_the_run
 from verify.runs.turing_runs import SpaceCase
 
-CASE = SpaceCase(str(find("bb2").machine), "", 6, 13)
+CASE = SpaceCase(str(find("bb2").machine), "", 6, 5)
 
 
-def test_the_first_steps() -> None:
-    first, second = (step for step, _, _ in steps(find("bb2").machine, "", 4, 1, 2))
-    assert first == Step("B", 4, 2 << 1)  # 1RB on cell 1: M halves to 2^(4 − 2); x = 1, y = 0, so j = 1
-    assert second == Step("A", 8, 4 << 3)  # 1LB's 1LA on cell 2: M doubles; x = 1, y = 1, so j = 3
-    assert as_the_machine(CASE) is None
+def test_a_right_model_is_accepted() -> None:
+    assert writes_the_run(CASE) is None
+    assert keeps_the_tape(CASE) is None
+    assert says_each_rule(CASE.machine) is None
 
 
-@pytest.mark.parametrize("part", ["left", "right"])
-def test_a_sum_that_is_not_kept_is_seen(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = Sums.add
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_sum_that_is_not_kept_is_seen(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(case: SpaceCase, **how: int) -> object:
+        wired = of(case, **how)
+        return replace(wired, model=without_states(wired.model, 4, [wired.registers.index(side)]))
 
-    def wrong(sums: Sums, cells: int, before: int, step: Step) -> tuple[int, int]:
-        kept = getattr(sums, part)
-        found = right(sums, cells, before, step)
-        setattr(sums, part, kept)
-        return found
+    monkeypatch.setattr(three_tokens, "of", wrong)
+    assert writes_the_run(CASE) is not None
+    found = keeps_the_tape(CASE)
+    assert found is not None
+    assert found.shows["register"] == side
 
-    monkeypatch.setattr(Sums, "add", wrong)
-    assert as_the_machine(CASE) is not None
+
+def test_a_rounded_register_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model whose numbers differ from those of the wider one."""
+
+    def wrong(case: SpaceCase, more_bits: int = 0) -> object:
+        wired = of(case, more_bits=more_bits)
+        return wired if more_bits else replace(wired, model=without_units(wired.model, 0, [0]))
+
+    monkeypatch.setattr(three_tokens, "of", wrong)
+    found = keeps_the_tape(CASE)
+    assert found is not None
+    assert found.shows["register"] == "e"
+
+
+def test_a_rule_that_is_not_said_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = three_tokens.table
+    monkeypatch.setattr(three_tokens, "table", lambda space: replace(right(space), units=right(space).units[1:]))
+    assert says_each_rule(CASE.machine) is not None

@@ -1,4 +1,4 @@
-"""Sentences of the paper beside its theorems: what models cost, and what is open."""
+"""Sentences of the paper beside its theorems: what models cost, and which reductions carry over to other alphabets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constructions.istree import rag
 from constructions.measures import measure
 from constructions.retrieval.task import START
 from verify.framework.check import Check
-from verify.framework.claim import Claim, Counterexample, Verdict, claim, claims
+from verify.framework.claim import Counterexample, claim
 from verify.inputs.hard_graphs import FAMILIES, LEAST, HardGraph
 from verify.inputs.turing_machines import Size
 from verify.oracles.recall_oracle import FirstFollowers
@@ -191,39 +191,3 @@ def test_index_over_any_alphabet(check: Check) -> None:
         range="how many orders of n tokens it cannot tell apart",
         size=lambda alphabet: alphabet.length,
     )
-
-
-# What is open here
-
-
-@dataclass(frozen=True)
-class Open:
-    """A sentence that nothing here decides. missing: what it would take."""
-
-    id: str
-    source: str
-    statement: str
-    missing: str
-
-
-OPEN: Sequence[Open] = (
-    Open(
-        "4.1/three-tokens",
-        "Theorem 4.1",
-        "A step of the machine takes three tokens: the new state, the direction and the cell's value.",
-        "what is wired here turns the tape through the state, m + 1 tokens a step. Three tokens that would do are the state,"
-        " 2^(m − P) and a number times 2^P: 4.1/token-arithmetic has them in exact arithmetic. Weights for them are not wired:"
-        " those that load the word into the sums, decode a token by a product and a table, and write the next one",
-    ),
-)
-
-
-@claims(
-    "question",
-    [
-        (Claim(question.id, question.source, question.statement, "printed", expected=Verdict.UNKNOWN), question)
-        for question in OPEN
-    ],
-)
-def test_open_questions(check: Check, question: Open) -> None:
-    check.unknown(question.missing)

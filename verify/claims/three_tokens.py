@@ -1,41 +1,177 @@
-"""Theorem 4.1: that three tokens a step are enough for a machine whose tape stays where it is, as numbers and no weights."""
+"""Theorem 4.1: a Turing machine by three tokens a step, as the weights of a Linear RNN."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from fractions import Fraction
 
-from constructions.turing.machine import parse_standard
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from constructions.engines import find_engine, indexed
+from constructions.engines.indexed.column import Column
+from constructions.layers import block_arrays
+from constructions.measures import LINEAR_RNN, measure
+from constructions.turing.configurations import HALT, OUT
+from constructions.turing.library import find
+from constructions.turing.machine import DIGITS, LETTERS, RIGHT, parse_standard
 from constructions.turing.simulator import steps as simulated
+from constructions.turing.three_tokens import SOURCE, Space, build, expected_sequence, prompt, table
+from constructions.wiring.wired import Wired
+from precision.format import Discipline
 from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
-from verify.inputs.turing_machines import every_run
-from verify.oracles.three_tokens import steps
+from verify.inputs.turing_machines import RULES, Size, every_run, every_table, machines
 from verify.runs.turing_runs import SpaceCase
 
-STEPS, CELLS, TAPES = 50, (3, 6, 13), ("", "10", "011")
+STEPS, RUNS = 50, 408  # the runs of 2 states and 2 symbols from a blank tape, up to so many steps
+PRECISION = "p = 4a + 3, numbers up to 2^a"
+BY_DISCIPLINE = {Discipline.FUSED: PRECISION, Discipline.SEQUENTIAL: "p = 4a + 5, numbers up to 2^a"}
+CHAMPIONS = {"bb2": 13, "bb3": 13, "bb3-ones": 13, "bb4": 16, "bb2x3": 4}  # cells; the last one leaves them
+TOKENS = "the new state; b times or 1/b of the last such number, for the direction; a power of two, for the symbol left behind"
+MODEL_BLOCKS, STATE_NUMBERS = 6, 32
 
 
-def as_the_machine(case: SpaceCase) -> Counterexample | None:
-    """Where sums and last tokens tell another configuration than the simulator's, or a number is too large."""
-    machine, start = parse_standard(case.machine), case.cells // 2
-    tape = dict(enumerate(map(int, case.tape), start))
-    made = 0
-    for step, (_, sums, told) in zip(
-        simulated(machine, case.tape, case.steps),
-        steps(machine, case.tape, case.cells, start, case.steps),
-        strict=False,
-    ):
-        tape[start + step.head] = step.written
-        cells = tuple(tape.get(i, 0) for i in range(case.cells))
-        right = (step.next_state, start + step.head + step.move, cells)
-        if (told.state, told.head, told.tape) != right:
-            return Counterexample(step=step.number, expected=right, told=(told.state, told.head, told.tape))
-        if sums.largest > 8 << case.cells:
-            return Counterexample(step=step.number, largest=sums.largest)
-        made += 1
-    for step in itertools.islice(simulated(machine, case.tape, case.steps), made, None):
-        inside = 0 <= start + step.head + step.move < case.cells
-        return Counterexample(step=step.number, expected="a step", told="an end") if inside else None
+def of(case: SpaceCase, discipline: Discipline = Discipline.FUSED, more_bits: int = 0) -> Wired:
+    """The model of a case, at the least p or above."""
+    space = Space(parse_standard(case.machine), case.cells)
+    p = space.least_bits(discipline) + more_bits
+    return build(space.machine, cells=case.cells, precision_bits=p, discipline=discipline)
+
+
+def words_of(case: SpaceCase) -> tuple[list[str], list[str]]:
+    """The prompt, and what is to be written behind it."""
+    machine = parse_standard(case.machine)
+    return prompt(machine, case.tape, case.cells), expected_sequence(machine, case.tape, case.cells, case.steps)
+
+
+def writes_the_run(case: SpaceCase) -> Counterexample | None:
+    """Where the model writes another word than the machine's run has."""
+    wired, (before, behind) = of(case), words_of(case)
+    wrong, found = indexed.first_mismatch(wired.model, wired.arithmetic, wired.tokens(before), wired.tokens(behind))
+    if wrong is not None:
+        return Counterexample(expected=behind[wrong], word=wrong + 1)
+    return Counterexample(dense=found.columns.dense) if found.columns.dense else None
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="three-tokens",
+    source=SOURCE,
+    statement="A Linear RNN of constant size runs a Turing machine on m cells with O(m) bits of state and three tokens for each"
+    f" step: {TOKENS}. The last two tell besides where the head is, and the last one the symbol that it comes upon.",
+)
+def test_three_tokens_a_step(check: Check) -> None:
+    check.sizes(STEPS)  # or skips
+    for cells, tape in ((6, ""), (5, "011"), (3, "10")):
+        check.exhaustive(
+            (SpaceCase(machine, tape, STEPS, cells) for machine in every_run(STEPS)),
+            writes_the_run,
+            count=RUNS,
+            range=f"a machine for each run of 2 states and 2 symbols, {STEPS} steps on {cells} cells,"
+            f" {f'the word {tape}' if tape else 'a blank tape'} (indexed)",
+            size=lambda case: case.steps,
+            precision=PRECISION,
+        )
+    rules = [rule for rule in RULES if rule.state in "AZ"]
+    check.exhaustive(
+        (
+            SpaceCase(f"{a}{b}", tape, 6, cells)
+            for cells, tape in ((1, ""), (2, "10"), (3, ""))
+            for a, b in itertools.product(rules, repeat=2)
+        ),
+        writes_the_run,
+        count=3 * (2 * 2 * 2) ** 2,
+        range="every machine of 1 state and 2 symbols in 1, 2 and 3 cells, blank or 10, 6 steps (indexed)",
+        size=lambda case: case.steps,
+        precision=PRECISION,
+    )
+    check.exhaustive(
+        every_table(),
+        says_each_rule,
+        count=(2 * 2 * 3) ** 4,
+        range="the table's units, the only weights in which machines of equal size differ: all 20,736 machines of 2 states"
+        " and 2 symbols, every key",
+        precision="exact",
+    )
+    check.chosen(
+        [
+            SpaceCase(str(named.machine), "", named.steps + 1, cells)
+            for named, cells in ((find(name), cells) for name, cells in CHAMPIONS.items())
+            if named.steps <= check.n_max
+        ],
+        writes_the_run,
+        range="the champions BB(2), BB(3), BB(4), of 6, 21, 107 steps, in 13 and 16 cells; BB(2, 3) until it leaves 4 cells"
+        " (indexed)",
+        size=lambda case: case.steps,
+        precision=PRECISION,
+    )
+
+
+def says_each_rule(code: str) -> Counterexample | None:
+    """Whether the units of the table add what each rule says at its key, and nothing at other keys."""
+    space = Space(parse_standard(code), 1)
+    machine, k = space.machine, space.symbols
+    units = [(int(unit.gate.constant), unit.into) for unit in table(space).units]
+    for key in range(2 + k * len(space.letters)):
+        added = {name: sum(into.get(name, 0) * max(key + constant, 0) for constant, into in units) for name in SAID}
+        state, symbol = divmod(key - 1, k)
+        expected = dict.fromkeys(SAID, 0)
+        if 0 <= state < len(machine.states):
+            rule = machine.rule(LETTERS[state], symbol)
+            way = "rightward" if rule.move == RIGHT else "leftward"
+            expected |= {"next": space.letters.index(rule.state), "writes": rule.write, way: 1}
+        if added != expected:
+            return Counterexample(key=key, expected=expected, added=added)
+    return None
+
+
+SAID = ("next", "writes", "rightward", "leftward")
+
+
+# The sums beside the head
+
+
+def registers_of(wired: Wired, words: Sequence[str], names: Sequence[str]) -> dict[str, list[Fraction]]:
+    """These registers at each word, behind the fifth block."""
+    seen: list[Sequence[Column]] = []
+    indexed.run(
+        wired.model,
+        wired.arithmetic,
+        wired.tokens(words),
+        observe=lambda block, sublayer, registers: seen.append(registers),
+    )
+    columns = {name: seen[10][wired.registers.index(name)] for name in names}
+    return {name: [Fraction(column.at(i)) for i in range(len(words))] for name, column in columns.items()}
+
+
+def keeps_the_tape(case: SpaceCase) -> Counterexample | None:
+    """Where a register is another one with 16 bits more; where a step ends and the registers tell another configuration."""
+    before, behind = words_of(case)
+    words = [*before, *behind]
+    wired, wider = of(case), of(case, more_bits=16)
+    told = registers_of(wired, words, wired.registers)
+    exact = registers_of(wider, words, wired.registers)
+    for name in wired.registers:
+        if told[name] != exact[name]:
+            return Counterexample(register=name, at_least_bits=told[name], with_more=exact[name])
+    base, start = Space(parse_standard(case.machine), case.cells).base, (case.cells - max(len(case.tape), 1)) // 2
+    cells = dict(enumerate(map(int, case.tape), start))
+    ends = range(len(before) + 2, len(words), 3)  # of HALT and OUT none
+    for at, step in zip(ends, simulated(parse_standard(case.machine), case.tape, case.steps), strict=False):
+        cells[start + step.head] = step.written
+        head = start + step.head + step.move
+        right = {
+            "place": base**head,
+            "mirror": base ** (case.cells - head),
+            "left": sum(cells.get(i, 0) * base**i for i in range(head)),
+            "right": sum(cells.get(i, 0) * base ** (case.cells - i) for i in range(head + 1, case.cells)),
+        }
+        for name, value in right.items():
+            if told[name][at] != value:
+                return Counterexample(step=step.number, register=name, expected=value, got=told[name][at])
     return None
 
 
@@ -43,22 +179,102 @@ def as_the_machine(case: SpaceCase) -> Counterexample | None:
     theorem="4.1",
     task="turing",
     aspect="token-arithmetic",
-    source="Theorem 4.1",
-    statement="In exact arithmetic, three tokens a step tell the run of a machine of 2 symbols on m cells to two sums: the state,"
-    " 2^(m − P), and a number below 8 times 2^P for the cell's value. What is added to the sums is a product of these; no number is"
-    " above 8·2^m.",
+    source=SOURCE,
+    statement="Behind each step of the model of 4.1/three-tokens, its registers are b^P and b^(m − P) for the head's cell P,"
+    " Σ x_i·b^i over the cells left of it and Σ x_i·b^(m − i) over those right of it. At the least p, each register is as with 16"
+    " bits more.",
 )
-def test_the_tokens_tell_the_run(check: Check) -> None:
+def test_the_sums_are_the_tape(check: Check) -> None:
     check.exhaustive(
-        (
-            SpaceCase(machine, tape, STEPS, cells)
-            for cells in CELLS
-            for tape in TAPES
-            if len(tape) <= cells - cells // 2
-            for machine in every_run(STEPS)
-        ),
-        as_the_machine,
-        count=408 * (2 + 3 + 3),
-        range="a machine for each run of 2 states and 2 symbols, from a blank tape, 10 and 011, on 3, 6 and 13 cells; 50 steps",
+        (SpaceCase(machine, "10", STEPS, 3) for machine in every_run(STEPS)),
+        keeps_the_tape,
+        count=RUNS,
+        range=f"a machine for each run of 2 states and 2 symbols, on 3 cells with the word 10, {STEPS} steps (indexed)",
         size=lambda case: case.cells,
+        precision=PRECISION,
+    )
+    check.sampled(
+        cases(),
+        keeps_the_tape,
+        range="random machines of up to 5 states and 3 symbols, on up to 7 cells (3 of 3 symbols), 20 steps (indexed)",
+        size=lambda case: case.cells,
+        precision=PRECISION,
+        max_examples=20,
+    )
+
+
+# Random machines, and what the model costs
+
+
+@st.composite
+def cases(draw: DrawFn) -> SpaceCase:
+    """A random machine, a word, 20 steps and some space."""
+    code = draw(machines(5, 3))
+    symbols = parse_standard(code).symbols
+    tape = draw(st.text(DIGITS[:symbols], max_size=3))
+    return SpaceCase(
+        code, tape, 20, max(len(tape), 1) + draw(st.integers(0, 4 if symbols == 2 else 3 - max(len(tape), 1)))
+    )
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="three-tokens-random",
+    source=SOURCE,
+    statement="The model of 4.1/three-tokens runs machines of up to 5 states and 3 symbols, under either discipline of rounding.",
+)
+def test_random_machines(check: Check, engine: str) -> None:
+    for discipline in Discipline:
+
+        def right(case: SpaceCase, discipline: Discipline = discipline) -> Counterexample | None:
+            least = Space(parse_standard(case.machine), case.cells).least_bits(discipline)
+            if check.p_bits is not None and check.p_bits < least:
+                check.unknown(f"p = {check.p_bits} is below the least p of {case}, {least}")
+            wired = of(case, discipline, 0 if check.p_bits is None else check.p_bits - least)
+            before, behind = words_of(case)
+            stop = {wired.token[HALT], wired.token[OUT]}
+            run = find_engine(engine)(wired.model, wired.arithmetic, wired.tokens(before), stop, len(behind))
+            got = list(wired.spelled(run.produced))
+            return None if got == behind else Counterexample(expected=" ".join(behind), written=" ".join(got))
+
+        check.sampled(
+            cases(),
+            right,
+            range=f"random machines and words, on up to 7 cells (3 of 3 symbols), 20 steps; rounding {discipline.value}",
+            size=lambda case: case.steps,
+            precision=check.precision_text(BY_DISCIPLINE[discipline]),
+            max_examples=20,
+        )
+
+
+@claim(
+    theorem="4.1",
+    task="turing",
+    aspect="three-tokens-size",
+    source=SOURCE,
+    statement="The model of 4.1/three-tokens has 6 blocks, 32 numbers of state and at most 35,348 + 182·(B·k + 5k² + 4k) parameters"
+    " for B states and k symbols; no matrix but the vocabulary grows with m. For 2 symbols and m ≥ 3 it lists the numbers up to"
+    " 2^(m + 2), and p = 4m + 11.",
+)
+def test_size(check: Check) -> None:
+    def as_small(size: Size) -> Counterexample | None:
+        small, large = (build(size.machine, cells=cells) for cells in (1, size.steps))
+        p = large.arithmetic.format.significand_bits + 1
+        measures, k = measure(large.model, p), size.symbols
+        bound = 35_348 + 182 * (size.states * k + 5 * k * k + 4 * k)
+        found = (LINEAR_RNN in measures.classes, len(large.blocks), measures.state_numbers)
+        if found != (True, MODEL_BLOCKS, STATE_NUMBERS) or measures.parameters > bound:
+            return Counterexample(found=found, bound=bound, parameters=measures.parameters)
+        if k == 2 and (p != 4 * size.steps + 11 or str(2 ** (size.steps + 2) + 1) in large.token):
+            return Counterexample(p=p, words=len(large.vocabulary))
+        of_large, of_small = ([a.shape for b in w.model.blocks for a in block_arrays(b)] for w in (large, small))
+        return None if of_large == of_small else Counterexample(expected=of_small, got=of_large)
+
+    check.chosen(
+        [Size(b, k, cells) for b in (1, 2, 5, 25) for k, spaces in ((2, (4, 10, 16)), (3, (3,))) for cells in spaces],
+        as_small,
+        range="machines of 1, 2, 5, 25 states: 2 symbols on 4, 10, 16 cells, 3 symbols on 3",
+        size=lambda size: size.steps,
+        precision=PRECISION,
     )

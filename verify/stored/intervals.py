@@ -54,13 +54,9 @@ CHECKERS = (
 
 NOT_YET = frozenset(
     {
-        "istree-rounding",
         "istree-lean-rounding",
-        "istree-eos-rounding",
         "istree-lean-eos-rounding",
-        "istree-sequential-rounding",
         "istree-lean-sequential-rounding",
-        "istree-hybrid-program",
         "istree-program",
         "istree-lean-program",
         "istree-eos-program",

@@ -87,7 +87,9 @@ def in_cases(check: Check, subjects: Sequence[Subject], about: About, text: str)
     """As stored where that is of these weights, else all anew; and the inequalities."""
     precision, what = (PRECISION, "a certificate") if about == "rounding" else ("", "an explanation")
     theorems = [
-        check.stored_above(subject, about, range=f"{text}; {subject.discipline.value}", precision=precision)
+        check.stored_above(
+            subject, about, range=text + f"; {subject.discipline.value}" * (about == "rounding"), precision=precision
+        )
         for subject in subjects
     ]
     anew = [subject for subject, theorem in zip(subjects, theorems, strict=True) if theorem is None]

@@ -204,10 +204,16 @@ def lines_of(patterns: Sequence[str]) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
 
 
+def about(number: int) -> str:
+    """Two digits of it, so that the page need not change with every line."""
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return f"{(number + unit // 2) // unit * unit:,}"
+
+
 def reading() -> str:
     """What to read before a change, as a table."""
     rows = [
-        f"| {change} | {', '.join(f'`{file}`' for file in files)} | {lines_of(files):,} |"
+        f"| {change} | {', '.join(f'`{file}`' for file in files)} | {about(lines_of(files))} |"
         for change, files in READING.items()
     ]
     return "\n".join(["| change | files | lines |", "|---|---|---|", *rows, ""])
@@ -216,7 +222,7 @@ def reading() -> str:
 def trusted() -> str:
     """What each word of evidence rests on, as a table."""
     rows = [
-        f"| {word} | {what} | {', '.join(f'`{pattern}`' for pattern in patterns)} | {lines_of(patterns):,} |"
+        f"| {word} | {what} | {', '.join(f'`{pattern}`' for pattern in patterns)} | {about(lines_of(patterns))} |"
         for word, (what, patterns) in TRUSTED.items()
     ]
     return "\n".join(["| evidence | what is trusted | where | lines |", "|---|---|---|---|", *rows, ""])

@@ -86,8 +86,10 @@ def _command(argv: Sequence[str]) -> int:
             old = None if args.all else read(subject, about, whole=False)
         kept = old.intervals if old else ()
         if args.list:
-            done = kept[-1].high if kept else 0
-            print(f"{name}: n = {subject.n} … {done} of {subject.last}, {len(kept)} intervals")
+            reach = f"n = {subject.n} … {kept[-1].high}, {len(kept)} intervals" if kept else "not begun"
+            print(
+                f"{name}: {reach}{'' if kept and kept[-1].high == subject.last else f'; it is to go to {subject.last}'}"
+            )
             continue
         count, start = 0, time.process_time()
         try:

@@ -82,10 +82,11 @@ def parse_json(text: str | bytes) -> Any:
     import json
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
-            raise ValueError(f"{name[:40]!r} stands twice in one object")
+        found: dict[str, object] = {}
+        for name, value in pairs:
+            if name in found:
+                raise ValueError(f"{name[:40]!r} stands twice in one object")
+            found[name] = value
         return found
 
     def number(text: str) -> NoReturn:

@@ -37,14 +37,13 @@ halt in: nothing grows with m or with the steps. The state has 20·p = O(m·log(
 ERRATUM Theorem 4.1
 paper says: state, pointer and tape in O(log n) bits; the new state, direction and cell value are written, three tokens for a step.
 we use: the tape turns around, m + 1 tokens for a step.
-why: the paper gives no weights, and for a tape that stays where it is, with words of a constant set, we have wired none. The
-update adds (new − old)·b^pointer to it, or moves a window around the pointer by b or 1/b: both multiply a part of the state
-by a function of another part, but A and B are constant. A feed-forward of U units, where nothing is rounded, is a quadratic
-function along a line between at most U bends. So it gives b^pointer to three pointers between two bends at most, and m of
-them need U ≥ m/3 − 1. And it passes 1/2 at most 2U + 2 times, while the lowest of m binary digits of the tape does so 2^m − 1
-times, which is what reading under the pointer asks for. Tokens that are numbers do better: 2^pointer is a word, as the
-pointer is at most log2 n. With such words three tokens a step are enough: three_tokens.py wires them. The separation, of
-which this is one half, rests on a conjecture.
+why: the paper gives no weights, and for a tape that stays where it is, with words of a constant set, we have wired none. The update
+adds (new − old)·b^pointer to it, or moves a window around the pointer by b or 1/b: both multiply a part of the state by a function
+of another part, but A and B are constant. A feed-forward of U units, where nothing is rounded, is a quadratic function along a line
+between at most U bends. So it gives b^pointer to three pointers between two bends at most, and m of them need U ≥ m/3 − 1. And it
+passes 1/2 at most 2U + 2 times, while the lowest of m binary digits of the tape does so 2^m − 1 times, which is what reading under
+the pointer asks for. Tokens that are numbers do better: 2^pointer is a word, as the pointer is at most log2 n. With such words
+three tokens a step are enough: three_tokens.py wires them. The separation, of which this is one half, rests on a conjecture.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def test_the_readable_dump_names_everything() -> None:
     for number, block in enumerate(sidecar["blocks"], start=1):
         assert f"\nblock {number}: " in text
         for head in block["heads"]:
-            assert f", {head['name']} (Lemma C.1" in text
+            assert f"({head['name']}), Lemma C.1" in text
             for component in head["score"]:
                 assert component["meaning"] in text
                 assert component["key"] in text

@@ -137,7 +137,7 @@ def test_words_and_families_have_names_of_their_own(
 
 def test_a_word_with_the_name_of_a_helper_is_refused() -> None:
     """The shift register of `a` is called a-0, a-1, …, and a program may have helpers of its own."""
-    for word, names in (("a-1", "linear unit 'the last 2 of a'"), ("one", "gadget '1'")):
+    for word, names in (("a-1", r"linear unit 1 \(the last 2 of a\)"), ("one", r"gadget 1 \(1\)")):
         words = Words((Family("plain", 0, 9),), ("a", word))
         block = BlockPlan((), decide([Rule("r", (back("a", 1),), "a")], words))
         embedding = words.embedding()

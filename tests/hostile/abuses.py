@@ -94,6 +94,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "nan": holding(b'{"schema": 1, "construction": "recall", "model": "transformer", "n": NaN}'),
     "infinite": holding(b'{"schema": 1, "construction": "recall", "model": "transformer", "n": 1e999}'),
     "twice": holding(b'{"schema": 1, "schema": 1, "rows": [], "options": {}}'),
+    "twice of many": holding(b"{" + b",".join(b'"%d": 0' % (i % 299_999) for i in range(300_000)) + b"}"),
     "surrogate": holding(b'{"schema": "\\ud800", "construction": "\\ud800"}'),
     "list": holding(b"[]"),
     "object": holding(b"{}"),

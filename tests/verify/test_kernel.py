@@ -23,7 +23,7 @@ from verify.oracles.proofs import by_cases, by_growth, by_shift, theorem
 from verify.trusted import kernel
 from verify.trusted.kernel import Rejected, check
 
-ROOT = Path(kernel.__file__).parent
+ROOT = Path(kernel.__file__).parents[1]
 THEOREMS = {
     **{id: identities(id)[-1] for id in IDENTITIES},
     "C.3 written out": indicator_written_out(),

@@ -80,18 +80,22 @@ def above(check: Check, subjects: Sequence[Subject], text: str) -> None:
     check.sizes(10**4)
     if check.p_bits is not None:
         check.unknown("p grows with n")
-    disciplines = " and ".join(subject.discipline.value for subject in subjects)
-    text = f"{text}; every n from 2^63 on, in cases of n and its bit length; {disciplines}"
-    in_cases(check, subjects, "rounding", text)
+    in_cases(check, subjects, "rounding", f"{text}; every n from 2^63 on, in cases of n and its bit length")
 
 
 def in_cases(check: Check, subjects: Sequence[Subject], about: About, text: str) -> None:
     """As stored where that is of these weights, else all anew; and the inequalities."""
     precision, what = (PRECISION, "a certificate") if about == "rounding" else ("", "an explanation")
-    theorems = [check.stored_above(subject, about, range=text, precision=precision) for subject in subjects]
+    theorems = [
+        check.stored_above(
+            subject, about, range=text + f"; {subject.discipline.value}" * (about == "rounding"), precision=precision
+        )
+        for subject in subjects
+    ]
     anew = [subject for subject, theorem in zip(subjects, theorems, strict=True) if theorem is None]
     if anew and about == "rounding":
-        check.certified(anew, range=text, precision=precision)
+        disciplines = " and ".join(subject.discipline.value for subject in anew)
+        check.certified(anew, range=f"{text}; {disciplines}", precision=precision)
     elif anew:
         check.explained(anew, range=text)
     answered(check, subjects, theorems, stored_above.judge_of(about), what)

@@ -57,7 +57,6 @@ NOT_YET = frozenset(
         "istree-lean-rounding",
         "istree-lean-eos-rounding",
         "istree-lean-sequential-rounding",
-        "istree-program",
         "istree-lean-program",
         "istree-eos-program",
         "istree-lean-eos-program",

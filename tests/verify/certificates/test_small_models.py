@@ -192,7 +192,7 @@ def test_a_number_that_is_half_a_step_below_a_count() -> None:
     spoken = language(*some, answers="v")
     assert strays(wired, spoken)
     found = judged(wired, spoken)
-    assert (found.verdict, found.where) == (UNKNOWN, "block 1, feed-forward, unit 0, gate")
+    assert (found.verdict, found.where) == (UNKNOWN, "block 2, feed-forward, unit 1, gate")
 
 
 def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:

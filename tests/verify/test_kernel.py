@@ -261,4 +261,7 @@ def test_the_stored_proofs_are_those_of_the_claims() -> None:
             assert [(item["theorem"], item["proof"]) for item in stored[claim][part]] == [tuple(pair) for pair in shown]
     everything = [shown for parts in stored.values() for objects in parts.values() for shown in objects]
     for item in everything:
-        check_stored(item["theorem"], item["proof"])
+        if (
+            "bits_of_bits" not in item["theorem"]
+        ):  # those of all large n take a minute, and `make verify` shows each of them
+            check_stored(item["theorem"], item["proof"])

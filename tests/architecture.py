@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from tests.test_structure import BELOW, ROOT, UPWARDS, modules
+from tests.imports import BELOW, ROOT, UPWARDS, floor, modules
 
 PICTURE, PAGE = ROOT / "docs" / "architecture.svg", ROOT / "docs" / "architecture.md"
 READING: Mapping[str, Sequence[str]] = {
@@ -73,21 +73,31 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "certified: the program": (
         "the same but for rounding, the normal form, and the definition, which a person wrote",
-        ("verify/algebra/*.py", "verify/automata/*.py", "verify/programs/*.py", *WIRING),
+        (
+            "verify/algebra/*.py",
+            "verify/automata/*.py",
+            *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
+            "verify/programs/*.py",
+            *WIRING,
+            "verify/certificates/document.py",
+        ),
     ),
     "stored": (
-        "the same as certified, and what holds a document against the weights",
-        (*CHECKER, *WIRING, "verify/stored/*.py"),
+        "the same as certified and its program, and what holds a document against the weights",
+        (*CHECKER, *WIRING, "verify/certificates/document.py", "verify/programs/*.py", "verify/stored/*.py"),
     ),
     "solver": (
         "z3 or a SAT solver, and what writes its questions",
         ("circuits/*.py", "verify/induction/*.py", "verify/induction/runs/*.py", "verify/induction/*.smt2"),
     ),
     "exhaustive": (
-        "the reference engine, the search, and what knows the right answer",
-        (*REFERENCE, *SEARCH, *ORACLES),
+        "the reference engine, the search, and what knows the right answer; for patterns, the comparison of automata",
+        (*REFERENCE, *SEARCH, *ORACLES, "verify/patterns/*.py"),
     ),
-    "sampled": ("the same, and what draws inputs", (*REFERENCE, *SEARCH, *ORACLES, "verify/framework/sampling.py")),
+    "sampled": (
+        "the engine, the search, what knows the answer, and what draws inputs",
+        (*REFERENCE, *SEARCH, *ORACLES, "verify/framework/sampling.py"),
+    ),
 }
 NAMES = {"constructions": "constructions: tasks", "verify": "verify: commands"}
 COLOURS = {"precision": "#fde9c8", "constructions": "#d9e8fb", "circuits": "#e4f3da", "verify": "#f0e1f5"}
@@ -95,16 +105,11 @@ Point: TypeAlias = tuple[float, float]
 WIDTH, HIGH, GAP, ROW, MARGIN = 156, 34, 16, 74, 12  # of a box, between boxes, from row to row, around all
 
 
-def room(module: str) -> str:
-    """The room that a module stands in."""
-    return max((name for name in BELOW if f"{module}.".startswith(f"{name}.")), key=len)
-
-
 def rooms() -> dict[str, set[str]]:
-    """Each room, and those that it imports; what is imported against the floors is left out, as test_structure lists it."""
+    """Each room, and those that it imports; what is imported against the floors is left out, as imports.py lists it."""
     found: dict[str, set[str]] = {name: set() for name in BELOW}
     for start, ends in modules().items():
-        found[room(start)] |= {room(end) for end in ends if (start, end) not in UPWARDS} - {room(start)}
+        found[floor(start)] |= {floor(end) for end in ends if (start, end) not in UPWARDS} - {floor(start)}
     return found
 
 

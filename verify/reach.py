@@ -14,9 +14,9 @@ from verify.framework.claim import Certified, Evidence, Row, Sizes, Stored, Verd
 LINKS = ("rounding", "program")
 NONE = "no range yet"
 NOTE = (
-    "A range holds for every n in it. Below 2^63, intervals of n were certified once and stored (`python -m verify.store`). "
-    "Each `make verify` builds their weights again and certifies a few again. From 2^63 on, all n are reduced to finitely many "
-    "inequalities. These are proved; that no other is needed is argued in prose."
+    "Each range holds for every n in it. Below 2^63, certified intervals of n are stored with digests of their weights, which "
+    "`make verify` compares. From 2^63 on, all n are reduced to finitely many inequalities, which are proved; the reduction is "
+    "argued in prose."
 )
 
 

@@ -41,7 +41,7 @@ class Wanted:
     expected=Verdict.REFUTED,
     kind=Kind.FALSE,
     readings=(
-        *tied_outputs(),
+        *tied_outputs("3.2/tied-head"),
         Reading(
             "the output of C.6.2, and any second coordinate f(i): −v·i + f(i) is largest at i = v for no two v in a row",
             False,

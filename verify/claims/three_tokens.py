@@ -60,8 +60,9 @@ def writes_the_run(case: SpaceCase) -> Counterexample | None:
     task="turing",
     aspect="three-tokens",
     source=SOURCE,
-    statement="A Linear RNN of constant size runs a Turing machine on m cells with O(m) bits of state and three tokens for each"
-    f" step: {TOKENS}. The last two tell besides where the head is, and the last one the symbol that it comes upon.",
+    statement="A Linear RNN runs a Turing machine on m cells with O(m) bits of state and three tokens for each step:"
+    f" {TOKENS}. The last two tell besides where the head is, and the last one the symbol that it comes upon. Nothing grows but"
+    " the vocabulary, which lists the numbers up to 2^(m + 2) for 2 symbols and m ≥ 3. The cells left of the head begin blank.",
 )
 def test_three_tokens_a_step(check: Check) -> None:
     check.sizes(STEPS)  # or skips

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from verify.induction.evaluation import Compiled
-from verify.induction.interpretation import not_seen
+from verify.induction.interpretation import first_doubt
 from verify.induction.place import Place
 from verify.induction.runs import frames, machine, search, turning, turns
 from verify.induction.theory import Theory
@@ -68,10 +68,9 @@ def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
             if true or met or not places:
                 used = true.union(*(missing.pop(name) for name in met)).difference(always)
                 asked = [name for name in made.facts if name in used and made.facts[name].supposes]
-                if unseen := not_seen(made, place, [*always, *asked]):
-                    return Shown(
-                        f"{unseen[0]} is not seen to be true of all integers: {place.name}: z3 says {unseen[1]}"
-                    )
+                if doubted := first_doubt(made, place, [*always, *asked]):
+                    fact, answer = doubted
+                    return Shown(f"{fact} is not seen to be true of all integers: {place.name}: z3 says {answer}")
                 apart, models = apart - true, models + 1
         except (ArithmeticError, LookupError, NameError, TypeError, ValueError) as error:
             return Shown(f"{name or 'a macro'} cannot be evaluated: {place.name}: {error}")

@@ -7,6 +7,7 @@ recursion. That is only a proposal: where a fact is false of some integer beyond
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from verify.induction.place import Place
     from verify.induction.theory import Expression, Theory
 
-EFFORT = 20_000_000  # for a fact, in units of z3; the dearest takes a hundredth of it
+EFFORT = 20_000_000  # for a fact, in units of z3; the dearest of the hybrid's IsTree took 160,000
 
 
-def not_seen(made: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
+def first_doubt(made: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
     """The first of these facts that the solver does not say to be true of all integers, and what it says.
 
     Raises LookupError for a symbol of which the place says nothing, ValueError for what z3 cannot read.
@@ -54,13 +55,23 @@ def definitions(made: Theory, place: Place) -> Iterator[str]:
             case ["declare-const", str(name), str(sort)]:
                 yield f"(define-fun {name} () {sort} {_of_sort(sort, _number(int(place.symbols[name])))})"
             case ["declare-fun", str(name), _, str(sort)] if name in place.recursive:
-                yield f"(define-fun-rec {name} ((x1 Int)) {sort} {place.recursive[name]})"
+                yield _recursive(name, sort, *place.recursive[name])
             case ["declare-fun", str(name), [*sorts], str(sort)]:
                 body = _tabulated(place.symbols[name], len(sorts), place.table)
                 of = " ".join(f"(x{i} Int)" for i, _ in enumerate(sorts, start=1))
                 yield f"(define-fun {name} ({of}) {sort} {_of_sort(sort, body)})"
             case _:
                 yield written(_without_patterns(declaration))
+
+
+def _recursive(name: str, sort: str, start: int, step: str) -> str:
+    """Each value is told by the one before, so there is such a function; without one, z3 would say of any fact that it is true."""
+    if strange := set(re.findall(r"[^\s()]+", step)) - {"before", "+", "-", "*"} - {*re.findall(r"\b\d+\b", step)}:
+        raise ValueError(f"{name}: a step is of before, numbers, +, - and *, not of {', '.join(sorted(strange))}")
+    return (
+        f"(define-fun-rec {name} ((x1 Int)) {sort}"
+        f" (ite (<= x1 0) {_number(start)} (let ((before ({name} (- x1 1)))) {step})))"
+    )
 
 
 def _without_patterns(expression: Expression) -> Expression:

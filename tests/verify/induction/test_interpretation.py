@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from verify.certificates.building import Subject
 from verify.induction.along import RUNS, places_of, shown
-from verify.induction.interpretation import definitions, not_seen
+from verify.induction.interpretation import definitions, first_doubt
 from verify.induction.models import theory_of
 from verify.induction.place import Place
 from verify.induction.theory import Theory
@@ -89,7 +89,7 @@ def test_beyond_a_table_of_two_integers(function: Callable[[int, int], int]) -> 
 def test_what_is_false_beyond_is_not_shown(axiom: str, unseen: tuple[str, str] | None) -> None:
     made = theory(f"(declare-fun f (Int) Int) (axiom a {axiom})")
     place = Place("here", {"f": lambda j: max(j, 0)}, TABLE, TABLE)
-    assert not_seen(made, place, ["a"]) == unseen
+    assert first_doubt(made, place, ["a"]) == unseen
 
 
 def test_a_contradiction_that_no_window_sees(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +111,16 @@ def test_a_wrong_recursion_is_refused() -> None:
     made = theory_of(Subject("istree", 1, model="hybrid"))
     assert made is not None
     place: Any = next(iter(places_of(made)))
-    assert not_seen(made, place, ["powers"]) is None
-    wrong = replace(place, recursive={"pow": place.recursive["pow"].replace("(* 2", "(* 3")})
-    found = not_seen(made, wrong, ["powers"])
-    assert found is not None
-    assert found[0] == "powers"
+    assert first_doubt(made, place, ["powers"]) is None
+    wrong = replace(place, recursive={"pow": (1, "(* 3 before)")})
+    doubted = first_doubt(made, wrong, ["powers"])
+    assert doubted is not None
+    assert doubted[0] == "powers"
+
+
+@pytest.mark.parametrize("step", ["(+ 1 (f x1))", "(+ 1 (f (+ x1 1)))", "(g before)", "(+ before x)", "|f|"])
+def test_a_definition_is_of_the_value_before(step: str) -> None:
+    """f(i) = f(i) + 1 has no solution: with it z3 would say of any fact that it is true."""
+    made = theory("(declare-fun f (Int) Int) (axiom a (= (f 1) (f 2)))")
+    with pytest.raises(ValueError, match=r"^f: a step is of before, numbers"):
+        first_doubt(made, Place("", {}, TABLE, TABLE, {"f": (0, step)}), ["a"])

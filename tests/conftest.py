@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from verify.framework.fuzz import is_property, kept_examples
+from verify.framework.memory import look_rarely
 from verify.framework.sampling import no_constants_of_the_source
 
 pytest_plugins = "pytester", "tests.hash_seeds"
@@ -41,6 +42,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """hypothesis has this by two doors, both of which close the database: `derandomize` and `seed`."""
     if is_property(item) and is_fixed(item.config):
         item.obj._hypothesis_internal_use_seed = item.nodeid  # type: ignore[attr-defined]
+
+
+def pytest_collection_finish() -> None:
+    look_rarely()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,10 +35,10 @@ from verify.certificates.document import (
 )
 from verify.certificates.files import read
 from verify.certificates.ranges import Interval, certificates, differences
+from verify.framework.memory import look_rarely
 
 PROG = "python -m verify.certify"
 LARGEST_MUTANT = 64
-MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
 HARD_INPUTS = 1000
 FLOAT64_DIGITS = 53
 CODES = {CERTIFIED: cli.HOLDS, REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
@@ -245,5 +244,5 @@ def _number(text: str) -> str:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(MANY_OBJECTS)
+    look_rarely()
     sys.exit(main())

@@ -30,6 +30,7 @@ from verify.certificates.arguments import (
 from verify.certificates.building import LEAST, every_n, is_covered, least
 from verify.certificates.document import CERTIFIED, REFUSED, SCHEMA, UNKNOWN
 from verify.certificates.files import read
+from verify.framework.memory import look_rarely
 from verify.programs.document import explained
 from verify.programs.intervals import Interval, differences, explanations
 from verify.programs.texts import MORE
@@ -197,4 +198,5 @@ def _show(document: dict[str, Any], as_json: bool) -> int:
 
 
 if __name__ == "__main__":
+    look_rarely()
     sys.exit(main())

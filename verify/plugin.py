@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from verify.framework.claim import Claim, Row, Searched, Verdict, Witness
+from verify.framework.memory import look_rarely
 from verify.framework.options import (
     DEFAULT_ENGINE,
     DEFAULT_N_MAX,
@@ -273,6 +274,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if (claim := claim_of(item)) is not None and claim.id in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if any(claim_of(item) for item in session.items):
+        look_rarely()
 
 
 def owners_key(item: pytest.Item) -> tuple[str, str] | None:

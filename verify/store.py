@@ -6,7 +6,6 @@ was.
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from constructions.exports.files import write_text
 from constructions.show import cli
 from verify.certificates.building import Subject
 from verify.certificates.document import REFUSED
+from verify.framework.memory import look_rarely
 from verify.stored import above as stored_above
 from verify.stored.intervals import (
     FOLDER,
@@ -31,7 +31,6 @@ from verify.stored.intervals import (
 )
 
 PROG = "python -m verify.store"
-MANY_OBJECTS = 50_000  # between two looks for cycles, of which polynomials make none
 SECONDS = 60  # between two writings
 DESCRIPTION = __doc__.partition("\n")[2].strip()
 
@@ -116,5 +115,5 @@ def _above(subject: Subject, about: About, name: str, *, only_told: bool) -> Non
 
 
 if __name__ == "__main__":
-    gc.set_threshold(MANY_OBJECTS)
+    look_rarely()
     sys.exit(main())

@@ -25,6 +25,7 @@ from verify.certificates.building import ENDLESS, LARGEST_N, LEAST, Subject, eve
 from verify.certificates.document import ANOTHER, CERTIFIED, REFUSED, UNKNOWN, Json, about, changed, subject_of
 from verify.certificates.ranges import certificates
 from verify.explain import sentence
+from verify.framework.memory import look_rarely
 from verify.induction.models import ENDS, SHOWN, theory_of
 from verify.induction.theory import Theory
 from verify.patterns.models import left_open, of_model
@@ -244,4 +245,5 @@ def _changed(stored: Json, document: Json) -> list[str]:
 
 
 if __name__ == "__main__":
+    look_rarely()
     sys.exit(main())

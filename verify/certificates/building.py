@@ -253,10 +253,15 @@ def compared(subject: Subject, model: Model, *, few: bool = False) -> Wired | No
     return wired
 
 
-def _compared_sizes(subject: Subject, model: Model, low: int, high: int) -> tuple[int, ...]:
-    """The n of an interval at which its model is held against matrices: both ends, and one that a hash of the weights chooses."""
-    chosen = low + int(model.digest, 16) % (high - low + 1)
-    sizes = sorted({low, chosen, high})
+def _compared_sizes(subject: Subject, model: Model, low: int, high: int, *, one: bool) -> tuple[int, ...]:
+    """The n of an interval at which its model is held against matrices: both ends, and one that a hash of the weights chooses.
+
+    one: only one of these, which the hash chooses too.
+    """
+    number = int(model.digest, 16)
+    sizes = sorted({low, low + number % (high - low + 1), high})
+    if one:
+        sizes = [sizes[number % len(sizes)]]
     return tuple(n for n in sizes if compared(replace(subject, n=n), model, few=True) is not None)
 
 
@@ -358,10 +363,11 @@ def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:
     return model, language, high
 
 
-def sized_beside(subject: Subject, end: int) -> tuple[Model, Language, int, tuple[int, ...]]:
+def sized_beside(subject: Subject, end: int, *, one: bool = False) -> tuple[Model, Language, int, tuple[int, ...]]:
     """One model for all sizes from the subject's n to the one that is returned, at most `end`; n is an atom of it and its inputs.
 
-    The last value: the n at which it was held against the matrices that users get. Raises OtherMatrices if they differ.
+    The last value: the n at which it was held against the matrices that users get: three or, if `one` says so, one of them; fewer
+    where users get none. Raises OtherMatrices if they differ.
 
     The builder is given n as a symbol, so its weights are what it makes for each of these n, at the same p.
     """
@@ -377,7 +383,7 @@ def sized_beside(subject: Subject, end: int) -> tuple[Model, Language, int, tupl
     largest = families_of(replace(subject, n=high))
     ranges = {one.family: replace(model.families[one.family], low=one.low, high=one.high) for one in largest}
     model = replace(model, families=ranges)
-    sizes = _compared_sizes(subject, model, low, high)
+    sizes = _compared_sizes(subject, model, low, high, one=one)
     if subject.construction in ("istree", "turing"):
         return model, texts(subject, low, high), high, sizes
     # The inputs of the largest size contain those of all others.

@@ -191,8 +191,18 @@ class Facts:
         """What `places_back` has found."""
         return {}
 
+    @cached_property
+    def found_bounds(self) -> dict[Term, Interval]:
+        """What `bounds` has found."""
+        return {}
+
     def bounds(self, value: Term) -> Interval:
         """Two numbers that it lies between."""
+        if value not in self.found_bounds:
+            self.found_bounds[value] = self._bounds(value)
+        return self.found_bounds[value]
+
+    def _bounds(self, value: Term) -> Interval:
         low, high = self._plain(value)
         slope = next((c for monomial, c in value.items if monomial == (POSITION,)), Fraction(0))
         for other, nearest, farthest in self._before_k(value) if slope else ():

@@ -322,7 +322,8 @@ def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
         key = tuple(sorted(monomial, key=_order_of)) if len(monomial) > 1 else monomial
         found[key] = found[key] + c if key in found else fraction(c)
     kept = [(monomial, fraction(c)) for monomial, c in found.items() if c]
-    kept.sort(key=lambda item: [*map(_order_of, item[0])])
+    if len(kept) > 1:
+        kept.sort(key=lambda item: [*map(_order_of, item[0])])
     return Term(tuple(kept))
 
 
@@ -330,7 +331,9 @@ def as_term(value: Term | Atom | Number) -> Term:
     """A number or an atom as a term."""
     if isinstance(value, Term):
         return value
-    return Term((((value,), Fraction(1)),)) if isinstance(value, Atom) else term([((), value)])
+    if isinstance(value, Atom):
+        return Term((((value,), Fraction(1)),))
+    return Term((((), fraction(value)),) if value else ())
 
 
 ZERO, ONE = term(()), as_term(1)

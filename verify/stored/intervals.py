@@ -58,7 +58,6 @@ NOT_YET = frozenset(
         "istree-lean-eos-rounding",
         "istree-lean-sequential-rounding",
         "istree-lean-program",
-        "istree-eos-program",
         "istree-lean-eos-program",
     }
 )

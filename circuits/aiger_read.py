@@ -12,6 +12,7 @@ from pathlib import Path
 
 from circuits.builder import Bit, Builder
 from circuits.circuit import Circuit
+from constructions.exports.files import opened
 
 MOST_VARIABLES = 1 << 24
 MOST_BYTES = 1 << 28
@@ -78,7 +79,7 @@ class _File:
 
 def read(path: Path) -> Circuit:
     """The circuit in a file. Raises AigerError, and OSError."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise AigerError(f"{path}: more than {MOST_BYTES >> 20} MiB")

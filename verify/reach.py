@@ -69,7 +69,7 @@ def _of(
 
 
 EOS = "layout eos"
-ISTREE = {"fused": ("", "4.7/above"), "sequential": ("-sequential", ""), EOS: ("-eos", "")}
+ISTREE = {"fused": ("", "4.7/above"), "sequential": ("-sequential", ""), f"fused with {EOS}": ("-eos", "")}
 LEAN = {label: (more, "") for label, (more, _) in ISTREE.items()}
 MODELS = (
     _retrieval(
@@ -87,7 +87,7 @@ MODELS = (
     ),
     *(
         _of(
-            f"The machine BB(2): {title} ({theorem})",
+            f"The machine BB(2) on a blank tape, n steps: {title} ({theorem})",
             f"{theorem}/",
             f"turing-{model}",
             {"fused": ("", f"{theorem}/above"), "sequential": ("-sequential", f"{theorem}/above")},
@@ -95,7 +95,7 @@ MODELS = (
         for theorem, title, model in (("5.8", "hybrid", "hybrid"), ("5.4", "Linear RNN with search", "rag"))
     ),
     Model(
-        "The machine BB(2): a tape that turns around (4.1); n counts cells",
+        "The machine BB(2) on n cells: a tape that turns around (4.1)",
         {link: [Part("cells", f"4.1/cells-{link}", cells=f"4.1/cells-{link}")] for link in LINKS},
     ),
 )

@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
+
+PATIENCE_SECONDS = 5.0  # with a pipe that nobody has opened to write
 
 
 @contextmanager
@@ -43,6 +45,22 @@ def replacing_folder(path: Path) -> Iterator[Path]:
                 file.replace(path / file.name)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file to read, or a pipe as soon as somebody writes to it. Raises OSError, for a pipe to which nobody does as well."""
+    if not path.is_fifo():
+        return path.open("rb")
+    files = list[BinaryIO]()
+    waiting = threading.Thread(target=lambda: files.append(path.open("rb")), daemon=True)
+    waiting.start()
+    waiting.join(PATIENCE_SECONDS)
+    if waiting.is_alive():
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))  # a writer, so that the thread ends
+        waiting.join()
+        files.pop().close()
+        raise OSError(errno.ENXIO, f"a pipe to which nobody writes for {PATIENCE_SECONDS:g} seconds", str(path))
+    return files.pop()
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -35,8 +35,8 @@ COPIES = ("number", squared("number"))
 TIED_HEAD = Finding(
     id="tied-head",
     source="section 3 (embedding) and Theorem 4.6",
-    printed="with number i embedded as i·w1 and the embedding as output head, some output makes any number v the likeliest, such as"
-    " n[−v, 1, −1, …, −1] (C.6.2)",
+    printed="with number i as one token, embedded as i·w1, and the embedding as output head, some output makes any number v the"
+    " likeliest, such as n[−v, 1, −1, …, −1] (C.6.2)",
     used="number i embeds as (i, i²); the output (2v, −1) gives number i the logit v² − (v − i)²",
     why="a tied head that is linear in i is largest at an end of the vocabulary, never at v in between, whatever the output vector:"
     " it fails as soon as one token stands for each of three numbers. Binary digits, a token each, as a remark allows, are two"

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
-from constructions.exports.files import parse_json
+from constructions.exports.files import opened, parse_json
 from constructions.layers import BeyondBound
 from constructions.models.search import SearchError
 
@@ -211,7 +211,7 @@ def read_text(path: str, what: str, most: int = MOST_BYTES) -> str:
         if path == "-":
             data = _read_stdin(what, most)
         else:
-            with open(path, "rb") as file:
+            with opened(Path(path)) as file:
                 data = file.read(most + 1)
     except (OSError, ValueError) as error:
         raise CommandError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
@@ -246,10 +246,12 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def check_writable(path: Path, option: str, *, force: bool) -> None:
     """Says before a long run that its result could not be written, or would overwrite a file. Raises CommandError."""
-    if str(path) in ("-", "", "."):
-        raise CommandError(f"{option} {str(path)!r}: this needs the name of a file, standard output will not do")
+    if str(path) in ("-", "."):
+        raise CommandError(f"{option}: this needs the name of a file; standard output and a folder will not do")
     if path.is_dir():
         raise CommandError(f"{option} {path}: this is a folder, not a file")
+    if path.is_fifo():
+        raise CommandError(f"{option} {path}: this is a pipe, not a file")
     beside = path.with_suffix(".json") if path.suffix == ".safetensors" else None
     if beside is not None and beside.is_dir():
         raise CommandError(f"{option} {path}: its names go to {beside}, which is a folder")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,26 @@ def test_a_device_is_written_as_it_is() -> None:
     assert Path(os.devnull).is_char_device()
     with pytest.raises(OSError, match="No space left"):
         files.write_text(Path("/dev/full"), "more than there is room for")
+
+
+def test_a_pipe_is_read_when_somebody_writes_to_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"later",))
+    writer.start()
+    with files.opened(pipe) as file:
+        assert file.read() == b"later"
+    writer.join()
+
+
+def test_a_pipe_to_which_nobody_writes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(files, "PATIENCE_SECONDS", 0.1)
+    before = threading.active_count()
+    with pytest.raises(OSError, match="a pipe to which nobody writes"):
+        files.opened(pipe)
+    assert threading.active_count() == before
 
 
 def test_a_folder_gets_its_files_when_all_are_whole(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "dangling": lambda path: path.symlink_to("nowhere"),
     "zero": lambda path: path.symlink_to("/dev/zero"),
     "null": lambda path: path.symlink_to("/dev/null"),
+    "pipe": lambda path: os.mkfifo(path),
     "socket": socketed,
     "unreadable": unreadable,
     "long line": holding(b"x" * 10_000_000),
@@ -116,6 +117,7 @@ PLACES: Mapping[str, Callable[[Path], None]] = {  # where a file is to be writte
     "a link to a stranger": lambda path: (void(path.with_name("kept").write_bytes(STRANGER)), path.symlink_to("kept"))[
         1
     ],
+    "a pipe": lambda path: os.mkfifo(path),
     "a full disk": lambda path: path.symlink_to("/dev/full"),
 }
 NAMES: Mapping[str, str] = {  # of a file to be written; `{}` is its proper name

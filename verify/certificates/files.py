@@ -81,6 +81,8 @@ def _read(path: Path) -> tuple[Subject, Model, Language]:
 
 def _content(path: Path) -> bytes:
     """Of a file that begins as `.safetensors` do: with the length of a header that it is long enough for. Raises ValueError."""
+    if path.is_fifo():  # which would wait for a writer
+        raise ValueError("this is a device or a pipe, not a file")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from constructions.exports.files import parse_json, replacing, write_text
+from constructions.exports.files import opened, parse_json, replacing, write_text
 from verify.framework import parquet
 from verify.framework.claim import (
     Below,
@@ -179,7 +179,7 @@ def part_of(path: Path) -> Path:
 
 def document_of(path: Path) -> dict[str, Json]:
     """A ledger or a journal, as JSON. ValueError if it is neither; of a journal, a last line that was cut off is left out."""
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         text = stream.read(MOST_BYTES + 1)
     if text.startswith(parquet.MAGIC):
         parquet.require(str(path))
@@ -198,7 +198,8 @@ def document_of(path: Path) -> dict[str, Json]:
             raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
         return dict(document)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not a ledger: {error}") from error
+        what = f"there is no {error} in it" if isinstance(error, KeyError) else error
+        raise ValueError(f"{path}: not a ledger: {what}") from error
 
 
 def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
@@ -211,7 +212,8 @@ def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
         return [Row.from_json(row) for row in document["rows"]], dict(document["options"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         known = str(error).startswith(f"{path}: ")
-        raise ValueError(str(error) if known else f"{path}: not a ledger: {error}") from error
+        what = f"there is no {error} in it" if isinstance(error, KeyError) else error
+        raise ValueError(str(error) if known else f"{path}: not a ledger: {what}") from error
 
 
 def read(path: Path) -> list[Row]:

@@ -109,7 +109,9 @@ PREVIOUS_IS_0 = as_term(Equal(back(NUMBERS[0], 1), Fraction(0)))
 @example(as_term(Count(Matching(((NUMBERS[0], NUMBERS[0] + 1),)))))  # of another position
 @example(as_term(Digits(as_term(FIRST) * 5 + PREVIOUS_IS_0 * 3, 2, 1)))  # so it is where nothing stands before
 @example(as_term(Digits(as_term(IsWord("<s>")), 2, 1)))
-@example(sum((back(token, 2) for token in TOKENS[2:6]), ZERO))  # a token is one of these; two before the second there is none
+@example(
+    sum((back(token, 2) for token in TOKENS[2:6]), ZERO)
+)  # a token is one of these; two before the second there is none
 @given(ANY)
 def test_normal_forms_and_bounds(value: Term) -> None:
     """Everywhere, and at the place where a text ends."""

@@ -57,7 +57,6 @@ NOT_YET = frozenset(
         "istree-lean-rounding",
         "istree-lean-eos-rounding",
         "istree-lean-sequential-rounding",
-        "istree-lean-program",
         "istree-lean-eos-program",
     }
 )

@@ -65,9 +65,9 @@ class Growing(Fraction):
             raise Unanswered(f"{self!r} is no polynomial")
         return self.top
 
-    def _made(self, found: Quotient) -> Any:
+    def _made(self, value: Quotient) -> Any:
         """A Fraction where it is one number: an int divided by an int would be a float."""
-        return Growing(found[0], self.walk, found[1]) if type(found) is tuple else found
+        return Growing(value[0], self.walk, value[1]) if type(value) is tuple else value
 
     # What is a quotient of polynomials again
 
@@ -155,11 +155,11 @@ class Growing(Fraction):
         its = self._other(other)
         if its is None:
             raise Unanswered(f"{self!r} beside {other!r}")
-        known, question = self.walk.compared, (self.top, self.under, *its, relation, sign)
-        if question not in known:
+        cache, question = self.walk.compared, (self.top, self.under, *its, relation, sign)
+        if question not in cache:
             apart = difference(self.top, self.under, *its) if sign > 0 else difference(*its, self.top, self.under)
-            known[question] = self.walk.holds(apart, relation)
-        return known[question]
+            cache[question] = self.walk.holds(apart, relation)
+        return cache[question]
 
     def __gt__(self, other: Any) -> bool:
         return self._compared(other, ">", 1)
@@ -179,11 +179,11 @@ class Growing(Fraction):
         its = self._other(other)
         if its is None:
             return NotImplemented
-        known, question = self.walk.compared, (self.top, self.under, *its, "=", 0)
-        if question not in known:
+        cache, question = self.walk.compared, (self.top, self.under, *its, "=", 0)
+        if question not in cache:
             apart = self - other
-            known[question] = apart >= 0 and apart <= 0 if isinstance(apart, Growing) else not apart
-        return known[question]
+            cache[question] = apart >= 0 and apart <= 0 if isinstance(apart, Growing) else not apart
+        return cache[question]
 
     def __bool__(self) -> bool:
         return self != 0
@@ -210,9 +210,9 @@ class Growing(Fraction):
         return bool(rest) and self.under is ONE and self.walk.is_whole(plus(self.top, number(rest), -1))
 
     def __floor__(self) -> Any:
-        walk, found = self.walk, self.walk.floor(self.polynomial)
-        if found is not None:
-            return self._made(quotient(interned(found), ONE))
+        walk, whole_part = self.walk, self.walk.floor(self.polynomial)
+        if whole_part is not None:
+            return self._made(quotient(interned(whole_part), ONE))
         if self.polynomial not in walk.floors:
             walk.floors.append(self.polynomial)
         rest = symbol(f"f{walk.floors.index(self.polynomial)}")
@@ -257,14 +257,14 @@ class Growing(Fraction):
     @property
     def power_above(self) -> Any:
         """A power of two that it is not above, of a number that is positive: nothing is split for it."""
-        known, question = self.walk.powers, self.polynomial
-        if question not in known:
+        cache, question = self.walk.powers, self.polynomial
+        if question not in cache:
             exponent = self._guessed_bits()
             powers = (Fraction(2) ** (exponent + more) for more in range(MOST_STEPS))
-            known[question] = next((power for power in powers if at_most(self, power)), None)
-        if known[question] is None:
+            cache[question] = next((power for power in powers if at_most(self, power)), None)
+        if cache[question] is None:
             raise Unanswered(f"a power of two above {self!r}")
-        return known[question]
+        return cache[question]
 
     def _guessed_bits(self) -> Any:
         """As many as it has at one n, if it grows as its term that grows fastest does."""

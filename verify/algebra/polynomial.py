@@ -109,14 +109,14 @@ class Polynomial:
             return self
         terms: dict[Monomial, Fraction] = {}
         for monomial, c in self.terms.items():
-            kept = tuple([atom for atom in monomial if atom not in values])
-            term = Polynomial({kept: c})
-            if len(kept) < len(monomial):
+            rest = tuple([atom for atom in monomial if atom not in values])
+            term = Polynomial({rest: c})
+            if len(rest) < len(monomial):
                 for atom in monomial:
                     if atom in values:
                         term = term * values[atom]
-            for found, d in term.terms.items():
-                terms[found] = terms.get(found, NONE) + d
+            for product, d in term.terms.items():
+                terms[product] = terms.get(product, NONE) + d
         return _of(terms)
 
     def renamed(self, names: Mapping[str, str]) -> Polynomial:
@@ -156,8 +156,8 @@ def whole(value: Number) -> int:
 
 def remainder(value: int, divisor: int) -> int | None:
     """value % divisor; None if it is not seen to be one number."""
-    found = value % divisor
-    return None if isinstance(found, Growing) else found
+    rest = value % divisor
+    return None if isinstance(rest, Growing) else rest
 
 
 def ceiling(value: Number) -> int:

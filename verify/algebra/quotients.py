@@ -42,10 +42,10 @@ def interned(polynomial: Polynomial) -> Interned:
     if type(polynomial) is Interned:
         return polynomial
     terms = frozenset(polynomial.items())
-    found = _interned.get(terms)
-    if found is None:
-        _interned[terms] = found = Interned(polynomial)
-    return found
+    instance = _interned.get(terms)
+    if instance is None:
+        _interned[terms] = instance = Interned(polynomial)
+    return instance
 
 
 @cached

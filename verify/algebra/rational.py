@@ -92,15 +92,15 @@ def _least_at_an_end(ratio: Ratio, low: int, high: int) -> Fraction | None:
 
 def _divided(polynomial: Coefficients, by: Coefficients) -> tuple[Coefficients, Coefficients]:
     """The quotient, and the rest, of which the last coefficient is not 0; () if there is none."""
-    rest, found = list(polynomial), list[Fraction]()
+    rest, quotient = list(polynomial), list[Fraction]()
     while len(rest) >= len(by):
-        found.append(Fraction(rest[-1]) / by[-1])
+        quotient.append(Fraction(rest[-1]) / by[-1])
         for i, c in enumerate(reversed(by), start=1):
-            rest[-i] -= found[-1] * c
+            rest[-i] -= quotient[-1] * c
         rest.pop()
     while rest and not rest[-1]:
         rest.pop()
-    return tuple(reversed(found)) or (Fraction(0),), tuple(rest)
+    return tuple(reversed(quotient)) or (Fraction(0),), tuple(rest)
 
 
 def _common_divisor(first: Coefficients, second: Coefficients) -> Coefficients:

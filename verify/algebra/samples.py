@@ -49,10 +49,10 @@ def fits(fork: Fork, of: Mapping[str, int | Fraction]) -> Callable[[int], bool]:
     coefficients = [int(part * denominator) for part in reversed(parts)]
 
     def right(n: int) -> bool:
-        found = 0
+        value = 0
         for c in coefficients:
-            found = found * n + c
-        return fork.answer is (found > 0 if relation == ">" else found >= 0)
+            value = value * n + c
+        return fork.answer is (value > 0 if relation == ">" else value >= 0)
 
     return right
 

@@ -182,10 +182,10 @@ class Size(Fraction):
         quotient = self / other
         if _is_whole(quotient.polynomial):
             return quotient
-        found = quotient.at_low() // 1
-        self.sizes.keep(quotient.polynomial - found)
-        self.sizes.keep(_scaled(constant(found + 1) - quotient.polynomial) - 1)
-        return found
+        floor = quotient.at_low() // 1
+        self.sizes.keep(quotient.polynomial - floor)
+        self.sizes.keep(_scaled(constant(floor + 1) - quotient.polynomial) - 1)
+        return floor
 
     def __mod__(self, other: Any) -> Any:
         """The remainder by a number, where it is the same at every n."""
@@ -199,22 +199,22 @@ class Size(Fraction):
     def __round__(self, digits: Any = None) -> Any:
         """One number, and the interval is cut to where it is that."""
         value = self.at_low()
-        found = round(value)
-        if digits is not None or abs(value - found) == Fraction(1, 2):
+        nearest = round(value)
+        if digits is not None or abs(value - nearest) == Fraction(1, 2):
             raise TypeError(f"{self} has no one number beside it")
-        self.sizes.keep(_scaled(self.polynomial - found + Fraction(1, 2)) - 1)
-        self.sizes.keep(_scaled(constant(found + Fraction(1, 2)) - self.polynomial) - 1)
-        return found
+        self.sizes.keep(_scaled(self.polynomial - nearest + Fraction(1, 2)) - 1)
+        self.sizes.keep(_scaled(constant(nearest + Fraction(1, 2)) - self.polynomial) - 1)
+        return nearest
 
     def bit_length(self) -> int:
         """Of a whole number that is not negative."""
         if not _is_whole(self.polynomial):
             raise TypeError(f"{self.polynomial} is no whole number")
-        found = int(self.at_low()).bit_length()
-        if found:
-            self.sizes.keep(self.polynomial - (1 << (found - 1)))
-        self.sizes.keep(constant((1 << found) - 1) - self.polynomial)
-        return found
+        bits = int(self.at_low()).bit_length()
+        if bits:
+            self.sizes.keep(self.polynomial - (1 << (bits - 1)))
+        self.sizes.keep(constant((1 << bits) - 1) - self.polynomial)
+        return bits
 
     @property
     def is_whole(self) -> bool:
@@ -234,12 +234,14 @@ class Size(Fraction):
         """The same: a Fraction if it does not depend on n, a polynomial if the quotient is one."""
         if self.under is ONE:
             return Fraction(self.top.constant) if self.top.is_constant else self
-        found = _quotient(_coefficients(self.top), _coefficients(self.under))
-        if found is None:
+        coefficients = _quotient(_coefficients(self.top), _coefficients(self.under))
+        if coefficients is None:
             return self
-        if not any(found[1:]):
-            return Fraction(found[0])
-        return Size(combination((Polynomial({(SIZE,) * i: Fraction(1)}), c) for i, c in enumerate(found)), self.sizes)
+        if not any(coefficients[1:]):
+            return Fraction(coefficients[0])
+        return Size(
+            combination((Polynomial({(SIZE,) * i: Fraction(1)}), c) for i, c in enumerate(coefficients)), self.sizes
+        )
 
     @property
     def numerator(self) -> Any:
@@ -249,10 +251,10 @@ class Size(Fraction):
     @property
     def denominator(self) -> int:
         """A power of two."""
-        found = _denominator(self.polynomial)
-        if found & (found - 1):
+        denominator = _denominator(self.polynomial)
+        if denominator & (denominator - 1):
             raise TypeError(f"{self.polynomial} is no dyadic number")
-        return found
+        return denominator
 
     # What nobody may ask. The rest of a Fraction reads its slots, which are empty here.
 
@@ -273,14 +275,14 @@ class Size(Fraction):
 
 def _quotient(top: Coefficients, under: Coefficients) -> Coefficients | None:
     """top/under, if it is a polynomial."""
-    rest, found = list(top), list[Fraction]()
+    rest, quotient = list(top), list[Fraction]()
     while len(rest) >= len(under):
         c = Fraction(rest[-1]) / under[-1]
-        found.append(c)
+        quotient.append(c)
         for i, d in enumerate(reversed(under), start=1):
             rest[-i] -= c * d
         rest.pop()
-    return None if any(rest) else tuple(reversed(found)) or (Fraction(0),)
+    return None if any(rest) else tuple(reversed(quotient)) or (Fraction(0),)
 
 
 def _denominator(polynomial: Polynomial) -> int:

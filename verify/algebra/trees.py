@@ -38,10 +38,10 @@ def _follow(program: Callable[[Walk], object], node: Node, way: Sequence[Fork] =
 
 def _written(node: Node, inequalities: dict[tuple[str, str], int]) -> Any:
     """A node and its parts, each inequality by its number, at the widest part of which it is seen."""
-    found: list[Any] = []
+    entries: list[Any] = []
     for polynomial, relation, answer, factor in filter(None, node.looked_at.values()):
         place = inequalities.setdefault((text(polynomial), relation), len(inequalities))
-        found.append(place if answer is None else [place, answer, text(factor)])
+        entries.append(place if answer is None else [place, answer, text(factor)])
     if not node.parts:
-        return {"shown": found}
-    return {"shown": found, "split": node.split, "parts": [_written(part, inequalities) for part in node.parts]}
+        return {"shown": entries}
+    return {"shown": entries, "split": node.split, "parts": [_written(part, inequalities) for part in node.parts]}

@@ -77,11 +77,11 @@ class Walk:
     def holds(self, polynomial: Polynomial, relation: str) -> bool:
         """Whether it is > 0, or >= 0, in the case, which may be split for that."""
         polynomial = interned(polynomial)
-        while (found := self.told(polynomial, relation)) is None:
+        while (answer := self.told(polynomial, relation)) is None:
             if (same := self._of_whole_numbers(polynomial, relation)) is not None:
-                found = self.holds(same[0], ">=") is same[1]
-                self._keep(polynomial, relation, found)
-                return found
+                answer = self.holds(same[0], ">=") is same[1]
+                self._keep(polynomial, relation, answer)
+                return answer
             if len(self.forks) == MOST_SPLITS or len(self.answers) > MOST_QUESTIONS:
                 raise Unanswered(f"the sign of {text(polynomial)}, behind so many questions")
             try:
@@ -90,7 +90,7 @@ class Walk:
                 if self.box.fixed or self.box.start >= LARGEST_EXPONENT:
                     raise Unanswered(f"the sign of {text(polynomial)}") from error
                 self._turn("v")
-        return found
+        return answer
 
     def told(self, polynomial: Polynomial, relation: str) -> bool | None:
         """The same, of what is seen in the case, or was asked before; None of what is not."""
@@ -98,32 +98,32 @@ class Walk:
         if self.ended:
             raise Unanswered(f"the sign of {text(polynomial)}, in a case that is done with")
         question = polynomial, relation
-        found = self.answers.get(question)
-        if found is not None or question in self.open:
-            return found
+        answer = self.answers.get(question)
+        if answer is not None or question in self.open:
+            return answer
         if polynomial.keys() <= {()}:
             value = polynomial.get((), 0)
             return value > 0 if relation == ">" else value >= 0
-        found = self._told(polynomial, relation)
-        if found is None:
+        answer = self._told(polynomial, relation)
+        if answer is None:
             self.open.add(question)
         else:
-            self._keep(polynomial, relation, found)
-        return found
+            self._keep(polynomial, relation, answer)
+        return answer
 
     def _told(self, polynomial: Interned, relation: str) -> bool | None:
         simple = simplest(polynomial)
-        found = self.answers.get((simple, relation))
-        if found is not None:
-            return found
+        answer = self.answers.get((simple, relation))
+        if answer is not None:
+            return answer
         if self.sees(simple, relation):
             return True
         if self.sees(negated(simple), OPPOSITE[relation]):
             return False
         if (same := self._of_whole_numbers(polynomial, relation)) is None:
             return None
-        told = self.told(same[0], ">=")
-        return None if told is None else told is same[1]
+        equivalent = self.told(same[0], ">=")
+        return None if equivalent is None else equivalent is same[1]
 
     def _keep(self, polynomial: Interned, relation: str, answer: bool) -> None:
         for same in (polynomial, simplest(polynomial)):

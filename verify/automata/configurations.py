@@ -52,8 +52,8 @@ def turing(task: TaskOfAnySize) -> Language:
         low, high = (1, 1) if name == START else (2, prompt) if name in in_prompt else (4, end)
         behind = tuple(number[other] for other in after)
         if token in numbers:
-            held = start if name == "the first head" else numbers[token]
-            places.append(Place(name, low, high, behind, numbers=held, family=token))
+            number_range = start if name == "the first head" else numbers[token]
+            places.append(Place(name, low, high, behind, numbers=number_range, family=token))
         else:
             places.append(Place(name, low, high, behind, token))
     return Language(tuple(places), frozenset(order), (task.steps, task.steps), (queue(task.cells),))

@@ -129,8 +129,8 @@ def edge_counts(most: Bound) -> Consecutive:
     return Consecutive("counts of one vertex", "self", "edge_count", most, statement)
 
 
-def retrieval(task: str, n: int, length: int, asked: int) -> Language:
-    """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n; the query has `asked` tokens."""
+def retrieval(task: str, n: int, length: int, query_length: int) -> Language:
+    """`<s> s_1 … s_m ? query`, m ≤ length, numbers up to n; the query has `query_length` tokens."""
     every = (1, n)
     places = [
         Place("<s>", 1, 1, (), START),
@@ -141,15 +141,15 @@ def retrieval(task: str, n: int, length: int, asked: int) -> Language:
         places[2] = Place("?", 3, length + 2, (1,), ASK)
         query = Place("query", 4, length + 3, (2,), numbers=(1, min(n, length)), behind=3)
         return Language((*places, query), frozenset(["query"]), (n, n))
-    for i in range(1, asked + 1):
-        name = "query" if asked == 1 else f"query {i}"
+    for i in range(1, query_length + 1):
+        name = "query" if query_length == 1 else f"query {i}"
         low, high = 2 + i, length + 2 + i
-        if task == "counting" and i == asked:
+        if task == "counting" and i == query_length:
             places.append(Place("threshold", low, high, (i + 1,), numbers=every))
             places.append(Place("threshold 0", low, high, (i + 1,), "0"))
         else:
             places.append(Place(name, low, high, (i + 1,), numbers=every))
-    last = places[asked + 2].name
+    last = places[query_length + 2].name
     return Language(tuple(places), frozenset([last, f"{last} 0"] if task == "counting" else [last]), (n, n))
 
 

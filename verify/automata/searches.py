@@ -124,5 +124,5 @@ def of_rag(low: int, high: int, printed: frozenset[str], *, limited: bool) -> La
     text.follow(another, following)
     text.follow(new, unknown)
     text.follow(again, no_first, no_next)
-    known = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
-    return Language(tuple(text.places), text.names, (low, high), known, COMPARISONS)
+    invariants = (records_limited(constant(low) if low == high else atom(SIZE)),) if limited else ()
+    return Language(tuple(text.places), text.names, (low, high), invariants, COMPARISONS)

@@ -49,14 +49,14 @@ class _Text:
     def write(self, name: str, choices: Sequence[str], every: int = 1, rounds: Bound = 1) -> tuple[int, ...]:
         """The next word, or number of a family, one of `choices`."""
         self.position += 1
-        found = []
+        ends = []
         for choice in choices:
             high = (rounds - 1) * every + self.position
             place = Place(f"{name} {choice}", self.position, high, self.ends, every=every)
             of_family = replace(place, numbers=self.numbers.get(choice, (0, 0)), family=choice)
-            found.append(len(self.places))
+            ends.append(len(self.places))
             self.places.append(of_family if choice in CELLS else replace(place, word=choice))
-        self.ends = tuple(found)
+        self.ends = tuple(ends)
         return self.ends
 
     def repeat(self, name: str, items: Sequence[Sequence[str]], rounds: Bound) -> None:

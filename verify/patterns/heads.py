@@ -62,10 +62,10 @@ def head_of(term: Term) -> Head | None:
 def more_than(term: Term) -> tuple[Pairs, Term] | None:
     """What matches, and more than how many of it there are if the term is 1."""
     bit = alone(term)
-    found = [a for a in bit.of.atoms if isinstance(a, Count)] if isinstance(bit, Above) else []
-    if not isinstance(bit, Above) or len(found) != 1:
+    counts = [a for a in bit.of.atoms if isinstance(a, Count)] if isinstance(bit, Above) else []
+    if not isinstance(bit, Above) or len(counts) != 1:
         return None
-    return _pairs(found[0].where), as_term(found[0]) - bit.of
+    return _pairs(counts[0].where), as_term(counts[0]) - bit.of
 
 
 def _pairs(matching: Matching) -> Pairs:
@@ -73,19 +73,19 @@ def _pairs(matching: Matching) -> Pairs:
 
 
 def _inner(key: Term, query: Term) -> Inner | Occurs | None:
-    read = alone(key)
-    if isinstance(read, Count):
-        (of, number), *others = read.where.pairs
+    inner = alone(key)
+    if isinstance(inner, Count):
+        (of, number), *others = inner.where.pairs
         if others or not number.is_constant or number.constant.denominator != 1:
             raise ValueError("no more is counted than how often a key is one number")
         if not query.is_constant or query.constant >= MANY:
             raise ValueError("no more is told of a count than whether it is 0 or 1")
         return Occurs(of, int(number.constant))
-    if not isinstance(read, Read) or not isinstance(read.where, Pick):
+    if not isinstance(inner, Read) or not isinstance(inner.where, Pick):
         return None
-    if len(read.where.matching.pairs) > 1 or not read.where.last:
+    if len(inner.where.matching.pairs) > 1 or not inner.where.last:
         raise ValueError("no value of a key that is read so")
-    return Inner(read.value, *read.where.matching.pairs[0])
+    return Inner(inner.value, *inner.where.matching.pairs[0])
 
 
 def tells_positions(term: Term) -> bool:

@@ -100,47 +100,47 @@ def further(
     """
     place = Here(now.before, char, starts, ends, tally, {})
     behind = [way.at for way in _reached(pattern, _bare(now.behind.union(pattern.behind)), place, set())]
-    held = {i: any(pattern.code[j].ends == i for j in behind) for i in pattern.behind}
+    holds_behind = {i: any(pattern.code[j].ends == i for j in behind) for i in pattern.behind}
     for guess in itertools.product((False, True), repeat=len(pattern.ahead)):
         guessed = dict(zip(pattern.ahead, guess, strict=True))
-        here, asked = replace(place, holds=held | guessed), set[int]()
+        here, looks = replace(place, holds=holds_behind | guessed), set[int]()
         ways, match = now.ways, now.match
         if match is None:
             ways = (*ways, Way(0))
         open_ways = []
-        for way in _reached(pattern, ways, here, asked):
+        for way in _reached(pattern, ways, here, looks):
             if pattern.code[way.at].ends == 0:
                 match = way.group
                 break
             open_ways.append(way)
-        if not asked >= {i for i in guessed if guessed[i]}:
+        if not looks >= {i for i in guessed if guessed[i]}:
             continue  # the same as not to guess so
-        new = asked.intersection(guessed)
+        new = looks.intersection(guessed)
         due = _due(pattern, now.due.union(frozenset([i]) for i in new if guessed[i]), place)
         barred = [
             way.at for way in _reached(pattern, _bare(now.barred.union(i for i in new if not guessed[i])), place, set())
         ]
         if due is not None and not any(pattern.code[i].ends >= 0 for i in barred):
-            read = (way._replace(at=way.at + 1) for way in open_ways if _reads(pattern, way.at, char))
+            next_ways = (way._replace(at=way.at + 1) for way in open_ways if _reads(pattern, way.at, char))
             yield Open(
-                kind(char), _in_order(read), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
+                kind(char), _in_order(next_ways), match, _read(pattern, behind, char), due, _read(pattern, barred, char)
             )
 
 
 def _due(pattern: Pattern, before: Iterable[frozenset[int]], here: Here) -> frozenset[frozenset[int]] | None:
     """What is due behind the character, without what has ended; None if something can end no more."""
-    left = set[frozenset[int]]()
+    rest = set[frozenset[int]]()
     for each in before:
         reached = [way.at for way in _reached(pattern, _bare(each), here, set())]
         if not any(pattern.code[i].ends >= 0 for i in reached):
-            left.add(_read(pattern, reached, here.char))
-    return None if frozenset() in left else frozenset(left)
+            rest.add(_read(pattern, reached, here.char))
+    return None if frozenset() in rest else frozenset(rest)
 
 
-def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, asked: set[int]) -> Iterator[Way]:
+def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, looks: set[int]) -> Iterator[Way]:
     """Where ways come to before a character is read, in order: instructions that read one, and those that end something.
 
-    asked: gets what is asked to stand before or behind.
+    looks: gets what is asked to stand before or behind.
     """
     pending = [*ways][::-1]
     entries, inside = max((way.entry for way in pending), default=0), set[int]()
@@ -151,34 +151,34 @@ def _reached(pattern: Pattern, ways: Iterable[Way], here: Here, asked: set[int])
         if (key := (i, way.more, way.entry)) in seen:
             continue
         seen.add(key)
-        found = pattern.code[i]
-        if found.reads or found.ends >= 0:
+        instruction = pattern.code[i]
+        if instruction.reads or instruction.ends >= 0:
             if _reads(pattern, i, here.char):
                 inside.add(way.entry)
             yield way
             continue
-        to, onward = found.to or (i + 1,), way
-        if found.group:
-            here_too = (here.starts, OPEN) if found.group > 0 else (here.ends and group == OPEN, FOUND)
+        to, onward = instruction.to or (i + 1,), way
+        if instruction.group:
+            here_too = (here.starts, OPEN) if instruction.group > 0 else (here.ends and group == OPEN, FOUND)
             onward = way._replace(group=here_too[1] if here_too[0] else here_too[1] + 1)
-        elif found.looks:
-            asked.add(found.looks)
-            to = to if here.holds[found.looks] else ()
-        elif found.at:
-            to = to if here.at(found.at) else ()
-        elif found.repeats is not None:
-            onward = way._replace(more=here.tally.begun(found.repeats))
-        elif found.over:
+        elif instruction.looks:
+            looks.add(instruction.looks)
+            to = to if here.holds[instruction.looks] else ()
+        elif instruction.at:
+            to = to if here.at(instruction.at) else ()
+        elif instruction.repeats is not None:
+            onward = way._replace(more=here.tally.begun(instruction.repeats))
+        elif instruction.over:
             if way.more is None:
                 raise TypeError("there is no way.more")
             over = here.tally.is_over(way.more)
-            to, onward = (found.over,) if over else to, way._replace(more=None if over else way.more - 1)
-        elif found.atomic > 0:
+            to, onward = (instruction.over,) if over else to, way._replace(more=None if over else way.more - 1)
+        elif instruction.atomic > 0:
             entries += 1
             if entries > MOST_ENTRIES:
                 raise ValueError("too many atomic groups are open at once")
             onward = way._replace(entry=entries)
-        elif found.atomic:
+        elif instruction.atomic:
             if way.entry in inside:
                 raise ValueError("an atomic group ends where an earlier way through it may go on")
             pending, onward = [other for other in pending if other.entry != way.entry], way._replace(entry=0)

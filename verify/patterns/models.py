@@ -58,8 +58,10 @@ def of_model(subject: Subject) -> dict[str, Comparison]:
         cells = {"a cell": of_tape(word), "a cell left of cell 0": of_tape(word, negative=True)}
         return {**cells, "a place of the word": of_word(word)}
     if subject.construction in ANSWERS and subject.model == "rag":
-        asked = subject.query_length or subject.retriever.query_length
-        return {name: of_task(subject.construction, *letters) for name, letters in QUERIES.get(asked, {}).items()}
+        query_length = subject.query_length or subject.retriever.query_length
+        return {
+            name: of_task(subject.construction, *letters) for name, letters in QUERIES.get(query_length, {}).items()
+        }
     return {}
 
 
@@ -75,7 +77,7 @@ def left_open(subject: Subject) -> str:
 def of_task(task: str, *letters: str) -> Comparison:
     """The search of a retrieval task, behind any sequence and a query of these numbers."""
     texts = Subject(task, LEAST, model="rag", query_length=len(letters))
-    asked, searcher = [Word(PLAIN, letter) for letter in letters], texts.retriever
+    query_words, searcher = [Word(PLAIN, letter) for letter in letters], texts.retriever
     if not isinstance(searcher, Searcher):
         raise TypeError("searcher is no Searcher")
     search, spelled, counts = list[Word](), dict(SPELLED), ""
@@ -83,7 +85,7 @@ def of_task(task: str, *letters: str) -> Comparison:
         if isinstance(item, str):
             search.append(Word(item))
         elif item.spelled == "%d":
-            search.append(asked[item.which])
+            search.append(query_words[item.which])
         else:
             counts = letters[item.which]
             search.append(Word(REPEAT, counts, plus=item.plus))
@@ -93,10 +95,10 @@ def of_task(task: str, *letters: str) -> Comparison:
         """How many words stand from ? on, which are those that are asked for and no more."""
         if not behind:
             return int(words[-1].name == ASK)
-        return behind + 1 if [words[-1]] == asked[behind - 1 : behind] else None
+        return behind + 1 if [words[-1]] == query_words[behind - 1 : behind] else None
 
     term, least = _found(ANSWERS[task](len(letters))), int(letters.count(counts) > 1 or not searcher.task.zero)
-    reading = Reading(term, search, asks=[Word(ASK), *asked], positive=True, counts=counts, least=least)
+    reading = Reading(term, search, asks=[Word(ASK), *query_words], positive=True, counts=counts, least=least)
     return Comparison(language_of(texts), spelled, reading, follows=asks)
 
 

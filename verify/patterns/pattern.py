@@ -161,10 +161,10 @@ def pattern(text: str) -> Pattern:
     tree = PARSER.parse(text)
     if tree.state.flags & ~(re.VERBOSE | re.UNICODE):
         raise ValueError("no meaning of such flags of a pattern")
-    made = Pattern()
-    made.write(tree, False, False)
-    made._add(Instruction(ends=0))
-    return made
+    program = Pattern()
+    program.write(tree, False, False)
+    program._add(Instruction(ends=0))
+    return program
 
 
 def _single(op: str, argument: Any) -> Test | None:

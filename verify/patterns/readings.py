@@ -103,9 +103,9 @@ class Reading:
         self.asks, self.counts, self.least, self.unread = asks, counts, least, () if asks else search
         self.before = initial(least) if counts else (Tally(),)
         self.inner = [key for key, _ in pairs if not isinstance(key, Term)]
-        told = [part for key, _ in pairs for part in ((key,) if isinstance(key, Term) else key.parts)]
+        key_terms = [part for key, _ in pairs for part in ((key,) if isinstance(key, Term) else key.parts)]
         values = [self.head.value] if self.head else []
-        self.width = 1 + max(2, *map(depth, [*values, *told]))
+        self.width = 1 + max(2, *map(depth, [*values, *key_terms]))
         self.known = dict[tuple[Seen, Word], tuple[Seen, ...]]()
         self.values = dict[tuple[Term, tuple[Word, ...]], Value]()
         self.asked = [(key, self._value(query, last)) for key, query in pairs]
@@ -127,8 +127,8 @@ class Reading:
     def _further(self, seen: Seen, word: Word) -> tuple[Seen, ...]:
         here = replace(seen, words=(*seen.words, word)[-self.width :])
         if seen.words:
-            kept = [self._kept(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
-            here = replace(here, before=tuple(kept))
+            before = [self._kept(head, value, here) for head, value in zip(self.inner, here.before, strict=True)]
+            here = replace(here, before=tuple(before))
         else:  # position 1, where heads read that find nothing
             values = [self.head, *self.inner]
             if any(self._at(of.value, here) != Value() for of in values if isinstance(of, Head | Inner)):
@@ -191,11 +191,11 @@ class Reading:
     def _matches(self, here: Seen) -> bool:
         """Whether the term's head may pick this position."""
         before, equal = iter(here.before), list[bool | None]()
-        for key, asked in self.asked:
+        for key, target in self.asked:
             if isinstance(key, Inner) and not self._is_first(key.query, here):
                 raise ValueError("a head picks for another number than the first")
             value = self._at(key, here) if isinstance(key, Term) else next(before)
-            equal.append(self._equal(value, asked, here.tally))
+            equal.append(self._equal(value, target, here.tally))
             if equal[-1] is False:
                 return False
         if None in equal:
@@ -220,8 +220,8 @@ class Reading:
         if a.word is None and b.word is None:
             return a.constant == b.constant
         if a.word is None or b.word is None:
-            word, told = (a, b.constant) if a.word else (b, a.constant)
-            return False if self.positive and told < word.constant + self._least(word) else None
+            word, constant = (a, b.constant) if a.word else (b, a.constant)
+            return False if self.positive and constant < word.constant + self._least(word) else None
         if POSITIONS in (a.word, b.word):
             position, number = (a, b) if a.word == POSITIONS else (b, a)
             compared = self.counts and number.word and number.word.number == self.counts
@@ -245,13 +245,13 @@ class Reading:
         for monomial, coefficient in term.items:
             factors = [self._atom(atom, words, back) for atom in monomial]
             product = math.prod([f.constant for f in factors if not f.word], start=coefficient.numerator)
-            found = [f for f in factors if f.word]
+            word_factors = [f for f in factors if f.word]
             if coefficient.denominator != 1 or (
-                product and found and (product != 1 or len(found) > 1 or found[0].constant)
+                product and word_factors and (product != 1 or len(word_factors) > 1 or word_factors[0].constant)
             ):
                 raise ValueError("no sum of whole numbers")
-            if product and found:
-                named += [f.word for f in found if f.word]
+            if product and word_factors:
+                named += [f.word for f in word_factors if f.word]
             elif product:
                 total += product
         if len(named) > 1:

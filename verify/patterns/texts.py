@@ -123,16 +123,16 @@ class Comparison:
             return Difference(words, marked, "", None)
         done = [*accumulate(state.seen.tally.fresh for state in states)]
         left = [state.seen.tally.left for state in states]
-        told = [a + b for a, b in zip(done, left, strict=True) if abs(b) < NEAR]
-        return Difference(words, marked, self.reading.counts, told[0] if told else done[-1] + NEAR)
+        numbers = [a + b for a, b in zip(done, left, strict=True) if abs(b) < NEAR]
+        return Difference(words, marked, self.reading.counts, numbers[0] if numbers else done[-1] + NEAR)
 
     def _agree(self, state: State) -> bool:
         """Whether the search finds what it should if it begins here, for each guess that is right."""
         ends = further(self.pattern, state.open, "", ends=state.last, tally=state.seen.tally)
-        found = {end.match for end in ends}
+        matches = {end.match for end in ends}
         if state.marked:
-            return found <= {FOUND} or MARKED not in self.reading.end(state.seen)
-        return found <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
+            return matches <= {FOUND} or MARKED not in self.reading.end(state.seen)
+        return matches <= {None, NO_GROUP} or NOTHING not in self.reading.end(state.seen)
 
     def _further(self, state: State) -> Iterator[tuple[State, str]]:
         """Behind one more word."""

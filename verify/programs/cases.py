@@ -103,8 +103,8 @@ def on_line(ends: Interval, slope: Fraction, more: Sequence[tuple[Equal, Fractio
         low,
         high,
     ]  # nothing is like this
-    found = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
-    return min(found), max(found)
+    values = [slope * i + sum(c for a, c in more if a.value == i) for i in points]
+    return min(values), max(values)
 
 
 def share(value: Term, of: Term) -> Fraction:

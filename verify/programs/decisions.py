@@ -49,9 +49,9 @@ def first_mismatch(
         if bit.is_constant:
             return first_mismatch(model, registers, due.then if bit.constant else due.otherwise, normal, cases)
         for holds, answer in ((True, due.then), (False, due.otherwise)):
-            known = _with(normal, bit, holds)
-            if not _contradicts(known):
-                mismatch = first_mismatch(model, registers, answer, known, (*cases, (due.bit, holds)))
+            branch = _with(normal, bit, holds)
+            if not _contradicts(branch):
+                mismatch = first_mismatch(model, registers, answer, branch, (*cases, (due.bit, holds)))
                 if mismatch is not None:
                     return mismatch
         return None
@@ -67,10 +67,10 @@ def first_mismatch(
         return None
     due = normal_answer(due, normal)
     try:
-        found = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
+        output = answer_of(model, {i: normal.term(value) for i, value in registers.items()}, normal)
     except Undecided as undecided:
         return Mismatch(cases, due, undecided.what)
-    return None if found == due or _spelled(found, normal) == _spelled(due, normal) else Mismatch(cases, due, found)
+    return None if output == due or _spelled(output, normal) == _spelled(due, normal) else Mismatch(cases, due, output)
 
 
 def _spelled(answer: Answer, normal: Normalizer) -> Answer:

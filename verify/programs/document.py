@@ -38,14 +38,14 @@ Json = dict[str, Any]
 def explanation(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
     try:
-        found = explained(subject, *build(subject))
+        document = explained(subject, *build(subject))
     except Undecided as undecided:
         return {**asked(subject), "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
     except OtherMatrices as refused:
         return {**asked(subject), "verdict": REFUSED, "where": refused.where, "what": refused.what}
-    if found["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
-        found |= {"verdict": REFUSED, "what": wrong}
-    return found
+    if document["verdict"] == UNKNOWN and isinstance(subject.n, int) and (wrong := first_wrong_run(subject)):
+        document |= {"verdict": REFUSED, "what": wrong}
+    return document
 
 
 def asked(subject: Subject) -> Json:
@@ -56,8 +56,8 @@ def asked(subject: Subject) -> Json:
 def explained(subject: Subject, model: Model, language: Language) -> Json:
     """The document for a model that is held against this subject's task."""
     language = inputs(subject, language)
-    found = asked(subject)
-    found |= {
+    document = asked(subject)
+    document |= {
         "verdict": UNKNOWN,
         "where": "",
         "what": "",
@@ -67,26 +67,26 @@ def explained(subject: Subject, model: Model, language: Language) -> Json:
     try:
         program = extract(model, language, naming=subject.construction not in ANSWERS, shorten=bool(subject.printed))
     except Undecided as undecided:
-        return {**found, "where": undecided.where, "what": undecided.what}
+        return {**document, "where": undecided.where, "what": undecided.what}
     text = "\n".join(f"{s.digested} {[(i, t.order) for i, t in s.registers.items()]}" for s in program.stages)
     thought = next((i for i, place in enumerate(language.places) if place.name == "thought"), 0)
     normal = Normalizer(program.facts.ending(thought)) if thought and is_stepwise(subject) else None
-    told = Told(program, normal)
-    found["program"] = [{"where": where, "writes": written} for where, written in told.stages]
-    found["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    listing = Told(program, normal)
+    document["program"] = [{"where": where, "writes": written} for where, written in listing.stages]
+    document["program_sha256"] = hashlib.sha256(text.encode()).hexdigest()
     if is_stepwise(subject):
-        return found | steps(subject, model, program, told)
+        return document | steps(subject, model, program, listing)
     if subject.construction not in ANSWERS:
         as_printed = " with anything as printed" * bool(subject.printed)
         what = f"no definition of {subject.construction} as {subject.model}{as_printed} is written in the language of programs"
-        return {**found, "where": "the task", "what": what}
-    found |= compared(subject, model, language, program)
-    if found["verdict"] == CERTIFIED or subject.model == "rag" or not isinstance(subject.n, int):
-        return found  # an input is of one n
+        return {**document, "where": "the task", "what": what}
+    document |= compared(subject, model, language, program)
+    if document["verdict"] == CERTIFIED or subject.model == "rag" or not isinstance(subject.n, int):
+        return document  # an input is of one n
     wrong = first_wrong(subject, model, program)
     if wrong is not None:
-        found |= {"verdict": REFUSED, "what": wrong, "where": found["where"] or "the answer"}
-    return found
+        document |= {"verdict": REFUSED, "what": wrong, "where": document["where"] or "the answer"}
+    return document
 
 
 def compared(subject: Subject, model: Model, language: Language, program: Program) -> Json:
@@ -115,23 +115,23 @@ def compared(subject: Subject, model: Model, language: Language, program: Progra
     return {"verdict": verdict, "where": where, "what": what, "answers": answers, "task": due}
 
 
-def steps(subject: Subject, model: Model, program: Program, told: Told) -> Json:
+def steps(subject: Subject, model: Model, program: Program, listing: Told) -> Json:
     """Whether the program says, in each case that a step tells apart, what is due there."""
     answers: Json = {}
     due: Json = {}
     where, what = "", ""
-    read = {j for numbers in model.families.values() for j in numbers.rows}
-    read |= {j for row in model.specials.values() for j, _ in row}
-    last = {j: value for j, value in program.stages[-1].registers.items() if j in read}
+    output_registers = {j for numbers in model.families.values() for j in numbers.rows}
+    output_registers |= {j for row in model.specials.values() for j, _ in row}
+    last = {j: value for j, value in program.stages[-1].registers.items() if j in output_registers}
     heads = any(layer.heads for layer in model.layers)
     for i, place in enumerate(program.facts.language.places):
         defined = definition(subject, place.name)
         if defined is None:
             continue
         normal = Normalizer(program.facts.ending(i))
-        teller = told.teller
-        if told.normal is None or normal.facts != told.normal.facts:
-            teller = Teller(told.names, here=_found(program, normal) if heads else {})
+        teller = listing.teller
+        if listing.normal is None or normal.facts != listing.normal.facts:
+            teller = Teller(listing.names, here=_found(program, normal) if heads else {})
         due[place.name] = teller.answer(normal_answer(defined, normal))
         here = {r: normal.term(value) for r, value in last.items()}
         mismatch = first_mismatch(model, here, defined, normal)

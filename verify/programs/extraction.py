@@ -96,25 +96,29 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
         at = number + 1
         added: Registers = {}
         if layer.recurrence is not None:
-            found = {i: q for i, _ in layer.recurrence.carry if (q := _queue(i, layer.recurrence, model, language))}
-            added = _states(layer.recurrence, registers, normal, name_place(at, RECURRENCE), found)
+            layer_queues = {
+                i: q for i, _ in layer.recurrence.carry if (q := _queue(i, layer.recurrence, model, language))
+            }
+            added = _states(layer.recurrence, registers, normal, name_place(at, RECURRENCE), layer_queues)
             queues += [
                 Passed(
                     q.invariant.name,
                     *(registers.get(model.registers.index(r), ZERO) for r in (q.invariant.early, q.invariant.late)),
                 )
-                for q in found.values()
+                for q in layer_queues.values()
             ]
         values: list[Term] = []
         for h, head in enumerate(layer.heads):
             values += _reads(head, registers, normal, model.head(number, h))
         for i, row in layer.out:
             added[i] = added.get(i, ZERO) + _affine(row, 0, dict(enumerate(values)))
-        mixer, read = ATTENTION, model.heads[number] if model.heads else ()
+        mixer, head_names = ATTENTION, model.heads[number] if model.heads else ()
         if layer.recurrence is not None or layer.heads:
             registers = _plus(registers, added, normal)
             mixer = RECURRENCE if layer.recurrence is not None else ATTENTION
-        stages.append(Stage(mixer, at, name_place(at, name_part(mixer, name=", ".join(read))), registers, tuple(added)))
+        stages.append(
+            Stage(mixer, at, name_place(at, name_part(mixer, name=", ".join(head_names))), registers, tuple(added))
+        )
         added = _fed(layer.feed_forward, registers, normal)
         registers = _plus(registers, added, normal)
         registers = (
@@ -130,13 +134,13 @@ def extract(model: Model, language: Language, *, naming: bool = False, shorten: 
 
 def _groups(names: tuple[str, ...], registers: Registers, language: Language, facts: Facts) -> tuple[Group, ...]:
     """What is assumed of registers that hold something for the first time."""
-    found = []
+    groups = []
     for invariant in language.invariants:
         if isinstance(invariant, Consecutive) and {invariant.group, invariant.count} <= set(names):
             key, count = (registers.get(names.index(name)) for name in (invariant.group, invariant.count))
             if key is not None and count is not None and not facts.groups:
-                found.append(Group(invariant.name, key, count, language.range(invariant.most)[1]))
-    return tuple(found)
+                groups.append(Group(invariant.name, key, count, language.range(invariant.most)[1]))
+    return tuple(groups)
 
 
 def _plus(registers: Registers, added: Registers, normal: Normalizer) -> Registers:
@@ -166,7 +170,7 @@ def _affine(row: Row, bias: Weight, registers: Registers) -> Term:
 
 def _embedded(model: Model, normal: Normalizer) -> Registers:
     """Word and position: a polynomial of the number at numbers, a constant at each word."""
-    found: Registers = {}
+    registers: Registers = {}
     for family, numbers in model.families.items():
         number = as_term(NumberOf(family))
         for i, polynomial in numbers.rows.items():
@@ -179,13 +183,13 @@ def _embedded(model: Model, normal: Normalizer) -> Registers:
                     power = power * number
                 value = value + power * c
             value = value + (as_term(IsNumber(family)) - 1) * value.constant  # no other token has it
-            found[i] = found.get(i, ZERO) + value
+            registers[i] = registers.get(i, ZERO) + value
     for word, row in model.specials.items():
         for i, w in row:
-            found[i] = found.get(i, ZERO) + as_term(IsWord(word)) * _number(w)
+            registers[i] = registers.get(i, ZERO) + as_term(IsWord(word)) * _number(w)
     for i, w in model.position:
-        found[i] = found.get(i, ZERO) + as_term(POSITION) * _number(w)
-    return {i: value for i, term in sorted(found.items()) if (value := normal.term(term)) != ZERO}
+        registers[i] = registers.get(i, ZERO) + as_term(POSITION) * _number(w)
+    return {i: value for i, term in sorted(registers.items()) if (value := normal.term(term)) != ZERO}
 
 
 def _reads(head: HeadRows, registers: Registers, normal: Normalizer, where: str) -> list[Term]:
@@ -205,8 +209,8 @@ def _fed(layer: Sublayer, registers: Registers, normal: Normalizer) -> Registers
 
 def _queue(i: int, layer: Recurrent, model: Model, language: Language) -> Queue | None:
     """The queue that a state is, by an invariant of the language."""
-    known = [invariant for invariant in language.invariants if isinstance(invariant, Delayed)]
-    return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, known)
+    delays = [invariant for invariant in language.invariants if isinstance(invariant, Delayed)]
+    return queue_of(i, dict(layer.carry).get(i, ()), dict(layer.feed).get(i, ()), model.registers, delays)
 
 
 def _states(
@@ -218,22 +222,22 @@ def _states(
     """
     feed = {i: _affine(row, 0, registers) for i, row in layer.feed}
     carry = dict(layer.carry)
-    found: Registers = {}
+    states: Registers = {}
     for i, queue in queues.items():
         digits = Digits(registers.get(queue.early, ZERO), queue.base, queue.invariant.by)
-        found[i] = normal.term(as_term(digits)) * _number(queue.unit)
-    pending: Sequence[int] = sorted({*feed, *carry} - found.keys())
+        states[i] = normal.term(as_term(digits)) * _number(queue.unit)
+    pending: Sequence[int] = sorted({*feed, *carry} - states.keys())
     while pending:
-        ready = [i for i in pending if all(j in found or j == i or j not in pending for j, _ in carry.get(i, ()))]
+        ready = [i for i in pending if all(j in states or j == i or j not in pending for j, _ in carry.get(i, ()))]
         if not ready:
             raise Undecided(where, "its states depend on each other in a circle")
         for i in ready:
-            found[i] = normal.term(_state(i, carry.get(i, ()), feed.get(i, ZERO), found, where))
-        pending = [i for i in pending if i not in found]
-    return found
+            states[i] = normal.term(_state(i, carry.get(i, ()), feed.get(i, ZERO), states, where))
+        pending = [i for i in pending if i not in states]
+    return states
 
 
-def _state(i: int, row: Iterable[tuple[int, Weight]], fed: Term, found: Registers, where: str) -> Term:
+def _state(i: int, row: Iterable[tuple[int, Weight]], fed: Term, states: Registers, where: str) -> Term:
     own = ZERO
     summed = False
     for j, weight in row:
@@ -241,6 +245,6 @@ def _state(i: int, row: Iterable[tuple[int, Weight]], fed: Term, found: Register
             if _number(weight) != 1:
                 raise Undecided(where, f"a state is kept {weight} times")
             summed = True
-        elif j in found:
-            own = own + as_term(Read(found[j], Back(1))) * _number(weight)
+        elif j in states:
+            own = own + as_term(Read(states[j], Back(1))) * _number(weight)
     return as_term(Sum(own + fed)) if summed else own + fed

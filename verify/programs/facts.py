@@ -90,10 +90,10 @@ class Facts:
 
     def at(self, places: frozenset[int]) -> Facts:
         """Of positions at these places."""
-        found = self.globally.parts
-        if places not in found:
-            found[places] = Facts(self.language, places, around=self.globally, groups=self.groups)
-        return found[places]
+        parts = self.globally.parts
+        if places not in parts:
+            parts[places] = Facts(self.language, places, around=self.globally, groups=self.groups)
+        return parts[places]
 
     def ending(self, place: int) -> Facts:
         """Of the last position of a text, at this place: nothing is known of texts that go on otherwise."""
@@ -260,8 +260,8 @@ class Facts:
         a, b, c = (parts.get(power, Fraction(0)) for power in range(3))
         low, high = self._atom(x)
         points = (low, high, min(max(-b / (2 * c), low), high))
-        found = [a + b * point + c * point * point for point in points]
-        return min(found), max(found)
+        values = [a + b * point + c * point * point for point in points]
+        return min(values), max(values)
 
     def _atom(self, a: Atom) -> Interval:
         if a not in self.known:
@@ -278,8 +278,8 @@ class Facts:
                 low, high = self.number(family)
                 return fraction(low), fraction(high)
             case IsWord(word):
-                found = [self.language.places[i].word == word for i in self.places]
-                return Fraction(min(found)), Fraction(max(found))
+                is_word = [self.language.places[i].word == word for i in self.places]
+                return Fraction(min(is_word)), Fraction(max(is_word))
             case IsNumber(family):
                 places = map(self.language.places.__getitem__, self.places)
                 is_one = [not place.word and place.family == family for place in places]
@@ -330,9 +330,9 @@ class Facts:
         """Of the positions that may be read from here."""
         match where:
             case Back(steps):
-                found = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
-                kept = found.places & self.places_back(steps) if self.told else None
-                return self.at(kept) if kept else found
+                earlier = self._earlier(steps, (1, self.positions[1] - steps), exactly=True)
+                places = earlier.places & self.places_back(steps) if self.told else None
+                return self.at(places) if places else earlier
             case At(target):
                 low, high = self.bounds(target)
                 least = self.bounds(as_term(POSITION) - target)[0]
@@ -342,12 +342,12 @@ class Facts:
     def _earlier(self, least: int, positions: tuple[int, int], *, exactly: bool = False) -> Facts:
         """Of the positions so many steps before this one, at least, that lie between two bounds; of all if none seem to be."""
         some = isinstance(least, Growing) and not at_most(MOST_STEPS, least)
-        found = ways.earlier(self.language, self.places, least if some else whole(min(least, MOST_STEPS)))
+        places = ways.earlier(self.language, self.places, least if some else whole(min(least, MOST_STEPS)))
         if not exactly or some or least > MOST_STEPS:
-            found = ways.back(self.language, found, frozenset())
-        ranges = {i: self.globally.ranges[i] for i in found}
-        kept = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
-        return self.at(kept) if kept else self.globally
+            places = ways.back(self.language, places, frozenset())
+        ranges = {i: self.globally.ranges[i] for i in places}
+        places_within = frozenset(i for i, r in ranges.items() if r.low <= positions[1] and positions[0] <= r.high)
+        return self.at(places_within) if places_within else self.globally
 
     def standing(self, back: Mapping[int, Atom], positions: tuple[int, int], *, before: int = 0) -> frozenset[int]:
         """The places so many steps `before` k, given bounds of k and tokens so many steps back; none if that cannot be.

@@ -67,7 +67,7 @@ class Frames:
         """By place of a text."""
         root = If(equal(K, as_term(3 * self.n - 2)), SayNumber(ONE, VERTEX), Say(NO))
         again = SayNumber(back(HERE, 3), VERTEX)
-        found: dict[str, Answer] = {START: root, "second endpoint": root}
+        answer_at: dict[str, Answer] = {START: root, "second endpoint": root}
         frames: dict[str, tuple[Answer, ...]] = {
             "the first frame": (SayNumber(ONE, PLACE), *self.new_base),
             f"a frame {DOWN}": (again, self.next_vertex, self.unless_visited, *self.new_base),
@@ -76,8 +76,8 @@ class Frames:
             f"a frame {FURTHER}": (again, SayNumber(back(THERE, 3), PLACE), self.twice_as_far, self.decision),
         }
         for frame, answers in frames.items():
-            found |= {f"{frame}, {i}": answer for i, answer in enumerate(answers, start=1)}
-        return found
+            answer_at |= {f"{frame}, {i}": answer for i, answer in enumerate(answers, start=1)}
+        return answer_at
 
     # Behind the mark, v, a base, a target
 
@@ -128,15 +128,15 @@ class Frames:
     def decision(self) -> Answer:
         """Behind `v @base @target`."""
         vertex, base = back(HERE, 2), back(THERE, 1)
-        found, other = self.nearest(K, vertex, THERE), self.nearest(OTHER, vertex, THERE)
+        nearest, nearest_other = self.nearest(K, vertex, THERE), self.nearest(OTHER, vertex, THERE)
         father = self.father(vertex)
         ended = If(equal(self.downs, as_term(self.n - 1)), Say(YES), Say(NO))
         over = If(equal(father, ZERO), ended, Say(UP))
-        follow = If(equal(other, father), Say(PASS), Say(DOWN))
+        follow = If(equal(nearest_other, father), Say(PASS), Say(DOWN))
         # What a target finds before it, one that was less far has found.
-        follow = If(as_term(Above(THERE - found)), Anything(), follow)
+        follow = If(as_term(Above(THERE - nearest)), Anything(), follow)
         further = If(as_term(Above(THERE - (3 * self.n - 2))), over, Say(FURTHER))
-        step = If(as_term(Above(found - base)), follow, further)
+        step = If(as_term(Above(nearest - base)), follow, further)
         # No search goes down to more vertices than there are.
         return If(as_term(Above(self.downs - (self.n - 1))), Anything(), step)
 

@@ -62,12 +62,16 @@ class Among:
 
 def by_key(rows: Rows) -> dict[Monomial, Term]:
     """The score's coefficients: monomial of the key → term of the query. What all keys share is left out."""
-    found: dict[Monomial, Term] = {}
+    coefficients: dict[Monomial, Term] = {}
     for key, query in rows:
         for monomial, c in key.items:
             if monomial:
-                found[monomial] = found.get(monomial, ZERO) + query * c
-    return {monomial: found[monomial] for monomial in sorted(found, key=_order) if found[monomial] != ZERO}
+                coefficients[monomial] = coefficients.get(monomial, ZERO) + query * c
+    return {
+        monomial: coefficients[monomial]
+        for monomial in sorted(coefficients, key=_order)
+        if coefficients[monomial] != ZERO
+    }
 
 
 def _order(monomial: Monomial) -> tuple[str, ...]:
@@ -82,9 +86,9 @@ def as_rows(score: dict[Monomial, Term]) -> Rows:
 def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | Tied | Among | None:
     """Who has the largest score; None if no rule tells. normal: the normal form at k."""
     facts = normal.facts
-    left = dict(score)
-    bend = left.pop((POSITION, POSITION), ZERO)
-    slope = left.pop((POSITION,), ZERO)
+    rest = dict(score)
+    bend = rest.pop((POSITION, POSITION), ZERO)
+    slope = rest.pop((POSITION,), ZERO)
     if not bend.is_constant or bend.constant > 0 or (bend == ZERO and slope != ZERO):
         return None
     weight = -bend.constant
@@ -92,21 +96,21 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
     whole = facts.is_integer(target)
     if not whole and not _never_halfway(target, facts):
         return None
-    if not left:
+    if not rest:
         return Nearest(target) if weight and whole else None
-    default = left.pop((FIRST,), ZERO)
-    pairs, wishes = _pairs(left, facts)
+    default = rest.pop((FIRST,), ZERO)
+    pairs, wishes = _pairs(rest, facts)
     if not pairs or len(wishes) > (not weight):
         return None
     # δ: at position 1, less what is left out.
-    for cost, key, asked in pairs:
-        off = as_term(at_first(key, facts.start)) - asked
+    for cost, key, query in pairs:
+        off = as_term(at_first(key, facts.start)) - query
         default = default - off * off * cost
     off = ONE - target
     default = default - off * off * weight
     default = normal.term(expanded(default))
     matching = Matching(
-        tuple(sorted(((key, asked) for _, key, asked in pairs), key=lambda p: (p[0].order, p[1].order)))
+        tuple(sorted(((key, query) for _, key, query in pairs), key=lambda p: (p[0].order, p[1].order)))
     )
     mismatch = min(cost for cost, _, _ in pairs)
     if wishes:
@@ -122,7 +126,7 @@ def winners(score: dict[Monomial, Term], normal: Normal) -> Nearest | Matched | 
         return Nearest(ONE)
     if not (-mismatch - near < -far and high < -far):
         return None
-    if not (-mismatch - near < low or all(normal.term(key) == asked for _, key, asked in pairs)):
+    if not (-mismatch - near < low or all(normal.term(key) == query for _, key, query in pairs)):
         return None
     if begin <= 0:
         return Pick(matching)
@@ -139,33 +143,33 @@ def _preferred(
     preference: Compared, matching: Matching, mismatch: Fraction, default: Term, normal: Normal
 ) -> Next | Among | None:
     """Among matches, the one whose count is nearest to what is asked for; default: at position 1, where the count is 0."""
-    facts, (cost, key, asked) = normal.facts, preference
+    facts, (cost, key, query) = normal.facts, preference
     group = next((g for g in facts.groups if normal.everywhere.term(g.count) == key), None)
     if group is None or at_first(key, facts.start):
         return None
     own = next((pair for pair in matching.pairs if pair[0] == normal.everywhere.term(group.key)), None)
-    known = None if own is None else wish(asked, key, own, normal)
-    if own is None or known is None:
+    target = None if own is None else wish(query, key, own, normal)
+    if own is None or target is None:
         return None
     low, high = facts.bounds(default)
-    if low - cost * known.most**2 <= -mismatch:
+    if low - cost * target.most**2 <= -mismatch:
         return None
     if facts.bounds(own[1])[0] < 1:
         return Among(matching)
-    if high >= -cost * max(Fraction(1, 2), known.most) ** 2:
+    if high >= -cost * max(Fraction(1, 2), target.most) ** 2:
         return None
     order = denominator(key, normal.everywhere)
-    return None if order is None else Next(matching, order, known.q)
+    return None if order is None else Next(matching, order, target.q)
 
 
-def _pairs(left: dict[Monomial, Term], facts: Facts) -> tuple[list[Compared], list[Compared]]:
+def _pairs(coefficients: dict[Monomial, Term], facts: Facts) -> tuple[list[Compared], list[Compared]]:
     """What is compared, with its cost: −S(x − y)² is −S·x² + 2S·y·x but for −S·y²; of a bit x, c·x is −|c|(x − 1[c > 0])².
 
     x is a product of bits and one integer at most, so x² has the same bits. Apart: those of x and y that are no integers. Both
     are empty for another form.
     """
     keys: dict[Monomial, list[Term]] = {}
-    for monomial, query in left.items():
+    for monomial, query in coefficients.items():
         bits = tuple(a for a in monomial if facts.is_bit(a))
         others = [a for a in monomial if a not in bits]
         if len(others) > 2 or len(set(others)) > 1:
@@ -181,7 +185,7 @@ def _pairs(left: dict[Monomial, Term], facts: Facts) -> tuple[list[Compared], li
         if not bend.is_constant or bend.constant >= 0:
             return [], []
         cost = -bend.constant
-        asked = slope * (1 / (2 * cost))
-        whole = facts.is_integer(asked) and facts.globally.is_integer(x)
-        (pairs if whole else wishes).append((cost, x, asked))
+        y = slope * (1 / (2 * cost))
+        whole = facts.is_integer(y) and facts.globally.is_integer(x)
+        (pairs if whole else wishes).append((cost, x, y))
     return pairs, wishes

@@ -51,8 +51,8 @@ def told_bit(a: Atom, factors: Iterable[Atom], facts: Facts) -> Fraction | None:
     """The value of a bit that is read where none of the factors is 0, if their tokens tell it."""
     if not isinstance(a, Named | Read) or (isinstance(a, Read) and isinstance(a.where, Back)) or not facts.is_bit(a):
         return None
-    found = standing(factors, facts)
-    places = facts.standing(*found) if found is not None else facts.places
+    constraint = standing(factors, facts)
+    places = facts.standing(*constraint) if constraint is not None else facts.places
     if places == facts.places:
         return None
     low, high = facts.at(places).bounds(as_term(a))
@@ -167,13 +167,13 @@ def _excluded(key: Term, facts: Facts) -> Iterator[frozenset[Atom]]:
 
 def _least(a: Atom, bits: frozenset[Atom], facts: Facts) -> Fraction:
     """A lower bound of the atom where these bits are 1; of one that is not negative."""
-    found = standing(bits, facts)
-    if found is None:
+    constraint = standing(bits, facts)
+    if constraint is None:
         return Fraction(1)  # nowhere
     value, steps = (a.value, a.where.steps) if isinstance(a, Read) and isinstance(a.where, Back) else (as_term(a), 0)
-    if not _is_near(steps) or (steps and facts.at(facts.standing(*found, before=steps - 1)).positions[0] < 2):
+    if not _is_near(steps) or (steps and facts.at(facts.standing(*constraint, before=steps - 1)).positions[0] < 2):
         return Fraction(0)
-    return facts.at(facts.standing(*found, before=steps)).bounds(value)[0]
+    return facts.at(facts.standing(*constraint, before=steps)).bounds(value)[0]
 
 
 def follows(a: Atom, b: Atom) -> bool:

@@ -93,8 +93,8 @@ class Input:
             case Count(where):
                 return sum(self._matches(where, j, k) for j in range(2, k + 1))
             case Read(value, where):
-                read = [self.value(value, j) for j in self.chosen(where, k)]
-                return read[0] if len(read) == 1 else Fraction(sum(read)) / max(len(read), 1)
+                values = [self.value(value, j) for j in self.chosen(where, k)]
+                return values[0] if len(values) == 1 else Fraction(sum(values)) / max(len(values), 1)
         raise TypeError(f"no atom: {atom}")
 
     def said(self, answer: Answer, k: int) -> str:
@@ -128,15 +128,15 @@ class Input:
                 named = self.value(target, k)
                 return [min((abs(j - named), j) for j in range(1, k + 1))[1]]
             case Pick(matching, last):
-                found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
-                return [found[-1 if last else 0]] if found else [1]
+                matches = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
+                return [matches[-1 if last else 0]] if matches else [1]
             case Closest(matching, target):
-                found, named = [j for j in range(2, k + 1) if self._matches(matching, j, k)], self.value(target, k)
-                return [min((abs(j - named), j) for j in found)[1]] if found else [1]
+                matches, named = [j for j in range(2, k + 1) if self._matches(matching, j, k)], self.value(target, k)
+                return [min((abs(j - named), j) for j in matches)[1]] if matches else [1]
             case Next(matching, key, query):
-                found = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
-                wanted = [j for j in found if self.value(key, j) == self.value(query, k) + 1]
-                return wanted[:1] or [max((self.value(key, j), -j) for j in found)[1] * -1] if found else [1]
+                matches = [j for j in range(2, k + 1) if self._matches(matching, j, k)]
+                successors = [j for j in matches if self.value(key, j) == self.value(query, k) + 1]
+                return successors[:1] or [max((self.value(key, j), -j) for j in matches)[1] * -1] if matches else [1]
             case Best(rows):
                 scores = [
                     sum(self.value(key, j) * self.value(query, k) for key, query in rows) for j in range(1, k + 1)

@@ -69,23 +69,23 @@ def explanations(
     """
     if not subject.last or subject.n < least(subject):
         return explanation(replace(subject, last=0))
-    found: Json = {**asked(subject), "intervals": []}
+    summary: Json = {**asked(subject), "intervals": []}
     for interval in intervals(subject):
         tell(interval)
         document = interval.document
         one = {interval.of: [str(interval.low), str(interval.high)], "weights_sha256": interval.digest}
-        found["intervals"].append({**one, **{key: document.get(key, "") for key in ("program_sha256", "verdict")}})
-        found |= {key: document[key] for key in TOLD if key in document}
-        if found["verdict"] != CERTIFIED:
-            found["where"] = f"{interval.text}, {document['where']}"
-    return whole(found, subject, as_defined, say=say)
+        summary["intervals"].append({**one, **{key: document.get(key, "") for key in ("program_sha256", "verdict")}})
+        summary |= {key: document[key] for key in TOLD if key in document}
+        if summary["verdict"] != CERTIFIED:
+            summary["where"] = f"{interval.text}, {document['where']}"
+    return whole(summary, subject, as_defined, say=say)
 
 
 def as_defined(subject: Subject, model: Model, language: Language) -> Json:
     """Whether the program is what is defined, where n stands for each n of a case."""
-    found = explained(subject, model, language)
-    assumed = {"assumed_invariants": found.get("assumed_invariants", [])}
-    return {**{key: found.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
+    document = explained(subject, model, language)
+    assumed = {"assumed_invariants": document.get("assumed_invariants", [])}
+    return {**{key: document.get(key, "") for key in ("verdict", "where", "what", "program_sha256")}, **assumed}
 
 
 def differences(
@@ -144,8 +144,8 @@ def _of_cells(subject: Subject) -> Iterator[Interval]:
             yield Interval(cells, cells, "", _refused(one, refused), "cells")
             return
         digest = hashlib.sha256(model.digest.encode()).hexdigest()
-        yield Interval(cells, cells, digest, found := explained(one, model, language), "cells")
-        if found["verdict"] != CERTIFIED:
+        yield Interval(cells, cells, digest, document := explained(one, model, language), "cells")
+        if document["verdict"] != CERTIFIED:
             return
 
 
@@ -175,7 +175,7 @@ def pieces(subject: Subject, model: Model, low: int, high: int) -> Iterator[Inte
 def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
     """The model and its inputs, where n is the subject's symbol; its interval may be cut for the vocabulary."""
     n: Any = subject.n
-    found = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
+    sized_model = _changed(model, subject, lambda w: Size(w, n.sizes) if isinstance(w, Polynomial) else w)
     language = language_of(subject) if subject.construction in RETRIEVERS else texts(subject, n.sizes.low, n.sizes.high)
 
     def bound(value: Bound) -> Any:
@@ -186,7 +186,7 @@ def _sized(subject: Subject, model: Model) -> tuple[Model, Language]:
         for p in language.places
     )
     invariants = (replace(i, most=bound(i.most)) if isinstance(i, Consecutive) else i for i in language.invariants)
-    return found, replace(language, places=places, invariants=tuple(invariants))
+    return sized_model, replace(language, places=places, invariants=tuple(invariants))
 
 
 def at_one(model: Model, subject: Subject) -> Model:

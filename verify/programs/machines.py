@@ -111,9 +111,9 @@ class Step:
     def rule(self, written: int, say: Callable[[Rule], Answer]) -> Answer:
         """What the rule says that applies."""
         machine, state = self.task.machine, _back(NumberOf(STATE), self.searched + written + 1)
-        read = self.read(written)
+        symbol_read = self.read(written)
         by_state = [
-            _by_cases(read, [say(machine.rule(letter, symbol)) for symbol in range(machine.symbols)])
+            _by_cases(symbol_read, [say(machine.rule(letter, symbol)) for symbol in range(machine.symbols)])
             for letter in machine.states
         ]
         return _by_cases(state, by_state)
@@ -173,9 +173,9 @@ class SearchedStep(Step):
     @property
     def in_cell(self) -> Term:
         """At the end of the search for a cell: 1 more than the symbol of its last record, 0 if there is none."""
-        asked, left = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
-        of_cell = ((as_term(NumberOf(CELL)), asked), (_back(NumberOf(CELL), 2), asked))
-        return at(left, (self.record, ONE), *of_cell, last=True)
+        cell, value = _back(NumberOf(CELL), 2), self.record * (_back(NumberOf(SYMBOL), 1) + 1)
+        of_cell = ((as_term(NumberOf(CELL)), cell), (_back(NumberOf(CELL), 2), cell))
+        return at(value, (self.record, ONE), *of_cell, last=True)
 
     @property
     def of_word(self) -> Term:
@@ -190,9 +190,9 @@ class SearchedStep(Step):
         here = (as_term(POSITION) - 1, _back(NumberOf(PLACE), 1) + 1)
         return at(as_term(IsNumber(SYMBOL)) * (as_term(NumberOf(SYMBOL)) + 1), (self.of_word, ONE), here)
 
-    def finds(self, found: Term) -> Answer:
-        """The result of a search. found: `in_cell` or `in_word`."""
-        return If(equal(found, ZERO), Say(FAILED), SayNumber(found - 1, SYMBOL))
+    def finds(self, result: Term) -> Answer:
+        """The result of a search. result: `in_cell` or `in_word`."""
+        return If(equal(result, ZERO), Say(FAILED), SayNumber(result - 1, SYMBOL))
 
     def says(self, written: int) -> Answer | None:
         if written > 0:
@@ -215,9 +215,9 @@ class SearchedStep(Step):
 
     def copies(self, written: int) -> Answer | None:
         """Behind so many words of a copy of one cell of the word; the last copy ends with FAILED, and a step begins."""
-        found = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
+        cell = If(as_term(IsWord(FAILED)), Say(START_SEARCH), SayNumber(_back(NumberOf(PLACE), 2), CELL))
         symbol = SayNumber(_back(NumberOf(SYMBOL), 1), SYMBOL)
-        return (self.to_place, Say(END_SEARCH), None, found, symbol, self.again, Say(START_SEARCH))[written - 1]
+        return (self.to_place, Say(END_SEARCH), None, cell, symbol, self.again, Say(START_SEARCH))[written - 1]
 
 
 def _by_cases(value: Term, answers: list[Answer]) -> Answer:

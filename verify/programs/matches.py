@@ -13,14 +13,14 @@ from verify.programs.terms import Matching, Pick, Term
 
 def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:
     """Where positions from 2 to k may match what is asked for at k; before: less than k."""
-    asked = [(key, *facts.bounds(query)) for key, query in matching.pairs]
-    found = []
+    queries = [(key, *facts.bounds(query)) for key, query in matching.pairs]
+    places = []
     for i in sorted(_reached(facts, before)):
         there = facts.each[i]
-        ends = ((there.bounds(key), low, high) for key, low, high in asked)
+        ends = ((there.bounds(key), low, high) for key, low, high in queries)
         if there.positions[1] > 1 and all(a <= high and low <= b for (a, b), low, high in ends):
-            found.append(i)
-    return found
+            places.append(i)
+    return places
 
 
 def most_matches(facts: Known, matching: Matching) -> int:
@@ -49,9 +49,9 @@ def _reached(facts: Known, before: bool, ends: frozenset[int] = frozenset()) -> 
     return ways.back(facts.language, begin, ends)
 
 
-def _sure_places(facts: Known, matching: Matching, found: Iterable[int]) -> frozenset[int]:
+def _sure_places(facts: Known, matching: Matching, places: Iterable[int]) -> frozenset[int]:
     """Those of these places where each position is seen to match."""
-    each = ((i, facts.each[i]) for i in found)
+    each = ((i, facts.each[i]) for i in places)
     return frozenset(
         i for i, there in each if there.positions[0] > 1 and all(_same(facts, *p, there) for p in matching.pairs)
     )
@@ -70,11 +70,11 @@ def always_matches(facts: Known, matching: Matching, *, before: bool = False) ->
 
 def picked_places(facts: Known, where: Pick) -> frozenset[int]:
     """Where the first or the last match may be: on the way there from one end, no other place is one where all match."""
-    found = matching_places(facts, where.matching)
-    sure = _sure_places(facts, where.matching, found)
+    places = matching_places(facts, where.matching)
+    sure = _sure_places(facts, where.matching, places)
     if where.last:
-        return _reached(facts, False, sure).intersection(found)
-    return ways.ahead(facts.language, _reached(facts, False), sure).intersection(found)
+        return _reached(facts, False, sure).intersection(places)
+    return ways.ahead(facts.language, _reached(facts, False), sure).intersection(places)
 
 
 def matches_before(facts: Known, where: Pick) -> bool:
@@ -99,21 +99,21 @@ def matches_itself(facts: Known, matching: Matching) -> bool:
 
 def _same(facts: Known, key: Term, query: Term, there: Known) -> bool:
     """Whether the key is one number there, and what is asked for is the same number."""
-    (low, high), asked = there.bounds(key), facts.bounds(query)
-    return low == high == asked[0] == asked[1]
+    (low, high), query_ends = there.bounds(key), facts.bounds(query)
+    return low == high == query_ends[0] == query_ends[1]
 
 
 def first_match(facts: Known, matching: Matching) -> int | None:
     """The first position of 2 … k that matches, if all texts have it at one place; None if that is not seen."""
-    found = matching_places(facts, matching)
+    places = matching_places(facts, matching)
     ranges = {i: facts.each[i].positions for i in _reached(facts, False)}
-    sure = _sure_places(facts, matching, found)
+    sure = _sure_places(facts, matching, places)
     if facts.positions[0] > 1 and all(i in sure for i, (a, b) in ranges.items() if a <= 2 <= b):
         return 2
-    for i in found:
+    for i in places:
         low, high = ranges[i]
         if low == high <= facts.positions[0] and i in sure:
             others = [(j, a, b) for j, (a, b) in ranges.items() if j != i]
-            if all(a > low or (b < low and j not in found) for j, a, b in others):
+            if all(a > low or (b < low and j not in places) for j, a, b in others):
                 return low
     return None

@@ -102,8 +102,8 @@ class Normalizer:
     def atom(self, a: Atom) -> Term:
         """An atom's normal form."""
         if a not in self.known:
-            found = self._atom(a)
-            self.known[a] = self._equated(found) if self.same else found
+            form = self._atom(a)
+            self.known[a] = self._equated(form) if self.same else form
         return self.known[a]
 
     def _equated(self, value: Term) -> Term:
@@ -160,8 +160,8 @@ class Normalizer:
     def inverse(self, a: Atom) -> Term | None:
         """t, where the atom is 1/t, or 0 where t is; None for an integer, or if no rule tells it."""
         if a not in self.inverses:
-            found = None if self.facts.is_integer(as_term(a)) else as_inverse(a, self)
-            self.inverses[a] = found and self.term(found)
+            t = None if self.facts.is_integer(as_term(a)) else as_inverse(a, self)
+            self.inverses[a] = t and self.term(t)
         return self.inverses[a]
 
     # Sign and equality
@@ -261,13 +261,13 @@ class Normalizer:
             case Best(rows):
                 everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
-                found = winners({m: self.settled(query) for m, query in score.items()}, self)
-                if isinstance(found, Nearest | Matched):
-                    return self._read(value, found)
-                if isinstance(found, Among) and self._none(value, found.matching):
+                winner = winners({m: self.settled(query) for m, query in score.items()}, self)
+                if isinstance(winner, Nearest | Matched):
+                    return self._read(value, winner)
+                if isinstance(winner, Among) and self._none(value, winner.matching):
                     return ZERO
-                if isinstance(found, Tied) and set(value.atoms) == {FIRST} and value.constant == 0:
-                    return as_term(Reciprocal(ONE + self.atom(Count(found.matching)))) * value.items[0][1]
+                if isinstance(winner, Tied) and set(value.atoms) == {FIRST} and value.constant == 0:
+                    return as_term(Reciprocal(ONE + self.atom(Count(winner.matching)))) * value.items[0][1]
                 best = Best(as_rows(score), where.where)
                 return sum((as_term(Read(term([(m, 1)]), best)) * c if m else as_term(c) for m, c in value.items), ZERO)
             case Nearest(target):
@@ -380,12 +380,12 @@ class Normalizer:
                 return self._one(inner, before) if isinstance(inner, Named) else self._known(Read(a.value, before))
             if isinstance(a, Named) and not tables.is_table(a.of):
                 return self._distributed(a.of, where)
-        found = self._known(Read(as_term(a), where))
+        form = self._known(Read(as_term(a), where))
         if (
-            not found.is_constant
+            not form.is_constant
             and isinstance(a, Named)
             and isinstance(where, Back)
             and self.facts.tells_of(where.steps)
         ):
             return self._distributed(a.of, where)
-        return found
+        return form

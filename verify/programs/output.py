@@ -36,11 +36,11 @@ def normal_answer(answer: Answer, normal: Normalizer) -> Answer:
     """With every term in its normal form, in branches under what is known there."""
     match answer:
         case If(bit, then, otherwise):
-            found = normal.term(bit)
-            if found.is_constant:
-                return normal_answer(then if found.constant else otherwise, normal)
+            normal_bit = normal.term(bit)
+            if normal_bit.is_constant:
+                return normal_answer(then if normal_bit.constant else otherwise, normal)
             then, otherwise = normal_answer(then, normal), normal_answer(otherwise, normal)
-            return If(found, then, otherwise) if then != otherwise else then
+            return If(normal_bit, then, otherwise) if then != otherwise else then
         case SayNumber(number, family):
             return SayNumber(normal.term(number), family)
     return answer
@@ -203,8 +203,8 @@ def _sign(value: Term, normal: Normalizer) -> Term | None:
         return None
     whole = value
     for divisor in divisors:
-        kept = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
-        whole = term(kept) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
+        numerators = [(tuple(a for a in m if not isinstance(a, Reciprocal)), c) for m, c in value.items if _divided(m)]
+        whole = term(numerators) + term((m, c) for m, c in value.items if not _divided(m)) * divisor
     near = term((m, c if is_whole(c) else nearest(c)) for m, c in whole.items)
     if near.is_constant:
         return None

@@ -19,22 +19,22 @@ def by_way(language: Language) -> Language:
     pieces = [place.name.rpartition(", ")[0] or place.name for place in places]
     ways: list[set[str]] = [set() for _ in places]
     while True:
-        found = [
+        new_ways = [
             set[str]().union(*(ways[j] if pieces[j] == pieces[i] else {pieces[j]} for j in place.after))
             for i, place in enumerate(places)
         ]
-        if found == ways:
+        if new_ways == ways:
             break
-        ways = found
-    kept = [
+        ways = new_ways
+    place_ways = [
         sorted(way) if ", " in place.name and len(way) > 1 else [""] for way, place in zip(ways, places, strict=True)
     ]
-    number = {key: new for new, key in enumerate((i, way) for i, every in enumerate(kept) for way in every)}
+    number = {key: new for new, key in enumerate((i, way) for i, every in enumerate(place_ways) for way in every)}
 
     def copy(i: int, way: str) -> Place:
         place, (piece, _, item) = places[i], places[i].name.rpartition(", ")
         after = [j for j in place.after if not way or pieces[j] in (pieces[i], way)]
-        behind = (number[j, w] for j in after for w in kept[j] if not way or pieces[j] != pieces[i] or w == way)
+        behind = (number[j, w] for j in after for w in place_ways[j] if not way or pieces[j] != pieces[i] or w == way)
         return replace(place, name=f"{piece} behind {way}, {item}" if way else place.name, after=tuple(behind))
 
     return _reached(replace(language, places=tuple(copy(*key) for key in number)))

@@ -55,10 +55,10 @@ def denominator(value: Term, normal: Normal) -> Term | None:
     if value.is_constant:
         c = value.constant
         return as_term(1 / c if c else 0) if not c or (c > 0 and is_whole(1 / c)) else None
-    found = [_of_product(monomial, normal) if c == 1 else None for monomial, c in value.items]
+    denominators = [_of_product(monomial, normal) if c == 1 else None for monomial, c in value.items]
     bits = [[a for a in monomial if normal.facts.is_bit(a)] for monomial, _ in value.items]
-    sure = [t for t in found if t is not None]
-    if len(sure) == len(found) and all(
+    sure = [t for t in denominators if t is not None]
+    if len(sure) == len(denominators) and all(
         normal.term(term([((*a, *b), 1)])) == ZERO for a, b in itertools.combinations(bits, 2)
     ):
         return normal.term(sum(sure, ZERO))
@@ -75,8 +75,8 @@ def _of_product(monomial: Sequence[Atom], normal: Normal) -> Term | None:
     others = [a for a in monomial if a not in bits]
     if not others:
         return term([(tuple(bits), 1)])
-    found = inverse(others[0], normal) if len(others) == 1 else None
-    return None if found is None else found * term([(tuple(bits), 1)])
+    t = inverse(others[0], normal) if len(others) == 1 else None
+    return None if t is None else t * term([(tuple(bits), 1)])
 
 
 def inverse(a: Atom, normal: Normal) -> Term | None:
@@ -85,11 +85,11 @@ def inverse(a: Atom, normal: Normal) -> Term | None:
         case Reciprocal(of):
             return of
         case Named(name, of):
-            found = denominator(of, normal)
-            return None if found is None else named(f"1/{name}", found)
+            t = denominator(of, normal)
+            return None if t is None else named(f"1/{name}", t)
         case Read(value, where) if not isinstance(where, Best):
-            found = denominator(value, normal.everywhere)
-            return None if found is None else as_term(Read(found, where))
+            t = denominator(value, normal.everywhere)
+            return None if t is None else as_term(Read(t, where))
     return None
 
 
@@ -104,13 +104,13 @@ class Wish:
     most: Fraction
 
 
-def wish(asked: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wish | None:
+def wish(query: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wish | None:
     """What is asked for, as a function of a count of the same group: 1/q for q ≤ d + 1, or 0 for q = 0; None if no rule tells it.
 
     key: the counts, which are those of a group where pair matches.
     """
-    told = expanded(asked)
-    others = {a for a in told.atoms if not normal.facts.is_bit(a)}
+    form = expanded(query)
+    others = {a for a in form.atoms if not normal.facts.is_bit(a)}
     if len(others) > 1:
         return None
     last = next(iter(others), None)
@@ -123,28 +123,28 @@ def wish(asked: Term, key: Term, pair: tuple[Term, Term], normal: Normal) -> Wis
         t = None if raw is None else normal.term(raw)
         if t is None:
             return None
-        equal = [a for a in told.atoms if isinstance(a, Equal) and as_term(a.of) == t]
-    bits = sorted((a for a in told.atoms if normal.facts.is_bit(a) and a not in equal), key=lambda a: a.order)
+        equal = [a for a in form.atoms if isinstance(a, Equal) and as_term(a.of) == t]
+    bits = sorted((a for a in form.atoms if normal.facts.is_bit(a) and a not in equal), key=lambda a: a.order)
     if len(bits) > 2:
         return None
     q, most = ZERO, Fraction(0)
     for values in itertools.product((0, 1), repeat=len(bits)):
-        part, weight = told, ONE
+        part, weight = form, ONE
         for bit, x in zip(bits, values, strict=True):
             part, weight = with_value(part, bit, x), weight * (as_term(bit) if x else ONE - as_term(bit))
-        found = _constant(part.constant) if part.is_constant else _of_count(part, last, t, equal, normal.facts)
-        if found is None:
+        part_wish = _constant(part.constant) if part.is_constant else _of_count(part, last, t, equal, normal.facts)
+        if part_wish is None:
             return None
-        q, most = q + weight * found.q, max(most, found.most)
+        q, most = q + weight * part_wish.q, max(most, part_wish.most)
     return Wish(named("q", normal.term(q)), most)
 
 
 def most(a: Atom, normal: Normal) -> int | None:
     """An upper bound of the denominator, by an invariant; None if none says it. a: a unit fraction, or 0."""
     if isinstance(a, Named):
-        found = [most(b, normal) for b in a.of.atoms if not normal.facts.is_bit(b)]
-        sure = [m for m in found if m is not None]
-        return max(sure, default=1) if len(sure) == len(found) else None
+        bounds = [most(b, normal) for b in a.of.atoms if not normal.facts.is_bit(b)]
+        sure = [m for m in bounds if m is not None]
+        return max(sure, default=1) if len(sure) == len(bounds) else None
     for group in normal.facts.groups:
         key, count = (normal.everywhere.term(value) for value in (group.key, group.count))
         none = Matching(((key, ZERO),))
@@ -251,13 +251,13 @@ def _between_from(start: int, coefficients: dict[int, Fraction]) -> bool:
 
 
 def _product(factors: Sequence[Sequence[Fraction | int]]) -> list[Fraction]:
-    found = [Fraction(1)]
+    coefficients = [Fraction(1)]
     for factor in factors:
-        more = [Fraction(0)] * (len(found) + len(factor) - 1)
-        for (i, a), (j, b) in itertools.product(enumerate(found), enumerate(factor)):
+        more = [Fraction(0)] * (len(coefficients) + len(factor) - 1)
+        for (i, a), (j, b) in itertools.product(enumerate(coefficients), enumerate(factor)):
             more[i + j] += a * b
-        found = more
-    return found
+        coefficients = more
+    return coefficients
 
 
 def _sum(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:

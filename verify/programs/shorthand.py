@@ -31,5 +31,5 @@ def equal(a: Term, b: Term) -> Term:
 
 def word(text: str, steps: int = 0) -> Term:
     """Whether this word stands so many steps before."""
-    found = as_term(IsWord(text))
-    return back(found, steps) if steps else found
+    bit = as_term(IsWord(text))
+    return back(bit, steps) if steps else bit

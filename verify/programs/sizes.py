@@ -73,5 +73,5 @@ def common_factor(values: Iterable[Number]) -> Fraction:
     values = list(values)
     if any(isinstance(value, Growing) for value in values):
         return common_divisor(values)
-    found = [c for value in values for _, c in parts(value) if not isinstance(c, Size)]
-    return Fraction(math.gcd(*(c.numerator for c in found)), math.lcm(*(c.denominator for c in found)))
+    coefficients = [c for value in values for _, c in parts(value) if not isinstance(c, Size)]
+    return Fraction(math.gcd(*(c.numerator for c in coefficients)), math.lcm(*(c.denominator for c in coefficients)))

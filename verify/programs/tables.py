@@ -65,17 +65,17 @@ def by_token(value: Term, language: Language, of: Callable[[Fraction], Fraction]
     kinds = {_kind(a) for a in value.atoms}
     if None in kinds or sum(isinstance(kind, IsNumber) for kind in kinds) < 2:
         return None
-    found = as_term(of(value.constant))
+    table = as_term(of(value.constant))
     for kind in kinds:
         if kind is None:
             raise TypeError("there is no kind")
         numbers = _numbers(kind, language)
         if numbers is None:
             return None
-        found = found - as_term(kind) * of(value.constant)
+        table = table - as_term(kind) * of(value.constant)
         for number in numbers:
-            found = found + (_is(kind, number) if len(numbers) > 1 else as_term(kind)) * of(_at(value, (kind, number)))
-    return found
+            table = table + (_is(kind, number) if len(numbers) > 1 else as_term(kind)) * of(_at(value, (kind, number)))
+    return table
 
 
 def _kind(a: Atom) -> Atom | None:
@@ -89,9 +89,11 @@ def _numbers(kind: Atom, language: Language) -> range | None:
     """Those that a token of this kind can be; of a word 0. None if they are many."""
     if not isinstance(kind, IsNumber):
         return range(1)
-    found = [_range(place, language) for place in language.places if not place.word and place.family == kind.family]
-    ranges = [numbers for numbers in found if numbers is not None]
-    if len(ranges) < len(found):
+    place_ranges = [
+        _range(place, language) for place in language.places if not place.word and place.family == kind.family
+    ]
+    ranges = [numbers for numbers in place_ranges if numbers is not None]
+    if len(ranges) < len(place_ranges):
         return None
     return range(min((r.start for r in ranges), default=0), max((r.stop for r in ranges), default=0))
 
@@ -105,8 +107,8 @@ def _range(place: Place, language: Language) -> range | None:
 def _is(kind: Atom, number: int) -> Term:
     if not isinstance(kind, IsNumber):
         raise TypeError("kind is no IsNumber")
-    found = as_term(Equal(as_term(NumberOf(kind.family)), Fraction(number)))
-    return found if number else as_term(kind) * found
+    bit = as_term(Equal(as_term(NumberOf(kind.family)), Fraction(number)))
+    return bit if number else as_term(kind) * bit
 
 
 def _at(value: Term, token: Token) -> Fraction:
@@ -136,27 +138,27 @@ def extent(value: Term, language: Language) -> tuple[Fraction, Fraction] | None:
 @functools.lru_cache(maxsize=64)
 def _extent(value: Term, places: tuple[tuple[Kind, tuple[int, ...]], ...]) -> tuple[Fraction, Fraction] | None:
     """places: what stands there, and behind which."""
-    read = {a: of_one(a) for a in value.atoms}
-    steps = max((steps for steps, _ in read.values()), default=0)
-    if steps > MOST_STEPS or not all(is_told(a) for _, of in read.values() for a in of.atoms):
+    reads = {a: of_one(a) for a in value.atoms}
+    steps = max((steps for steps, _ in reads.values()), default=0)
+    if steps > MOST_STEPS or not all(is_told(a) for _, of in reads.values() for a in of.atoms):
         return None
-    found: set[Fraction] = set()
+    sums: set[Fraction] = set()
     at_token = functools.cache(lambda of_one, token: _at(of_one[1], token))
     for text in _texts(places, steps):
         if math.prod(len(numbers) for _, numbers in text) > MOST_TEXTS:
             return None
         every = [[(kind, number) for number in numbers] for kind, numbers in text]
         at = {
-            a: [at_token(read[a], token) for token in every[read[a][0]]] if read[a][0] < len(every) else []
-            for a in read
+            a: [at_token(reads[a], token) for token in every[reads[a][0]]] if reads[a][0] < len(every) else []
+            for a in reads
         }
-        for chosen in itertools.product(*(range(len(tokens)) for tokens in every)):
-            here = {a: values[chosen[read[a][0]]] if values else Fraction(0) for a, values in at.items()}
+        for indices in itertools.product(*(range(len(tokens)) for tokens in every)):
+            here = {a: values[indices[reads[a][0]]] if values else Fraction(0) for a, values in at.items()}
             products = (
                 c * math.prod(map(here.__getitem__, m)) for m, c in value.items if all(map(here.__getitem__, m))
             )
-            found.add(sum(products, Fraction(0)))
-    return min(found), max(found)
+            sums.add(sum(products, Fraction(0)))
+    return min(sums), max(sums)
 
 
 def of_one(a: Atom) -> tuple[int, Term]:

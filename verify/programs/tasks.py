@@ -46,23 +46,25 @@ def _before(steps: int) -> Read:
     return Read(NUMBER, Back(steps))
 
 
-def index(asked: int) -> Answer:
+def index(query_length: int) -> Answer:
     """The number at the position that is asked for; the sequence begins at position 2."""
     return SayNumber(as_term(Read(NUMBER, At(NUMBER + 1))))
 
 
-def gram(asked: int) -> Answer:
+def gram(query_length: int) -> Answer:
     """The number at the first position behind the query's tokens; FAILED if there is none, or `?` stands there."""
-    pairs = tuple((as_term(_before(i)), as_term(_before(i - 1)) if i > 1 else NUMBER) for i in range(1, asked + 1))
-    found = as_term(Read(NUMBER, Pick(Matching(pairs))))
-    return If(as_term(Equal(found, Fraction(0))), Say(FAILED), SayNumber(found))
+    pairs = tuple(
+        (as_term(_before(i)), as_term(_before(i - 1)) if i > 1 else NUMBER) for i in range(1, query_length + 1)
+    )
+    number = as_term(Read(NUMBER, Pick(Matching(pairs))))
+    return If(as_term(Equal(number, Fraction(0))), Say(FAILED), SayNumber(number))
 
 
-def counting(asked: int) -> Answer:
+def counting(query_length: int) -> Answer:
     """YES if more positions before `?` hold the number before the last than the last number says."""
     no_mark = as_term(Count(Matching(((as_term(IsWord(ASK)), ONE),))))
-    found = Count(Matching(((NUMBER, as_term(_before(1))), (no_mark, ZERO))))
-    return If(as_term(Above(as_term(found) - NUMBER)), Say(YES), Say(NO))
+    count = Count(Matching(((NUMBER, as_term(_before(1))), (no_mark, ZERO))))
+    return If(as_term(Above(as_term(count) - NUMBER)), Say(YES), Say(NO))
 
 
 ANSWERS: Mapping[str, Callable[[int], Answer]] = {"index": index, "recall": gram, "ngram": gram, "counting": counting}
@@ -110,10 +112,10 @@ def definition(subject: Subject, place: str) -> Answer | None:
         return searches.definition(subject.n, LAYOUTS[subject.layout], place, by_counts=not subject.lean)
     if subject.construction not in ANSWERS:
         return None
-    asked = subject.query_length or subject.retriever.query_length
+    query_length = subject.query_length or subject.retriever.query_length
     if not isinstance(subject.retriever, Searcher):
-        return ANSWERS[subject.construction](asked)
-    script = subject.retriever.script(asked, frozenset())  # as repaired, whatever was wired
+        return ANSWERS[subject.construction](query_length)
+    script = subject.retriever.script(query_length, frozenset())  # as repaired, whatever was wired
     if place == "result":
         return Say(YES) if subject.construction == "counting" else SayNumber(as_term(NumberOf(PLAIN)), PLAIN)
     if place == f"result {FAILED}":
@@ -126,6 +128,6 @@ def definition(subject: Subject, place: str) -> Answer | None:
     item = script[said]
     if isinstance(item, str):
         return Say(item)
-    steps, number = said + asked - 1 - item.which, as_term(NumberOf(PLAIN))
+    steps, number = said + query_length - 1 - item.which, as_term(NumberOf(PLAIN))
     quoted = as_term(Read(number, Back(steps))) if steps else number
     return SayNumber(quoted + item.plus, PLAIN if item.spelled == "%d" else REPEAT)

@@ -317,14 +317,14 @@ _order_of = operator.attrgetter("order")
 
 def term(items: Iterable[tuple[Monomial, Number]]) -> Term:
     """The polynomial that is this sum; atoms in a monomial and monomials are put in order."""
-    found: dict[Monomial, Fraction] = {}
+    coefficients: dict[Monomial, Fraction] = {}
     for monomial, c in items:
         key = tuple(sorted(monomial, key=_order_of)) if len(monomial) > 1 else monomial
-        found[key] = found[key] + c if key in found else fraction(c)
-    kept = [(monomial, fraction(c)) for monomial, c in found.items() if c]
-    if len(kept) > 1:
-        kept.sort(key=lambda item: [*map(_order_of, item[0])])
-    return Term(tuple(kept))
+        coefficients[key] = coefficients[key] + c if key in coefficients else fraction(c)
+    nonzero = [(monomial, fraction(c)) for monomial, c in coefficients.items() if c]
+    if len(nonzero) > 1:
+        nonzero.sort(key=lambda item: [*map(_order_of, item[0])])
+    return Term(tuple(nonzero))
 
 
 def as_term(value: Term | Atom | Number) -> Term:

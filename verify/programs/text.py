@@ -253,12 +253,12 @@ class Told:
         everywhere = {i: stage.registers.get(i, ZERO) for i in stage.changed}
         scores = {i: unresolved(value) is not None for i, value in everywhere.items()}
         at = {i: self.normal.term(everywhere[i]) for i in everywhere if scores[i] and self.normal is not None}
-        told = {**everywhere, **at}
+        values = {**everywhere, **at}
         written: dict[str, str] = {}
-        for best in dict.fromkeys(best for value in told.values() for best in _scored(value, stage)):
+        for best in dict.fromkeys(best for value in values.values() for best in _scored(value, stage)):
             written[f"j of {best.where}"] = self.teller.chosen(best)
         teller = replace(self.teller, heads=True)
-        for i, value in told.items():
+        for i, value in values.items():
             name, whole = self.program.names[i], scaled(value)[0] if value.items else value
             (a,) = (
                 whole.atoms

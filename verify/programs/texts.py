@@ -26,13 +26,13 @@ def ending(language: Language, end: int, last: int | None = None) -> tuple[Langu
                 highest[j] = high
                 pending.append(j)
     number = {i: new for new, i in enumerate(sorted(highest))}
-    kept = tuple(
+    new_places = tuple(
         replace(
             places[i], low=own[i].low, high=highest[i], after=tuple(number[j] for j in places[i].after if j in number)
         )
         for i in number
     )
-    return replace(language, places=kept), number[end]
+    return replace(language, places=new_places), number[end]
 
 
 def copied(language: Language, length: int) -> Language:
@@ -63,16 +63,18 @@ def searched(language: Language, n: int, *, longer: bool = False) -> Language:
     their own.
     """
     one = (replace(place, numbers=(1, 1)) if place.name == "thought 1" else place for place in language.places)
-    found = replace(language, places=tuple(one))
-    if found.places[-1].word:
-        return found
-    kept = ending(found, len(found.places) - 1, 5 * n - 3)[0]
+    search = replace(language, places=tuple(one))
+    if search.places[-1].word:
+        return search
+    cut = ending(search, len(search.places) - 1, 5 * n - 3)[0]
     if not longer:
-        return kept
-    edge, number = found.places[1:4], len(kept.places)
+        return cut
+    edge, number = search.places[1:4], len(cut.places)
     before = ((3, number + 2), (number,), (number + 1,))
     late = (
-        replace(place, name=f"{place.name}{MORE}", low=3 * n - 1 + i, high=found.positions(place).high, after=before[i])
+        replace(
+            place, name=f"{place.name}{MORE}", low=3 * n - 1 + i, high=search.positions(place).high, after=before[i]
+        )
         for i, place in enumerate(edge)
     )
-    return replace(kept, places=(*kept.places, *late))
+    return replace(cut, places=(*cut.places, *late))

@@ -70,8 +70,8 @@ class Later:
 
     def is_a(self, kind: str, at: int) -> Term:
         """Whether a token is a digit of this kind, or this word."""
-        found = word(kind) if kind in (START, RUN) else as_term(IsNumber(kind))
-        return back(found, at) if at else found
+        bit = word(kind) if kind in (START, RUN) else as_term(IsNumber(kind))
+        return back(bit, at) if at else bit
 
     def digit(self, kind: str, at: int) -> Term:
         """The digit of a token of this kind, else 0."""

@@ -50,7 +50,7 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
     if end - begin >= MOST_POINTS:
         return None
     inside = span(begin, end)
-    found: list[tuple[int, Term]] = []
+    lines: list[tuple[int, Term]] = []
     for a, d in ((slope, shift), (Fraction(0), Fraction(0))):
         outside = [(low, first - 1)] * ((a, d) != (0, 0)) + [(last + 1, high)] * ((a, d) != (slope, shift))
         if any(right - left > MOST_EXCEPTIONS for left, right in outside):
@@ -59,14 +59,14 @@ def _line(x: Term, units: list[tuple[Fraction, Fraction]], normal: Wholes) -> Te
         exceptions = [(i, v) for i in points if (v := _added(units, i) - a * i - d)]
         if len(exceptions) <= (MOST_EXCEPTIONS if units[1:] else MOST_OF_ONE):
             line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), x * a + d)
-            found.append((len(exceptions), line))
+            lines.append((len(exceptions), line))
     if not slope and shift:  # a step
         line = as_term(Above(x + (1 - last))) * shift
         exceptions = [(i, v) for i in inside if i < last and (v := _added(units, i))]
         if len(exceptions) <= MOST_EXCEPTIONS:
             line = sum((normal.equal(x, fraction(i)) * v for i, v in exceptions), line)
-            found.append((len(exceptions) + 1, line))
-    return min(found, key=lambda line: line[0])[1] if found else None
+            lines.append((len(exceptions) + 1, line))
+    return min(lines, key=lambda line: line[0])[1] if lines else None
 
 
 def _added(units: list[tuple[Fraction, Fraction]], x: int) -> Fraction:

@@ -15,11 +15,11 @@ FOLLOWED = 4  # steps of those whose number grows
 
 def back(language: Language, begin: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
     """The places on the ways back from these, that go no further than to one of the ends."""
-    found, pending = frozenset[int](), begin
+    places, pending = frozenset[int](), begin
     while pending:
-        found |= pending
-        pending = frozenset(j for i in pending - ends for j in language.places[i].after) - found
-    return found
+        places |= pending
+        pending = frozenset(j for i in pending - ends for j in language.places[i].after) - places
+    return places
 
 
 def comes_again(language: Language, place: int) -> bool:
@@ -29,11 +29,11 @@ def comes_again(language: Language, place: int) -> bool:
 
 def ahead(language: Language, within: frozenset[int], ends: frozenset[int]) -> frozenset[int]:
     """The places on the ways from position 1 on, through some places alone, that go no further than to one of the ends."""
-    found, pending = frozenset[int](), frozenset([0])
+    places, pending = frozenset[int](), frozenset([0])
     while pending:
-        found |= pending
-        pending = frozenset(i for i in within - found if (pending - ends).intersection(language.places[i].after))
-    return found
+        places |= pending
+        pending = frozenset(i for i in within - places if (pending - ends).intersection(language.places[i].after))
+    return places
 
 
 def standing(
@@ -57,12 +57,12 @@ def standing(
             reached.append(frozenset(j for i in reached[-1] for j in places[i].after))
         low, high = positions[0] - step, positions[1] - step
         inside = {i: ranges[i].within(low, high) for i in reached[-1]}
-        kept = (i for i, r in inside.items() if r.low <= r.high)
-        reached[-1] = frozenset(i for i in kept if step not in tokens or tokens[step](i))
-    found = reached[steps]
+        nonempty = (i for i, r in inside.items() if r.low <= r.high)
+        reached[-1] = frozenset(i for i in nonempty if step not in tokens or tokens[step](i))
+    places_before = reached[steps]
     for step in range(steps - 1, before - 1, -1):
-        found = frozenset(i for i in reached[step] if found.intersection(places[i].after))
-    return found if all(reached) else frozenset()
+        places_before = frozenset(i for i in reached[step] if places_before.intersection(places[i].after))
+    return places_before if all(reached) else frozenset()
 
 
 def _standing_far(
@@ -79,15 +79,15 @@ def _standing_far(
     for i, step in enumerate(moments):
         here = earlier(language, reached[-1], step - moments[i - 1]) if i else begin
         inside = {j: ranges[j].within(positions[0] - step, positions[1] - step) for j in here}
-        kept = (j for j, r in inside.items() if r.low <= r.high)
-        reached.append(frozenset(j for j in kept if step not in tokens or tokens[step](j)))
-    found = reached[-1]
+        nonempty = (j for j, r in inside.items() if r.low <= r.high)
+        reached.append(frozenset(j for j in nonempty if step not in tokens or tokens[step](j)))
+    places_before = reached[-1]
     for i in range(len(moments) - 2, -1, -1):
         if moments[i + 1] <= before:
             break
         gap = moments[i + 1] - moments[i]
-        found = frozenset(j for j in reached[i] if found & earlier(language, frozenset([j]), gap))
-    return found if all(reached) else frozenset()
+        places_before = frozenset(j for j in reached[i] if places_before & earlier(language, frozenset([j]), gap))
+    return places_before if all(reached) else frozenset()
 
 
 def earlier(language: Language, begin: frozenset[int], steps: int) -> frozenset[int]:
@@ -95,10 +95,10 @@ def earlier(language: Language, begin: frozenset[int], steps: int) -> frozenset[
     grows = isinstance(steps, Growing)
     if grows and steps < FOLLOWED:
         raise Unanswered(f"{steps} steps before a place")
-    found = begin
+    places = begin
     for _ in range(FOLLOWED if grows else int(steps)):
-        found = frozenset(j for i in found for j in language.places[i].after)
-    return back(language, found, frozenset()) if grows else found
+        places = frozenset(j for i in places for j in language.places[i].after)
+    return back(language, places, frozenset()) if grows else places
 
 
 def stands(place: Place, token: Atom) -> bool:

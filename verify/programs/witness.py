@@ -31,11 +31,11 @@ SHOWN = 160  # characters of what is wrong with a run
 
 def questions(subject: Subject) -> Iterator[Question]:
     """Every one with few different tokens, the shortest sequence first."""
-    task, asked = subject.retriever.task, subject.query_length or subject.retriever.query_length
+    task, query_length = subject.retriever.task, subject.query_length or subject.retriever.query_length
     numbers = range(1, min(TOKENS, subject.n) + 1)
     for length in range(min(LONGEST, subject.length or subject.n) + 1):
         for sequence in itertools.product(numbers, repeat=length):
-            for query in itertools.product(range(0 if task.zero else 1, numbers.stop), repeat=asked):
+            for query in itertools.product(range(0 if task.zero else 1, numbers.stop), repeat=query_length):
                 question = Question(sequence, query)
                 if all(query[: len(query) - 1 if task.zero else None]) and not task.wrong(question):
                     yield question
@@ -48,11 +48,11 @@ def tokens_of(words: Sequence[str], family: str = "") -> list[Spoken]:
 
 def said(model: Model, program: Program, words: Sequence[str]) -> str:
     """The word with the largest logit behind these; the first one of several."""
-    given = Input(tokens_of(words))
-    read = {i for numbers in model.families.values() for i in numbers.rows}
-    read |= {i for row in model.specials.values() for i, _ in row}
+    prompt = Input(tokens_of(words))
+    output_registers = {i for numbers in model.families.values() for i in numbers.rows}
+    output_registers |= {i for row in model.specials.values() for i, _ in row}
     last = program.stages[-1].registers
-    registers = {i: given.value(last[i], len(words)) for i in read & last.keys()}
+    registers = {i: prompt.value(last[i], len(words)) for i in output_registers & last.keys()}
     best: list[tuple[Fraction, str]] = []
     for numbers in model.families.values():
         logit = sum((p * registers.get(i, Fraction(0)) for i, p in numbers.rows.items()), constant(0))
@@ -64,7 +64,7 @@ def said(model: Model, program: Program, words: Sequence[str]) -> str:
     for word, row in model.specials.items():
         weights = ((i, as_polynomial(w).constant) for i, w in row)
         best.append((sum((registers.get(i, Fraction(0)) * w for i, w in weights), Fraction(0)), word))
-    return max(best, key=lambda found: found[0])[1]
+    return max(best, key=lambda candidate: candidate[0])[1]
 
 
 def _at(logit: Polynomial, v: int) -> Fraction:
@@ -75,9 +75,9 @@ def first_wrong(subject: Subject, model: Model, program: Program) -> str | None:
     """The input and what is said there, in words; None if none was found."""
     for question in questions(subject):
         words = question.words()
-        found, right = said(model, program, words), subject.retriever.task.answer(question)
-        if found != right:
-            return f"on {' '.join(words)!r} it says {found}; the right answer is {right}"
+        answer, right = said(model, program, words), subject.retriever.task.answer(question)
+        if answer != right:
+            return f"on {' '.join(words)!r} it says {answer}; the right answer is {right}"
     return None
 
 

@@ -74,10 +74,10 @@ class Reader:
         if query.position.high > 1:
             groups = self._grouped(self.keys.earlier[entry(query)])
             candidates += [self._candidate(query, queries, *group) for group in groups]
-        found = [candidate for candidate in candidates if candidate is not None]
-        if len(found) == 1 and found[0].is_self:
-            return [self._reads(found[0].joint, at)], None
-        for candidate in found:
+        rivals = [candidate for candidate in candidates if candidate is not None]
+        if len(rivals) == 1 and rivals[0].is_self:
+            return [self._reads(rivals[0].joint, at)], None
+        for candidate in rivals:
             upper = candidate.upper
             if upper > query.space.largest:
                 raise Refused(
@@ -85,14 +85,14 @@ class Reader:
                     f"saturates: a score of {query.name} reaches {shown(upper)}, above the largest number",
                 )
         needed = needed_lead(-query.space.format.quantum_exponent, query.position.high)
-        if any(self._inexact(c.exact, c.joint) for c in found):
-            return self._by_count(query, found, needed, at)
-        target = self._target(found)
+        if any(self._inexact(c.exact, c.joint) for c in rivals):
+            return self._by_count(query, rivals, needed, at)
+        target = self._target(rivals)
         if target is not None:
-            for i, candidate in enumerate(found):  # the target travels with the parts
-                found[i] = replace(candidate, joint=candidate.joint.with_registers({SCORE - 2: target[1]}))
-            return self._by_position(query, found, target, needed, at)
-        return self._by_key(query, found, needed, at)
+            for i, candidate in enumerate(rivals):  # the target travels with the parts
+                rivals[i] = replace(candidate, joint=candidate.joint.with_registers({SCORE - 2: target[1]}))
+            return self._by_position(query, rivals, target, needed, at)
+        return self._by_key(query, rivals, needed, at)
 
     def _grouped(self, ids: frozenset[int]) -> list[tuple[frozenset[int], str, Kind]]:
         """What keys of these kinds can be to this head: kinds that differ in bounds only are one.
@@ -102,8 +102,8 @@ class Reader:
         if ids not in self.groups:
             for i in ids - self.projected.keys():
                 kind = self._with_rows(self.keys.kinds[i])
-                kept = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
-                self.projected[i] = replace(kept, name="", parents=frozenset([i]))
+                projection = kind.needed({j: p for j, p in sorted(kind.registers.items()) if j < SCORE and p.terms})
+                self.projected[i] = replace(projection, name="", parents=frozenset([i]))
             pool, members = Pool(), dict[int, dict[int, dict[str, str]]]()
             for kind in wide_first([self.projected[i] for i in sorted(ids)]):
                 members.setdefault(pool.add(kind), {})[entry(kind)] = by_order(kind)
@@ -114,7 +114,7 @@ class Reader:
         return self.groups[ids]
 
     def _candidate(
-        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], told: str, kind: Kind
+        self, query: Kind, queries: Sequence[Polynomial], ids: frozenset[int], naming: str, kind: Kind
     ) -> Candidate | None:
         key, names = kind.renamed() if ids else (self._with_rows(query), {POSITION: POSITION})
         place = atom(names[POSITION])
@@ -139,15 +139,15 @@ class Reader:
                 partial = partial + product
                 joint.settle(product, f"{self.where}, score")
                 joint.settle(partial, f"{self.where}, score")
-        read = {i: p for i, p in key.registers.items() if i <= VALUES}
-        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **read})
+        key_values = {i: p for i, p in key.registers.items() if i <= VALUES}
+        joint = joint.with_registers({SCORE: total(products), SCORE - 1: place, **key_values})
         own = frozenset(key.box) - frozenset(query.box)
         if not ids:
             return scored(Candidate(ids, joint, own, Score((), ZERO), noise, not rounded))
         part = joint.restricted(place - atom(POSITION), None, Fraction(-1))
         if part is None:
             return None
-        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=f"{told} {names}"))
+        return scored(Candidate(ids, part, own, Score((), ZERO), noise, not rounded, told=f"{naming} {names}"))
 
     def _inexact(self, score: Polynomial, joint: Kind) -> bool:
         return any(joint.integer(name) is None for name in score.atoms)
@@ -167,9 +167,9 @@ class Reader:
 
     def _reads(self, joint: Kind, at: int, values: Sequence[Polynomial] | None = None) -> Kind:
         """The query's kind, with what is read in the pseudo registers at, at − 1, …"""
-        found = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
-        kept = {i: p for i, p in joint.registers.items() if i > SCORE}
-        return replace(joint, registers={**kept, **{at - i: value for i, value in enumerate(found)}})
+        read_values = [joint.register(VALUES - i) for i in range(len(self.rows.value))] if values is None else values
+        registers = {i: p for i, p in joint.registers.items() if i > SCORE}
+        return replace(joint, registers={**registers, **{at - i: value for i, value in enumerate(read_values)}})
 
     # Leads
 
@@ -210,7 +210,7 @@ class Reader:
         if not targets:
             return None
         # In the part where a key has one kind, atoms of the query may be numbers: take the form that says most, compare with all.
-        cost, target, rest_constant = max(targets, key=lambda found: len(found[1].atoms))
+        cost, target, rest_constant = max(targets, key=lambda item: len(item[1].atoms))
         for candidate in candidates:
             offset = candidate.place - target
             expected = constant(rest_constant) - offset * offset * cost
@@ -225,8 +225,8 @@ class Reader:
     def _behind(self, candidate: Candidate, target: Polynomial, most: Fraction) -> bool:
         """Whether its keys stand behind the one that is looked for, which there is, and score at most so much."""
         joint = candidate.joint
-        found, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
-        return found and ahead and candidate.upper <= most
+        exists, ahead = joint.bounds(target)[0] >= 1, joint.bounds(candidate.place - target)[0] > 0
+        return exists and ahead and candidate.upper <= most
 
     def _by_position(
         self,
@@ -241,23 +241,23 @@ class Reader:
         k, winning, parts = atom(POSITION), rest, list[Kind]()
         offset = query.fixed(k - f)
         for candidate in candidates:
-            found: list[Kind | None] = []
+            cases: list[Kind | None] = []
             if candidate.is_self:
-                found = [candidate.joint.restricted(f - k, Fraction(0), None)]
+                cases = [candidate.joint.restricted(f - k, Fraction(0), None)]
             else:
                 first = candidate.joint.restricted(f, None, Fraction(0))
-                found = [first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1))]
-            for part in found:
+                cases = [first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1))]
+            for part in cases:
                 if part is not None:
                     low, high = part.bounds(part.register(SCORE - 1) - part.register(SCORE - 2))
                     winning = min(winning, rest - cost * max(low * low, high * high))
             if not candidate.is_self:
-                found.append(
+                cases.append(
                     self._back(candidate, whole(offset.constant))
                     if offset.is_constant
                     else candidate.joint.restricted(candidate.place - f, Fraction(0), Fraction(0))
                 )
-            parts += [self._reads(part, at) for part in found if part is not None]
+            parts += [self._reads(part, at) for part in cases if part is not None]
         # All keys may lie on one side of f, this far off at least.
         away = max(1 - query.bounds(f)[1], query.bounds(f - k)[0], Fraction(0))
         lead, noise = cost * (2 * away + 1), 2 * max(candidate.noise for candidate in candidates)
@@ -287,22 +287,25 @@ class Reader:
                 if on_line and not at_most(self.needed + noise, lead):
                     lead = max(lead, replace(able, apart=invariant.by).lead(lost))
                     self.used.append(invariant)
-        kept = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
+        head_lead = self._check(query, winning - noise, lead - noise if lead else None, needed, lowest(candidates))
         for c, rank in zip(winners, able.ranks(), strict=True):
             signs = [f"{s.form} from {c.joint.bounds(s.form)[0] >= 0}" for s in c.score.squares]
             self.trace.append(f"key {c.told} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
         if able.unique():
-            return [self._reads(c.joint, at) for c in winners], kept
-        return [self._average(query, winners, at)], kept
+            return [self._reads(c.joint, at) for c in winners], head_lead
+        return [self._average(query, winners, at)], head_lead
 
     def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
         """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
         on, _ = able.line()
-        held = [c for c, is_on in zip(able.parts, on, strict=True) if is_on]
+        line_parts = [c for c, is_on in zip(able.parts, on, strict=True) if is_on]
         for i, (invariant, _) in enumerate(self.apart):
-            groups = [c.joint.fixed(c.joint.register(GROUPS - i)) for c in held]
-            of_query = (g == groups[0] and not g.atoms & c.own for g, c in zip(groups, held, strict=True))
-            yield invariant, bool(held) and all(of_query) and all(c.joint.bounds(groups[0])[0] >= 1 for c in held)
+            groups = [c.joint.fixed(c.joint.register(GROUPS - i)) for c in line_parts]
+            of_query = (g == groups[0] and not g.atoms & c.own for g, c in zip(groups, line_parts, strict=True))
+            yield (
+                invariant,
+                bool(line_parts) and all(of_query) and all(c.joint.bounds(groups[0])[0] >= 1 for c in line_parts),
+            )
 
     def _by_count(self, query: Kind, candidates: Sequence[Candidate], needed: int, at: int) -> tuple[list[Kind], Lead]:
         """Among equal keys, the one whose count is nearest to a target: by the first invariant that fits."""
@@ -325,18 +328,18 @@ class Reader:
             race = race_of(query, keys, 1 if self.fused else len(self.rows.key))
             if race is None:
                 continue
-            found = race.run(needed, self.where)
-            self.trace += [f"nearest {race.target} by {invariant.name}", *found.told]
-            if found.by_invariant:
+            outcome = race.run(needed, self.where)
+            self.trace += [f"nearest {race.target} by {invariant.name}", *outcome.told]
+            if outcome.by_invariant:
                 self.used.append(invariant)
             values = range(len(self.rows.value))
-            parts = [self._reads(joint, at) for joint in found.winners]
-            if found.tied:
-                if any(joint.register(VALUES - j).terms for joint in found.tied for j in values):
+            parts = [self._reads(joint, at) for joint in outcome.winners]
+            if outcome.tied:
+                if any(joint.register(VALUES - j).terms for joint in outcome.tied for j in values):
                     raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are not 0")
                 parts.append(self._reads(query, at, [ZERO for _ in values]))
             lowest = min(race.lowest())
-            return parts, self._check(query, found.winning, found.lead or None, needed, lowest)
+            return parts, self._check(query, outcome.winning, outcome.lead or None, needed, lowest)
         raise Undecided(self.where, f"scores of {query.name} are no integer polynomials: {candidates[0].exact}")
 
     def _sure(self, query: Kind, candidate: Candidate) -> bool:
@@ -356,19 +359,19 @@ class Reader:
         values: list[Polynomial] = []
         constant_scores = all(c.upper == c.lower == top for c in winners)
         for i in range(len(self.rows.value)):
-            held = [c for c in winners if c.value(i).terms]
-            if not held:
+            nonzero = [c for c in winners if c.value(i).terms]
+            if not nonzero:
                 values.append(ZERO)
             elif (
                 constant_scores
-                and len(held) == 1
-                and held[0].value(i) == ONE
-                and held[0] in always
-                and not self._many(held[0])
+                and len(nonzero) == 1
+                and nonzero[0].value(i) == ONE
+                and nonzero[0] in always
+                and not self._many(nonzero[0])
             ):
                 values.append(atom(share))
             else:
-                shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in held)
+                shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in nonzero)
                 raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
         if not self.fused and any(value.terms for value in values):
             if most > query.space.largest:

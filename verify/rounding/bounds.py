@@ -78,10 +78,10 @@ class Bounded:
         if len(polynomial.atoms) < 2:
             return low, high
         if any(isinstance(self.box[name], Reciprocal) for name in polynomial.atoms):
-            known = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
+            intervals = (*self._by_difference(polynomial, ideal), *self._by_ratio(polynomial, ideal))
         else:
-            known = tuple(self._by_form(polynomial))
-        for end, other in known:
+            intervals = tuple(self._by_form(polynomial))
+        for end, other in intervals:
             low, high = max(low, end), min(high, other)
         return low, high
 
@@ -208,10 +208,10 @@ class Bounded:
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""
-        found = self.ratio(polynomial)
-        if found is None:
+        ratio = self.ratio(polynomial)
+        if ratio is None:
             return
-        c, form, domain = found
+        c, form, domain = ratio
         index = self.index_of(domain)
         above = self.bounds(form - atom(domain.of) - constant(domain.shift))
         slack = Fraction(0) if ideal else max(map(abs, self.bounds(form))) * self.space.step / 2
@@ -228,11 +228,11 @@ class Bounded:
 
     def error(self, polynomial: Polynomial) -> Fraction:
         """How far the two readings can be apart."""
-        found: Number = 0
+        bound: Number = 0
         for monomial, c in polynomial.terms.items():
             own = [self._own_error(name) for name in monomial]
             if len(monomial) == 1:
-                found += abs(c) * own[0]
+                bound += abs(c) * own[0]
             elif any(own):
                 size: Number = 1  # of the product so far: the largest magnitude, and the error
                 off: Number = 0
@@ -240,8 +240,8 @@ class Bounded:
                     low, high = self._atom(name, False)
                     largest = max(-low, high) + error
                     size, off = size * largest, off * largest + size * error
-                found += abs(c) * off
-        return found  # type: ignore[return-value]
+                bound += abs(c) * off
+        return bound  # type: ignore[return-value]
 
     def _own_error(self, name: str) -> Number:
         domain = self.box[name]

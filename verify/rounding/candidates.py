@@ -105,14 +105,14 @@ class Keys:
 
     def _reachable(self, start: int, without: frozenset[int]) -> frozenset[int]:
         """Kinds that a position before one of kind `start` can have, on ways that meet none of `without`."""
-        found: set[int] = set()
+        nodes: set[int] = set()
         queue = list(self.kinds[start].before - without)
         while queue:
             node = queue.pop()
-            if node not in found:
-                found.add(node)
-                queue += self.kinds[node].before - without - found
-        return frozenset(found)
+            if node not in nodes:
+                nodes.add(node)
+                queue += self.kinds[node].before - without - nodes
+        return frozenset(nodes)
 
     def sure(self, start: int, ids: frozenset[int]) -> bool:
         """Whether every sequence has one of these kinds before a position of kind `start`."""
@@ -124,10 +124,10 @@ class Keys:
 
 def steps_back(kinds: Sequence[Kind], start: int, steps: int) -> frozenset[int]:
     """The kinds that the position so many steps before may have."""
-    found = frozenset([start])
+    ids = frozenset([start])
     for _ in range(steps):
-        found = frozenset(j for i in found for j in kinds[i].before)
-    return found
+        ids = frozenset(j for i in ids for j in kinds[i].before)
+    return ids
 
 
 def entry(query: Kind) -> int:

@@ -88,26 +88,26 @@ class Report:
     @cached_property
     def errors(self) -> dict[str, Fraction]:
         """Register → the largest error in steps."""
-        found: dict[int, Fraction] = {}
+        errors: dict[int, Fraction] = {}
         for kind in self.met:
             inexact = {name for name, domain in kind.box.items() if not isinstance(domain, Integer)}
             for index, polynomial in kind.registers.items():
                 if index >= 0 and not inexact.isdisjoint(polynomial.atoms):
                     error = kind.error(polynomial)
-                    found[index] = max(error, found.get(index, error))
-        return {self.registers[index]: error / self.met[0].space.step for index, error in found.items()}
+                    errors[index] = max(error, errors.get(index, error))
+        return {self.registers[index]: error / self.met[0].space.step for index, error in errors.items()}
 
     @cached_property
     def ranges(self) -> dict[tuple[int, str], tuple[Fraction, Fraction]]:
         """(block, register) → bounds behind it, where it is read."""
-        found: dict[tuple[int, str], tuple[Fraction, Fraction]] = {}
+        ranges: dict[tuple[int, str], tuple[Fraction, Fraction]] = {}
         for block, kind, live in self.behind:
             for index in live:
                 name = self.registers[index]
                 low, high = kind.bounds(kind.register(index))
-                old = found.get((block, name), (low, high))
-                found[block, name] = min(low, old[0]), max(high, old[1])
-        return found
+                old = ranges.get((block, name), (low, high))
+                ranges[block, name] = min(low, old[0]), max(high, old[1])
+        return ranges
 
     def stands_at(self, kinds: Sequence[Kind]) -> None:
         """Notes an entry."""
@@ -116,12 +116,12 @@ class Report:
     @cached_property
     def leads(self) -> dict[tuple[int, int], Lead]:
         """Of each head, by its block and its number there, both from 0: the narrowest."""
-        found: dict[tuple[int, int], Lead] = {}
+        leads: dict[tuple[int, int], Lead] = {}
         for head, new in self.met_leads:
-            old = found.get(head, new)
+            old = leads.get(head, new)
             lead = min((x.lead for x in (old, new) if x.lead), default=Fraction(0))
-            found[head] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
-        return found
+            leads[head] = Lead(lead, max(old.needed, new.needed), min(old.winning, new.winning))
+        return leads
 
 
 def check(model: Model, language: Language) -> Report:
@@ -155,8 +155,8 @@ def require_weights(model: Model, language: Language) -> None:
         every = Kind(space, {}, {**sizes.box, NUMBER: Integer(family.low, family.high)})
         for form in family.rows.values():
             if not space.covers(*every.reach(form)) or not every.on_grid(form):
-                told = f"{form}, v = {family.low} … {family.high}, is not always an element of {space.format.name}"
-                raise Refused("the embedding of numbers", told)
+                what = f"{form}, v = {family.low} … {family.high}, is not always an element of {space.format.name}"
+                raise Refused("the embedding of numbers", what)
 
 
 def require_output(model: Model, kinds: Sequence[Kind]) -> None:
@@ -174,13 +174,13 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             SIZE: Integer(*language.sizes),
             POSITION: language.positions(place),
         }
-        known = [(atom(POSITION), place.low, place.high)]
+        limits = [(atom(POSITION), place.low, place.high)]
         if place.word:
             values = {i: as_polynomial(w) for i, w in model.specials[place.word]}
         else:
             values = dict(model.families[place.family].rows)
             box[NUMBER] = Integer(language.range(place.numbers[0])[0], language.range(place.numbers[1])[1])
-            known.append((atom(NUMBER), *place.numbers))
+            limits.append((atom(NUMBER), *place.numbers))
         kind = Kind(space, values, box, {}, place.name, frozenset([index]), frozenset(place.after))
         for i, value in kind.registers.items():
             if not kind.on_grid(value):
@@ -188,7 +188,7 @@ def embedded(model: Model, language: Language) -> list[Kind]:
             kind, settled = kind.settle(value, "the embedding")
             kind = kind.with_registers({i: settled})
         narrowed: Kind | None = kind
-        for value, low, high in known:
+        for value, low, high in limits:
             for bound, least, most in ((low, Fraction(0), None), (high, None, Fraction(0))):
                 if narrowed is not None and isinstance(bound, Polynomial) and bound.is_affine:
                     narrowed = narrowed.restricted(value - bound, least, most)
@@ -236,7 +236,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     answers = language.answers if number == len(model.layers) - 1 else None
     at = name_place(number + 1)
     index = {name: i for i, name in enumerate(model.registers)}
-    known = tuple(
+    counted_groups = tuple(
         (item, index[item.group], index[item.count])
         for item in language.invariants
         if isinstance(item, Consecutive) and item.group in index and item.count in index
@@ -244,7 +244,7 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
     apart = [
         (item, index[item.group]) for item in language.invariants if isinstance(item, Apart) and item.group in index
     ]
-    kinds = [replace(_limited(kind, known, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
+    kinds = [replace(_limited(kind, counted_groups, report), parents=frozenset([i])) for i, kind in enumerate(kinds)]
     parts = [kind for kind in kinds if answers is None or kind.name in answers]
     if layer.recurrence is not None:
         report.trace.append((name_place(number + 1, RECURRENCE), str(layer.recurrence)))
@@ -259,16 +259,16 @@ def _mixed(model: Model, language: Language, number: int, kinds: Sequence[Kind],
         width = 0
         for h, head in enumerate(layer.heads):
             where = model.head(number, h)
-            reader = Reader(keys, head, where, fused, known, apart)
-            read: list[Kind] = []
+            reader = Reader(keys, head, where, fused, counted_groups, apart)
+            next_parts: list[Kind] = []
             for kind in parts:
-                found, lead = reader.read(kind, -1 - width)
+                pieces, lead = reader.read(kind, -1 - width)
                 report.met_leads += [((number, h), lead)] if lead is not None else []
-                report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in found)]
+                report.trace += [*((where, text) for text in reader.trace), *((where, one) for one in pieces)]
                 reader.trace.clear()
                 report.invariants |= {item.name: item.statement for item in reader.used}
-                read += found
-            parts = read
+                next_parts += pieces
+            parts = next_parts
             width += len(head.value)
         report.trace.append((name_place(number + 1, ATTENTION), str(layer.out)))
         parts = [_written(kind, layer.out, name_place(number + 1, ATTENTION), model, fused) for kind in parts]
@@ -285,8 +285,8 @@ def _fed_forward(model: Model, language: Language, number: int, kinds: Sequence[
     loose = frozenset(i for i, name in enumerate(model.registers) if name in language.loose)
     rest, forgotten = layer.feed_forward.without(loose)
     for kind in kinds:
-        kind, told = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
-        report.trace += [(where, part) for part in told]
+        kind, all_parts = loosened(kind, layer.feed_forward, loose, where, model.registers, fused)
+        report.trace += [(where, part) for part in all_parts]
         done += feed_forward(kind, rest, where, model.registers, fused, forgotten)
         if len(done) > MOST_KINDS:
             raise Undecided(at, f"more than {MOST_KINDS} kinds of positions")
@@ -306,9 +306,9 @@ def _told(kind: Kind) -> str:
     return f"{kind.name} {registers} {box} {sorted(kind.forms.items())} {sorted(kind.parents)} {sorted(kind.before)}"
 
 
-def _limited(kind: Kind, known: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:
+def _limited(kind: Kind, counted_groups: Sequence[tuple[Consecutive, int, int]], report: Report) -> Kind:
     """The kind with what the invariants say of one position: a member of a group has a count from 1/2 to 1/(most + 1)."""
-    for item, group, count in known:
+    for item, group, count in counted_groups:
         names = kind.register(count).atoms
         domain = kind.box[next(iter(names))] if len(names) == 1 else None
         if isinstance(domain, Reciprocal) and kind.bounds(kind.register(group))[0] >= 1:

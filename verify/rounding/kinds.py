@@ -84,8 +84,8 @@ class Kind(Bounded):
             error = abs(value - polynomial.constant)
             domain = Rounded(polynomial, polynomial, value, value, error)
         else:
-            for name, known in self.box.items():
-                if isinstance(known, Rounded) and known.exact == polynomial:
+            for name, other in self.box.items():
+                if isinstance(other, Rounded) and other.exact == polynomial:
                     return self, atom(name)
             error = self.error(polynomial) + self.space.half_step
             bounds = self.space.reached(low, high)
@@ -106,14 +106,14 @@ class Kind(Bounded):
 
     def split(self, polynomial: Polynomial, where: str) -> tuple[Kind, ...]:
         """As `parts`. Raises Undecided if one of them knows no more than the whole."""
-        found = self.parts(polynomial)
+        parts = self.parts(polynomial)
         low, high = self.bounds(polynomial)
         # A part in which an atom stands for no number any more knows more.
-        same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in found)
-        if not found or any(same):
+        same = (polynomial.atoms <= part.box.keys() and part.bounds(polynomial) == (low, high) for part in parts)
+        if not parts or any(same):
             what = f"the sign of {polynomial} in [{shown(low)}, {shown(high)}] cannot be told at {self.name}"
             raise Undecided(where, what)
-        return found
+        return parts
 
     def parts(self, polynomial: Polynomial) -> tuple[Kind, ...]:
         """Parts in each of which `sign` knows more of this polynomial."""
@@ -197,13 +197,13 @@ class Kind(Bounded):
             )
         if first > last:
             return None
-        kept = replace(self, forms={**self.forms, body: (first, last)})
+        part = replace(self, forms={**self.forms, body: (first, last)})
         if first == last:
             for name, c in reversed(body):
-                if abs(c) == 1 and name not in SHARED and not kept._indexes(name):
+                if abs(c) == 1 and name not in SHARED and not part._indexes(name):
                     rest = form_polynomial(tuple(item for item in body if item[0] != name))
-                    return kept.eliminated(name, (constant(first) - rest) * c)
-        return kept._narrowed()
+                    return part.eliminated(name, (constant(first) - rest) * c)
+        return part._narrowed()
 
     def _residue(self, body: Form) -> tuple[int, int]:
         """r and m: the form is r, modulo m."""
@@ -359,8 +359,8 @@ class Kind(Bounded):
 
     def needed(self, registers: Mapping[int, Polynomial]) -> Kind:
         """With these registers only, and the atoms that they need."""
-        wanted = {*SHARED} | {name for p in registers.values() for name in p.atoms}
-        queue = list(wanted)
+        names = {*SHARED} | {name for p in registers.values() for name in p.atoms}
+        queue = list(names)
         while queue:
             domain = self.box[queue.pop()]
             more: set[str] = set()
@@ -368,8 +368,8 @@ class Kind(Bounded):
                 more = {domain.of}
             elif isinstance(domain, Rounded):
                 more = set(domain.exact.atoms | domain.ideal.atoms)
-            queue += more - wanted
-            wanted |= more
-        box = {name: domain for name, domain in self.box.items() if name in wanted}
-        forms = {form: ends for form, ends in self.forms.items() if all(name in wanted for name, _ in form)}
+            queue += more - names
+            names |= more
+        box = {name: domain for name, domain in self.box.items() if name in names}
+        forms = {form: ends for form, ends in self.forms.items() if all(name in names for name, _ in form)}
         return replace(self, registers=registers, box=box, forms=forms)

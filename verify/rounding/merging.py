@@ -157,12 +157,12 @@ def _order(item: tuple[tuple[str, ...], Fraction]) -> tuple[int, Fraction]:
 def comparisons(kind: Kind) -> tuple[tuple[bool, ...], ...]:
     """Which of two counts is larger, if that is known: it decides gates to come, so kinds that differ in it stay apart."""
     counts = sorted((name, domain) for name, domain in kind.box.items() if isinstance(domain, Reciprocal))
-    found = []
+    signs = []
     for i, (_, x) in enumerate(counts):
         for _, y in counts[:i]:
             low, high = (end + x.shift - y.shift for end in _difference(kind, x.of, y.of))
-            found.append((low >= 1, low >= 0, high <= 0, high <= -1))
-    return tuple(found)
+            signs.append((low >= 1, low >= 0, high <= 0, high <= -1))
+    return tuple(signs)
 
 
 def _difference(kind: Kind, x: str, y: str) -> tuple[int, int]:

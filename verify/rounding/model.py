@@ -131,20 +131,20 @@ class Model:
 
 def describe_numbers(rows: Sequence[Mapping[int, Number]], low: int, high: int) -> Numbers:
     """Numbers low … high, by their rows: at most quadratic in v. Raises ValueError if a row is not."""
-    found: dict[int, Polynomial] = {}
+    polynomials: dict[int, Polynomial] = {}
     v = atom(NUMBER) - constant(low)
     for i in sorted({i for row in rows for i in row}):
         column = [Fraction(row.get(i, 0)) for row in rows]
         first = column[0]
         slope = column[1] - first if len(column) > 1 else Fraction(0)
         bend = (column[2] - 2 * column[1] + first) / 2 if len(column) > 2 else Fraction(0)
-        found[i] = total([constant(first), v * (slope - bend), v * v * bend])
+        polynomials[i] = total([constant(first), v * (slope - bend), v * v * bend])
         for j, value in enumerate(column):
-            if found[i].substitute({NUMBER: constant(low + j)}) != constant(value):
+            if polynomials[i].substitute({NUMBER: constant(low + j)}) != constant(value):
                 raise ValueError(
                     f"the embedding of numbers is no quadratic polynomial: number {low + j}, coordinate {i}"
                 )
-    return Numbers(low, high, found)
+    return Numbers(low, high, polynomials)
 
 
 def described(
@@ -161,10 +161,10 @@ def described(
     numbers = sum(map(len, families))
     words = {word: sparse(row) for word, row in zip(vocabulary[numbers:], model.words[numbers:], strict=True)}
     rows = iter([{i: exact(float(row[i])) for i in np.flatnonzero(row).tolist()} for row in model.words[:numbers]])
-    found = {f.family: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
+    number_families = {f.family: describe_numbers([*islice(rows, len(f))], f.low, f.high) for f in families}
     layers = tuple(map(of_matrices, model.blocks))
     position = sparse(model.position)
-    return Model(tuple(registers), found, words, position, layers, arithmetic, heads)
+    return Model(tuple(registers), number_families, words, position, layers, arithmetic, heads)
 
 
 def planned(
@@ -209,6 +209,9 @@ def _numbers(family: Listed, powers: Mapping[str, tuple[Number, int]], index: Ma
             {index[name]: exact(c) for name, c in row.items() if c} for row in Powers(family.low, family.high, powers)
         ]
         return describe_numbers(rows, family.low, family.high)
-    found = {index[name]: (exact(factor), exponent) for name, (factor, exponent) in powers.items() if factor}
-    of_v = {i: prod([atom(NUMBER)] * exponent, start=ONE) * factor for i, (factor, exponent) in sorted(found.items())}
+    indexed_powers = {index[name]: (exact(factor), exponent) for name, (factor, exponent) in powers.items() if factor}
+    of_v = {
+        i: prod([atom(NUMBER)] * exponent, start=ONE) * factor
+        for i, (factor, exponent) in sorted(indexed_powers.items())
+    }
     return Numbers(family.low, family.high, of_v)

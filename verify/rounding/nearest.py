@@ -115,9 +115,9 @@ def _count(key: Key) -> str:
 
 
 def _without(monomial: tuple[str, ...], name: str) -> tuple[str, ...]:
-    left = list(monomial)
-    left.remove(name)
-    return tuple(left)
+    rest = list(monomial)
+    rest.remove(name)
+    return tuple(rest)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Race:
 
     def run(self, needed: int, where: str) -> Outcome:
         """Raises Refused where a lead is too small, Undecided where no rule fits."""
-        found = Outcome(winning=max(self._lower(e) for e in self.entrants if e.key.sure))
+        outcome = Outcome(winning=max(self._lower(e) for e in self.entrants if e.key.sure))
         leads: list[Fraction] = []
         equal: list[tuple[Entrant, Kind]] = []
         others: list[Entrant] = []
@@ -139,29 +139,29 @@ class Race:
         for e in self.entrants:
             upper = self._upper(e)
             impossible = any(not low <= 0 <= high for low, high in self._ends(e))
-            if upper < found.winning and (impossible or not e.count):
-                leads.append(found.winning - upper)
+            if upper < outcome.winning and (impossible or not e.count):
+                leads.append(outcome.winning - upper)
             elif e.count:
-                part = self._equal(e, found.winning, leads, shared, where)
+                part = self._equal(e, outcome.winning, leads, shared, where)
                 if part is not None:
                     equal.append((e, part))
             else:
                 others.append(e)
         if equal:
-            found.by_invariant = True
-            found.told += [f"equal to {shared[0]}", *(e.key.told for e, _ in equal)]
-            self._nearest(equal, others, found, leads, where)
+            outcome.by_invariant = True
+            outcome.told += [f"equal to {shared[0]}", *(e.key.told for e, _ in equal)]
+            self._nearest(equal, others, outcome, leads, where)
         elif all(self._upper(e) == self._lower(e) for e in others) and len({self._upper(e) for e in others}) == 1:
-            found.tied = [e.key.joint for e in others]
-            found.told += [f"tied {e.key.told}" for e in others]
+            outcome.tied = [e.key.joint for e in others]
+            outcome.told += [f"tied {e.key.told}" for e in others]
         else:
             raise Undecided(where, f"who wins at {self.query.name} is not known")
-        found.lead = min(leads, default=Fraction(0))
-        if leads and found.lead < needed:
+        outcome.lead = min(leads, default=Fraction(0))
+        if leads and outcome.lead < needed:
             raise Refused(
-                where, f"scores of {self.query.name} may differ by {shown(found.lead)} only; {needed} is needed"
+                where, f"scores of {self.query.name} may differ by {shown(outcome.lead)} only; {needed} is needed"
             )
-        return found
+        return outcome
 
     def lowest(self) -> list[Fraction]:
         """Lower bounds of the scores."""
@@ -214,7 +214,7 @@ class Race:
         self,
         equal: Sequence[tuple[Entrant, Kind]],
         others: Sequence[Entrant],
-        found: Outcome,
+        outcome: Outcome,
         leads: list[Fraction],
         where: str,
     ) -> None:
@@ -223,14 +223,14 @@ class Race:
             raise Undecided(where, f"several keys of {self.query.name} may be the default")
         for e in others:
             leads += [self._lower(one, joint) - self._upper(e) for one, joint in equal]
-            found.winners.append(e.key.joint)
-            found.told.append(f"default {e.key.told}")
+            outcome.winners.append(e.key.joint)
+            outcome.told.append(f"default {e.key.told}")
         last = max(whole(joint.bounds(e.index)[1]) for e, joint in equal)
         for part in self._cases(last, noise, leads, where):
             for e, joint in equal:
                 winner = part(joint, e.index)
                 if winner is not None:
-                    found.winners.append(winner)
+                    outcome.winners.append(winner)
 
     def _cases(self, last: int, noise: Fraction, leads: list[Fraction], where: str) -> list[Part]:
         """Which index wins, with the leads on the way."""
@@ -284,8 +284,8 @@ class Race:
         leads += [self.scale * bound - noise for bound in bounds]
         m = atom(domain.of) + constant(domain.shift)
         return [
-            lambda joint, found: joint.restricted(found - m, Fraction(1), Fraction(1)),
-            lambda joint, found: joint.restricted(found - m, None, Fraction(0)),
+            lambda joint, entry_index: joint.restricted(entry_index - m, Fraction(1), Fraction(1)),
+            lambda joint, entry_index: joint.restricted(entry_index - m, None, Fraction(0)),
         ]
 
 

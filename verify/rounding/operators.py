@@ -100,11 +100,11 @@ def feed_forward(
         # Between the corners of a hat or a threshold a gate is 0 or 1: two parts with numbers, not one with a form.
         if sign == 0 or (sign > 0 and kind.is_integer_affine(gate) and kind.bounds(gate) == UNDECIDED_GATE):
             # A part knows more of gates over the same atoms: those units are computed again.
-            kept = {i for i, other in gates.items() if other.atoms.isdisjoint(gate.atoms)}
-            whole = kind.with_registers({HIDDEN - i: hidden[HIDDEN - i] for i in kept})
+            unrelated = {i for i, other in gates.items() if other.atoms.isdisjoint(gate.atoms)}
+            whole = kind.with_registers({HIDDEN - i: hidden[HIDDEN - i] for i in unrelated})
             if sign == 0 or len(whole.parts(gate)) > 1:
                 for part in whole.split(gate, f"{at}, gate"):
-                    yield from feed_forward(part, weights, where, names, fused, done | kept | shut)
+                    yield from feed_forward(part, weights, where, names, fused, done | unrelated | shut)
                 return
         if sign > 0:
             kind, up = row_of(kind, unit.up, unit.up_bias, f"{at}, up", fused)
@@ -112,10 +112,10 @@ def feed_forward(
             gates[number] = gate
         else:
             shut.add(number)
-    held = {**kind.registers, **hidden}
+    registers = {**kind.registers, **hidden}
     for register, row, bias in weights.down:
         at = f"{where}, register {names[register]}"
-        pairs = [(w, held[HIDDEN - i]) for i, w in row if HIDDEN - i in held]
+        pairs = [(w, registers[HIDDEN - i]) for i, w in row if HIDDEN - i in registers]
         kind, change = dot(kind, pairs, bias, at, fused)
         kind = added(kind, register, change, at)
     yield replace(kind, registers={i: p for i, p in kind.registers.items() if i >= 0})
@@ -128,17 +128,17 @@ def loosened(
 
     The kind itself is not split: what the registers depend on is forgotten.
     """
-    told: list[Kind] = []
-    read = {i for unit in weights.units for row in (unit.gate, unit.up) for i, _ in row}
+    all_parts: list[Kind] = []
+    inputs = {i for unit in weights.units for row in (unit.gate, unit.up) for i, _ in row}
     for register, row, bias in weights.down:
         if register not in loose:
             continue
-        if register in read:  # as it was before
+        if register in inputs:  # as it was before
             raise Undecided(where, f"register {names[register]} is read where it is written")
         others = frozenset(range(len(weights.units))) - {i for i, _ in row}
         alone = replace(weights, down=((register, row, bias),))
         parts = list(feed_forward(kind, alone, where, names, fused, others))
-        told += parts
+        all_parts += parts
         values = [(part, part.register(register)) for part in parts]
         for part, value in values:
             if not part.is_integer_affine(value) or any(c.denominator != 1 for c in value.terms.values()):
@@ -147,4 +147,4 @@ def loosened(
         name = kind.space.fresh("w")
         domain = Integer(int(min(low for low, _ in ends)), int(max(high for _, high in ends)))
         kind = replace(kind, box={**kind.box, name: domain}).with_registers({register: atom(name)}).simplified()
-    return kind, told
+    return kind, all_parts

@@ -32,17 +32,17 @@ def settle_output(kind: Kind, model: Model, fused: bool) -> None:
     Logits without an inexact atom are the same numbers in both. Where one has them, its difference to every other logit must have
     the same sign in both, never 0.
     """
-    found: dict[str, Logit] = {}
+    logit_of: dict[str, Logit] = {}
     for family, numbers in model.families.items():
         number = kind.space.fresh("v")
         kind = replace(kind, box={**kind.box, number: Integer(numbers.low, numbers.high)})
         rows = {i: p.substitute({NUMBER: atom(number)}) for i, p in numbers.rows.items()}
-        found[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
-    of_numbers = set(found)
+        logit_of[f"{family or 'number'} {NUMBER}"] = _logit(kind, rows, fused)
+    of_numbers = set(logit_of)
     for word, row in model.specials.items():
-        found[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
-    _refuse_cut(kind, list(found.values()))
-    logits = {word: logit.exact for word, logit in found.items()}
+        logit_of[word] = _logit(kind, {i: as_polynomial(w) for i, w in row}, fused)
+    _refuse_cut(kind, list(logit_of.values()))
+    logits = {word: logit.exact for word, logit in logit_of.items()}
     inexact = [word for word, logit in logits.items() if _is_inexact(kind, logit)]
     if of_numbers.intersection(inexact):
         raise Undecided(WHERE, f"the logits of numbers at {kind.name} are inexact")
@@ -59,11 +59,11 @@ def _logit(kind: Kind, row: dict[int, Polynomial], fused: bool) -> Logit:
         for term in terms:
             _exact(kind, term)
     cuts: list[Fraction] = []
-    for known in (len(terms),) if fused else range(1, len(terms) + 1):
-        partial, largest = total(terms[:known]), kind.space.largest
+    for count in (len(terms),) if fused else range(1, len(terms) + 1):
+        partial, largest = total(terms[:count]), kind.space.largest
         least, most = kind.reach(partial)
         if least < -largest and most <= largest and kind.on_grid(partial) and not _is_inexact(kind, partial):
-            rest = (kind.bounds(term)[1] for term in terms[known:])  # what is added to the least number
+            rest = (kind.bounds(term)[1] for term in terms[count:])  # what is added to the least number
             cuts.append(sum((max(most, Fraction(0)) for most in rest), -largest))
         elif least < -largest or most > largest or not kind.on_grid(partial):
             _exact(kind, partial)
@@ -102,10 +102,10 @@ def _decided(kind: Kind, difference: Polynomial, where: str) -> None:
 
 def _refuse_where_they_differ(kind: Kind, difference: Polynomial, where: str) -> None:
     """Raises Refused if c·A·ROUND(1/m) + d has another sign than c·A/m + d at one of the first m, with an A beside the root."""
-    found = kind.ratio(difference)
-    if found is None or isinstance(kind.space.steps, Growing):  # of numbers that grow, no first one is looked at
+    ratio = kind.ratio(difference)
+    if ratio is None or isinstance(kind.space.steps, Growing):  # of numbers that grow, no first one is looked at
         return
-    c, form, share = found
+    c, form, share = ratio
     index, d = kind.index_of(share), difference.constant
     for m in range(index.low, min(index.high, index.low + FEW) + 1):
         one = kind.restricted(atom(share.of), Fraction(m - share.shift), Fraction(m - share.shift))

@@ -38,15 +38,15 @@ class Queue:
         digits = (self.base**self.invariant.by - 1) // (self.base - 1)
         return Integer(int(min(ends)) * digits, int(max(ends)) * digits)
 
-    def at(self, kind: Kind, held: Integer, feed: Row, where: str, fused: bool) -> tuple[Kind, Polynomial]:
+    def at(self, kind: Kind, domain: Integer, feed: Row, where: str, fused: bool) -> tuple[Kind, Polynomial]:
         """The kind, and what is kept behind it. Raises Refused if its operators may saturate, Undecided if they round."""
         old, new = kind.space.fresh("s"), kind.space.fresh("s")
         value = atom(new) * self.unit
-        box = {**kind.box, new: held}
+        box = {**kind.box, new: domain}
         if not fused:
             pairs: list[tuple[Weight, Polynomial]] = [(self.base, atom(old) * self.unit)]
             pairs += [(w, kind.register(c)) for c, w in feed]
-            exact, _ = dot(replace(kind, box={**box, old: held}), pairs, 0, where, fused)
+            exact, _ = dot(replace(kind, box={**box, old: domain}), pairs, 0, where, fused)
             if len(exact.box) > len(box) + 1:
                 raise Undecided(where, "a partial sum of the queue is rounded")
         kind, settled = replace(kind, box=box).settle(value, where)
@@ -55,14 +55,14 @@ class Queue:
         return kind, value
 
 
-def queue_of(register: int, carry: Row, feed: Row, names: Sequence[str], known: Sequence[Delayed]) -> Queue | None:
+def queue_of(register: int, carry: Row, feed: Row, names: Sequence[str], delays: Sequence[Delayed]) -> Queue | None:
     """The queue that these rows keep in a register, if they do by one of the invariants."""
     if len(carry) != 1 or len(feed) != 2:
         return None
     (source, base), weights = carry[0], dict(feed)
     if source != register or not isinstance(base, int) or base < 2:
         return None
-    for item in known:
+    for item in delays:
         if {item.early, item.late} <= set(names):
             early, late = names.index(item.early), names.index(item.late)
             unit = weights.get(early)

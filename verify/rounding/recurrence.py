@@ -61,13 +61,13 @@ class Keeper:
         self.carry, self.feed = dict(rows.carry), dict(rows.feed)
         self.sums = [r for r, row in sorted(self.carry.items()) if row == ((r, 1),)]
         delayed = [item for item in known if isinstance(item, Delayed)]
-        found = {r: queue_of(r, row, self.feed.get(r, ()), names, delayed) for r, row in sorted(self.carry.items())}
-        self.queues = {r: queue for r, queue in found.items() if queue is not None}
+        queues = {r: queue_of(r, row, self.feed.get(r, ()), names, delayed) for r, row in sorted(self.carry.items())}
+        self.queues = {r: queue for r, queue in queues.items() if queue is not None}
         limits = {item.sum: item for item in known if isinstance(item, Limited)}
         self.limits = {r: limits[names[r]] for r in self.sums if names[r] in limits}
         self.used: list[Invariant] = [*(queue.invariant for queue in self.queues.values()), *self.limits.values()]
-        left = self.carry.keys() | self.feed.keys()
-        self.window = sorted(left - {*self.sums, *self.queues})
+        registers = self.carry.keys() | self.feed.keys()
+        self.window = sorted(registers - {*self.sums, *self.queues})
         self._refuse_circles()
         self.held = {r: queue.held(kinds, self._place(r)) for r, queue in self.queues.items()}
         self.totals = {r: self._total(r) for r in self.sums}
@@ -97,13 +97,13 @@ class Keeper:
     def _refuse_circles(self) -> None:
         """Raises Undecided unless registers of the window are made of each other without a circle."""
         done: set[int] = set()
-        left = list(self.window)
-        while left:
-            ready = [r for r in left if all(c in done for c, _ in self.carry.get(r, ()))]
+        pending = list(self.window)
+        while pending:
+            ready = [r for r in pending if all(c in done for c, _ in self.carry.get(r, ()))]
             if not ready:
-                raise Undecided(self._place(left[0]), "it is made of itself, and is no sum")
+                raise Undecided(self._place(pending[0]), "it is made of itself, and is no sum")
             done.update(ready)
-            left = [r for r in left if r not in done]
+            pending = [r for r in pending if r not in done]
 
     # The window
 
@@ -124,8 +124,8 @@ class Keeper:
             pairs: list[tuple[Weight, Polynomial]] = [(w, old.get(STATE - c, ZERO)) for c, w in carry]
             pairs += [(w, kind.register(c)) for c, w in self.feed.get(r, ())]
             kind, changed[STATE - r] = dot(kind, pairs, 0, self._place(r), self.fused)
-        kept = {i: p for i, p in kind.registers.items() if i > STATE}
-        return replace(kind, registers={**kept, **changed})
+        rest = {i: p for i, p in kind.registers.items() if i > STATE}
+        return replace(kind, registers={**rest, **changed})
 
     def _carry_forward(self) -> None:
         """What can be kept behind each kind: a fixed point, from the first position on."""
@@ -145,13 +145,13 @@ class Keeper:
             if joint is None:
                 continue
             self.joints.setdefault(number, {})[before, place] = joint
-            kept = replace(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
+            new_state = replace(joint.cleaned(live), before=frozenset(), parents=frozenset([number]))
             pool = pools.setdefault(number, Pool())
-            known = list(pool.kinds)
-            at = pool.add(kept)
-            if at < len(known):
-                pool.kinds[at] = widened(known[at], pool.kinds[at], self.kinds[number])
-                if pool.kinds[at] is known[at]:
+            old_kinds = list(pool.kinds)
+            at = pool.add(new_state)
+            if at < len(old_kinds):
+                pool.kinds[at] = widened(old_kinds[at], pool.kinds[at], self.kinds[number])
+                if pool.kinds[at] is old_kinds[at]:
                     continue
             fresh = {(follower, number, at) for follower in behind[number]} - waiting
             queue.extend(sorted(fresh))
@@ -187,10 +187,10 @@ class Keeper:
         pairs += [(w, kind.register(c)) for c, w in self.feed.get(register, ())]
         if not self.fused:
             dot(replace(kind, box=box), pairs, 0, place, self.fused)
-        found = total.at(kind, STATE - register, number)
-        if found is not None and limit is not None:
-            found = found.restricted(found.register(STATE - register) - limit, None, Fraction(0))
-        return None if found is None else found.settle(found.register(STATE - register), place)[0]
+        part = total.at(kind, STATE - register, number)
+        if part is not None and limit is not None:
+            part = part.restricted(part.register(STATE - register) - limit, None, Fraction(0))
+        return None if part is None else part.settle(part.register(STATE - register), place)[0]
 
 
 class Total:
@@ -203,18 +203,18 @@ class Total:
 
     def _numbers(self) -> dict[int, Fraction | None]:
         """The one number that it is behind a kind, whatever stands before; None if there are several."""
-        found: dict[int, Fraction | None] = {}
+        numbers: dict[int, Fraction | None] = {}
         behind = followers(self.kinds)
         queue = deque((i, self.shares[i].value) for i in firsts(self.kinds))
         while queue:
             number, value = queue.popleft()
-            if number in found and (found[number] is None or found[number] == value):
+            if number in numbers and (numbers[number] is None or numbers[number] == value):
                 continue
-            found[number] = value if number not in found else None
+            numbers[number] = value if number not in numbers else None
             for follower in behind[number]:
-                share, so_far = self.shares[follower].value, found[number]
+                share, so_far = self.shares[follower].value, numbers[number]
                 queue.append((follower, None if share is None or so_far is None else so_far + share))
-        return found
+        return numbers
 
     def bounds(self, number: int) -> tuple[int, int]:
         """Of all values behind a kind."""
@@ -231,7 +231,7 @@ class Total:
             return kind.with_registers({register: constant(value)})
         name = kind.space.fresh("s")
         sum_of = {**kind.box, name: Integer(*self.bounds(number))}
-        found: Kind | None = replace(kind, box=sum_of).with_registers({register: atom(name)})
+        part: Kind | None = replace(kind, box=sum_of).with_registers({register: atom(name)})
         for side in (-1, 1):
             line = self._line(number, side)
             if kind.position.low < line.first - line.every:  # where nothing can have been added, a line is not 0
@@ -241,10 +241,10 @@ class Total:
             for slope, sized, most in _latest(kind):  # in place of the position, what it is at most
                 ends.append((line.every * slope, atom(SIZE) * (line.share * sized), line.share * most + slope * end))
             for times, rest, end in ends:
-                if found is not None:  # the atom itself may be gone, where it is one form of others
-                    form = found.register(register) * times + rest
-                    found = found.restricted(form, *((end, None) if side < 0 else (None, end)))
-        return found
+                if part is not None:  # the atom itself may be gone, where it is one form of others
+                    form = part.register(register) * times + rest
+                    part = part.restricted(form, *((end, None) if side < 0 else (None, end)))
+        return part
 
     def _line(self, number: int, side: int) -> Line:
         """How far below (side −1) or above 0 (1) the positions up to one of this kind bring the sum."""
@@ -253,13 +253,13 @@ class Total:
         return self.lines[number, side]
 
     def _new_line(self, number: int, side: int) -> Line:
-        found, queue = {number}, deque([number])
+        ancestors, queue = {number}, deque([number])
         while queue:
-            fresh = self.kinds[queue.popleft()].before - found
-            found |= fresh
+            fresh = self.kinds[queue.popleft()].before - ancestors
+            ancestors |= fresh
             queue.extend(fresh)
-        ends = {i: self.shares[i].low if side < 0 else self.shares[i].high for i in found}
-        adding = [i for i in found if ends[i] * side > 0]
+        ends = {i: self.shares[i].low if side < 0 else self.shares[i].high for i in ancestors}
+        adding = [i for i in ancestors if ends[i] * side > 0]
         if not adding:
             return Line(0, 1, 1, 1)
         places = [self.kinds[i].position for i in adding]

@@ -84,19 +84,19 @@ def complete_squares(kind: Bounded, score: Polynomial, order: Sequence[str], *, 
 
 
 def _without(monomial: tuple[str, ...], name: str) -> list[str]:
-    left = list(monomial)
-    left.remove(name)
-    return left
+    rest = list(monomial)
+    rest.remove(name)
+    return rest
 
 
 def lattice(polynomials: Sequence[Polynomial]) -> Fraction:
     """A number of which every value is a multiple, for integer atoms; 0 if all are 0. The largest one, but where it grows."""
-    found, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
+    divisor, coefficients = Fraction(0), [c for polynomial in polynomials for c in polynomial.terms.values()]
     if any(isinstance(c, Growing) for c in coefficients):
         return common_divisor(coefficients)
     for c in coefficients:
-        found = _gcd(found, abs(c))
-    return found
+        divisor = _gcd(divisor, abs(c))
+    return divisor
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:

@@ -89,8 +89,8 @@ class Winners:
             return nothing
         function, square = functions[-1]
         on = [c.joint.fixed(c.exact) == c.joint.fixed(function.substitute({PLACE: c.place})) for c in self.parts]
-        held = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
-        sides = [c.joint.bounds(square.form.substitute({PLACE: c.place})) for c in held]
+        line_parts = [c for c, is_on in zip(self.parts, on, strict=True) if is_on]
+        sides = [c.joint.bounds(square.form.substitute({PLACE: c.place})) for c in line_parts]
         low, high = min(low for low, _ in sides), max(high for _, high in sides)
         if low < 0 < high:
             return (on, square.cost * square.asymmetry) if square.asymmetry else nothing

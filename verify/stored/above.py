@@ -107,8 +107,8 @@ def make(subject: Subject, what: About) -> tuple[Above, Any]:
     return Above(subject, what, weights_of(subject), tuple(cases), fingerprint(theorem)), theorem
 
 
-def _case(root: int, walk: Walk, found: Any) -> Case:
-    return Case(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(found))
+def _case(root: int, walk: Walk, result: Any) -> Case:
+    return Case(root, "".join(str(int(fork.answer)) for fork in walk.forks), digest(result))
 
 
 def weights_of(subject: Subject) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def renew(above: Above, case: Case, theorem: Any) -> None:
 
 def _require_path(walk: Walk, part: Any, inequalities: Sequence[Any]) -> None:
     """Whether the theorem splits as the walk did, and has what was shown on the way."""
-    asked = {_told(shown) for some in (walk.shown, *(fork.shown for fork in walk.forks)) for shown in some}
+    case_inequalities = {_told(shown) for some in (walk.shown, *(fork.shown for fork in walk.forks)) for shown in some}
     there = set[tuple[str, str]]()
     for fork in (*walk.forks, None):
         there |= {tuple(inequalities[one if isinstance(one, int) else one[0]]) for one in part["shown"]}
@@ -194,8 +194,10 @@ def _require_path(walk: Walk, part: Any, inequalities: Sequence[Any]) -> None:
             raise Stale("a case is split in another way than the theorem says")
         if fork is not None:
             part = part["parts"][0 if fork.answer else 1]
-    if not asked <= there:
-        raise Stale(f"{len(asked - there)} of {len(asked)} inequalities of a case are not in the theorem")
+    if not case_inequalities <= there:
+        raise Stale(
+            f"{len(case_inequalities - there)} of {len(case_inequalities)} inequalities of a case are not in the theorem"
+        )
 
 
 def _told(shown: Shown) -> tuple[str, str]:
@@ -215,12 +217,16 @@ def read(subject: Subject, what: About) -> Above | None:
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
         above = Above(
-            subject, what, tuple(found["weights"]), tuple(Case(**one) for one in found["cases"]), found["theorem"]
+            subject,
+            what,
+            tuple(document["weights"]),
+            tuple(Case(**one) for one in document["cases"]),
+            document["theorem"],
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of all n above: {error}") from error
-    if json.loads(text_of(above)) != found:
+    if json.loads(text_of(above)) != document:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}")
     return above

@@ -92,7 +92,7 @@ class Interval:
     def read(cls, line: str, low: int) -> Interval:
         """Raises ValueError for what is none."""
         weights, *rest = line.split(" ")
-        pieces = tuple(Piece(int(high), found) for found, high in zip(rest[::2], rest[1::2], strict=True))
+        pieces = tuple(Piece(int(high), piece_digest) for piece_digest, high in zip(rest[::2], rest[1::2], strict=True))
         ends = [low - 1, *(piece.high for piece in pieces)]
         digests = [weights, *(piece.found for piece in pieces)]
         if not pieces or ends != sorted({*ends}) or any(len(digest) != DIGITS for digest in digests):
@@ -119,9 +119,9 @@ class Document:
         return digest([interval.weights for interval in self.intervals])
 
 
-def digest(found: object) -> str:
+def digest(value: object) -> str:
     """Of what JSON can say."""
-    return hashlib.sha256(json.dumps(found, ensure_ascii=False).encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:DIGITS]
 
 
 class Stale(Exception):
@@ -141,15 +141,15 @@ def subjects() -> Iterator[tuple[Subject, About]]:
     both = tuple(Discipline)
     kinds = [(name, model) for name, model in MODELS] + [("turing", "rag"), ("turing", "hybrid"), ("istree", "rag")]
     some = [Subject(name, LEAST, model=model, machine=machine_of(name), last=TOP) for name, model in kinds]
-    found = [(replace(one, discipline=discipline), "rounding") for one in some for discipline in both]
+    entries = [(replace(one, discipline=discipline), "rounding") for one in some for discipline in both]
     hybrid, istree = (Subject("istree", LEAST, model=model, last=TOP) for model in ("hybrid", "transformer"))
     lean = replace(istree, last=TOP_OF_LEAN, lean=True)
     eos = [replace(one, layout="eos") for one in (istree, lean)]
-    found += [(hybrid, "rounding"), (istree, "rounding"), (lean, "rounding")]
-    found += [(one, "rounding") for one in eos]
-    found += [(replace(one, discipline=Discipline.SEQUENTIAL), "rounding") for one in (istree, lean)]
-    found += [(one, "program") for one in (*some, hybrid, istree, lean, *eos)]
-    for one, what in found:
+    entries += [(hybrid, "rounding"), (istree, "rounding"), (lean, "rounding")]
+    entries += [(one, "rounding") for one in eos]
+    entries += [(replace(one, discipline=Discipline.SEQUENTIAL), "rounding") for one in (istree, lean)]
+    entries += [(one, "program") for one in (*some, hybrid, istree, lean, *eos)]
+    for one, what in entries:
         yield one, "rounding" if what == "rounding" else "program"
 
 
@@ -210,8 +210,8 @@ def of_users(low: int) -> Iterator[None]:
 def certified(subject: Subject, what: About, model: Model, low: int, high: int) -> Interval:
     """The check itself. Raises NotCertified."""
     with of_users(low):
-        found = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
-    return Interval(low, model.digest[:DIGITS], tuple(found))
+        certified_pieces = _rounding(subject, low) if what == "rounding" else _program(subject, model, low, high)
+    return Interval(low, model.digest[:DIGITS], tuple(certified_pieces))
 
 
 def _rounding(subject: Subject, low: int) -> list[Piece]:
@@ -237,13 +237,13 @@ def said_of_rounding(judged: Judged) -> object:
 def _program(subject: Subject, model: Model, low: int, high: int) -> list[Piece]:
     from verify.programs.intervals import pieces
 
-    found = []
+    certified_pieces = []
     for piece in pieces(replace(subject, last=0), model, low, high):
         said = piece.document
         if said["verdict"] != CERTIFIED:
             raise NotCertified(piece.low, piece.high, said["where"], said["what"], said["verdict"])
-        found.append(Piece(piece.high, digest(said_of_program(said))))
-    return found
+        certified_pieces.append(Piece(piece.high, digest(said_of_program(said))))
+    return certified_pieces
 
 
 def said_of_program(document: Mapping[str, Any]) -> object:
@@ -294,16 +294,16 @@ def read(subject: Subject, what: About, *, whole: bool = True) -> Document | Non
         return None
     text = path.read_text(encoding="utf-8")
     try:
-        low, found = subject.n, list[Interval]()
+        low, stored_intervals = subject.n, list[Interval]()
         for line in json.loads(text)["intervals"]:
-            found.append(Interval.read(line, low))
-            low = found[-1].high + 1
+            stored_intervals.append(Interval.read(line, low))
+            low = stored_intervals[-1].high + 1
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path.name} is no document of intervals: {error}") from error
-    document = Document(subject, what, tuple(found))
+    document = Document(subject, what, tuple(stored_intervals))
     if text_of(document) != text:
         raise ValueError(f"{path.name} is not of {name_of(subject, what)}, n = {subject.n} … {subject.last}")
-    if not found or low > subject.last + 1 or (whole and low != subject.last + 1):
+    if not stored_intervals or low > subject.last + 1 or (whole and low != subject.last + 1):
         raise ValueError(f"{path.name} ends at n = {low - 1}, not at {subject.last}")
     return document
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from precision.format import Arithmetic, Discipline, fixed_point
-from verify.algebra.domains import Integer, Refused, Space
+from tests.verify.certificates.points import rounded
+from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Space, Undecided
 from verify.algebra.polynomial import atom, constant
 from verify.rounding.kinds import Kind
 from verify.rounding.model import NUMBER, Model, Numbers
@@ -63,10 +64,60 @@ def test_the_same_token(
     for x in range(numbers[0], numbers[1] + 1):
         held = (factor * x, square, own, word)
         terms = [[a * b for a, b in zip(held, row, strict=True)] for row in rows(*words)]
-        exact, rounded = [sum(row) for row in terms], [added(row, fmt.max_value, fused) for row in terms]
-        assert exact.index(max(exact)) == rounded.index(max(rounded))
-        cut |= exact != rounded
+        exact, of_format = [sum(row) for row in terms], [added(row, fmt.max_value, fused) for row in terms]
+        assert exact.index(max(exact)) == of_format.index(max(of_format))
+        cut |= exact != of_format
     event(f"certified, cut off: {cut}")
+
+
+@example(share_in=3, factor=256, least=3, near=3, ideally=False, beside=2, more=0, shares=1)  # 85 and 256/3 beside 85
+@example(share_in=3, factor=256, least=3, near=3, ideally=False, beside=4, more=0, shares=1)
+@example(share_in=3, factor=6, least=6, near=6, ideally=True, beside=2, more=0, shares=1)  # 258/256 and 1 beside 1
+@example(share_in=3, factor=6, least=6, near=6, ideally=True, beside=4, more=0, shares=1)
+@example(share_in=4, factor=6, least=6, near=6, ideally=True, beside=3, more=0, shares=1)
+@example(share_in=4, factor=256, least=3, near=3, ideally=False, beside=3, more=0, shares=1)
+@example(share_in=0, factor=6, least=6, near=6, ideally=True, beside=2, more=0, shares=1)
+@example(share_in=3, factor=3, least=3, near=3, ideally=True, beside=4, more=0, shares=1)  # 255/256 and 1 beside 1
+@given(
+    share_in=st.sampled_from([0, 3, 4]),
+    factor=st.sampled_from([256, -256, 128, 6, 3, 1]),
+    least=st.integers(2, 6),
+    near=st.integers(2, 8),
+    ideally=st.booleans(),
+    beside=st.sampled_from([2, 3, 4]),
+    more=st.sampled_from([0, 0, 1, -1, 256]),
+    shares=st.integers(1, 3),
+)
+def test_a_share_in_a_logit(
+    share_in: int, factor: int, least: int, near: int, ideally: bool, beside: int, more: int, shares: int
+) -> None:
+    """A logit has c/m in it, in the format and ideally. What is said to be the same token is it.
+
+    Number v has the logit v·(register 0) − v² + (register 2), and the two words have registers 3 and 4. One of these registers is
+    the share, another is a number near it; so the two may be equal in one reading alone.
+    """
+    one, steps = Integer(1, 1), factor / Fraction(near) if ideally else rounded(Fraction(1, near)) * factor
+    registers = {0: Fraction(0), 1: Fraction(-1), 2: Fraction(-20), 3: Fraction(-20), 4: Fraction(-20)}
+    registers |= {beside: rounded(steps) + Fraction(more, 256)}  # where both are one register, the share is in it
+    box: dict[str, Domain] = {"k": one, "n": one, "m": Integer(least, least + shares - 1), "r": Reciprocal("m", 0)}
+    forms = {i: constant(value) for i, value in registers.items()} | {share_in: atom("r") * factor}
+    kind = Kind(Space(fixed_point(17)), forms, box, name="test")
+    words = {"w": ((3, 1),), "u": ((4, 1),)}
+    names = ("v", "v²", "own", "w", "u")
+    model = Model(names, {"": Numbers(0, 2, FAMILY)}, words, (), (), Arithmetic(fixed_point(17)))
+    try:
+        settle_output(kind, model, fused=True)
+    except (Refused, Undecided) as error:
+        event(type(error).__name__)
+        return
+    for m in range(least, least + shares):
+        said = set[int]()
+        for r in (rounded(Fraction(1, m)), Fraction(1, m)):
+            held = registers | {share_in: r * factor}
+            logits = [v * held[0] - v * v + held[2] for v in range(3)] + [held[3], held[4]]
+            said.add(logits.index(max(logits)))
+        assert len(said) == 1
+    event("certified")
 
 
 @pytest.mark.parametrize("fused", [True, False])

@@ -15,7 +15,7 @@ from tests.verify.certificates.points import LARGEST, STEPS, Point, at, contents
 from verify.algebra.domains import Domain, Integer, Reciprocal, Refused, Rounded, Space, Undecided
 from verify.algebra.polynomial import Form, Polynomial, atom, constant, form_polynomial
 from verify.rounding.kinds import Kind
-from verify.rounding.merging import joined, linked
+from verify.rounding.merging import hull, instance, joined, linked
 
 REGISTERS = range(5)
 WHOLE = ("a", "b", "k", "l", "m", "n")
@@ -261,6 +261,85 @@ def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> N
             name, told = domain
             assert told.low <= point.rounded[name] <= told.high
             assert abs(point.rounded[name] - point.ideal[name]) <= told.error
+
+
+HELD = [  # two numbers, two shares, and what is rounded
+    *(
+        form
+        for c in (1, -1, 2)
+        for form in (atom("a") + atom("b") * c, atom("a") * c + atom("b"), atom("r") + atom("s") * c)
+    ),
+    *(atom(x) * atom(y) * Fraction(1, 2) for x in "ab" for y in SHARES),
+    *(atom(name) for name in "abrsml"),
+    atom("k") - atom("a"),
+]
+
+
+def holding(
+    box: dict[str, Domain], known: dict[Form, tuple[int, int]], held: Sequence[Polynomial], twice: bool
+) -> Kind:
+    """A kind in whose registers these are, rounded, and 3/2 of the last one. twice: of what that is when it is rounded."""
+    kind, value = Kind(space(), {}, box, known, "test", frozenset([0])), constant(0)
+    for i, result in enumerate([*held, held[-1]]):
+        again = (value if twice else result) * Fraction(3, 2)
+        kind, value = kind.settle(again if i == len(held) else result, "here")
+        kind = kind.with_registers({i: value})
+    return kind.needed(kind.registers)
+
+
+@st.composite
+def two(draw: st.DrawFn) -> tuple[Kind, Kind]:
+    """A kind; and that kind with other bounds and some of its atoms equal, but often with a difference besides."""
+    lows, counts = st.sampled_from([-1, 0, 1, 2, 60]), st.integers(1, 3)
+
+    def numbers() -> dict[str, Domain]:
+        found: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9)}
+        for name in "abml":
+            low = draw(lows if name in "ab" else counts)
+            found[name] = Integer(low, low + draw(st.integers(0, 1)))
+        return found
+
+    def others() -> dict[str, Reciprocal]:
+        return {"r": Reciprocal("m", draw(shift)), "s": Reciprocal(draw(st.sampled_from("lm")), draw(shift))}
+
+    held = draw(st.lists(st.sampled_from(HELD), min_size=2, max_size=5))
+    # Atoms that stand alone first: what is made of them is compared then.
+    held = [*map(atom, sorted({name for p in held for name in p.atoms} - {"k"})), *held]
+    box, shares, twice = numbers(), others(), draw(st.booleans())
+    known: dict[Form, tuple[int, int]] = {}
+    if draw(st.booleans()):
+        known[("a", 1), ("b", -1)] = draw(st.sampled_from([(0, 0), (-1, 1), (-60, 0)]))
+    whole = holding({**box, **shares}, known, held, twice)
+    equal = draw(st.sampled_from([{}, {}, {"b": "a"}, {"s": "r"}, {"l": "m"}, {"a": "b", "b": "a"}]))
+    changed = [p.renamed({**{x: x for x in p.atoms}, **equal}) for p in held]
+    change = draw(st.sampled_from(["none", "none", "share", "register", "sign", "rounding", "more"]))
+    if change == "share":
+        shares = others()
+    elif change == "more":
+        changed.append(changed[0])
+    elif change in ("register", "sign"):
+        i = draw(st.integers(0, len(held) - 1))
+        changed[i] = changed[i] * -1 if change == "sign" else draw(st.sampled_from(HELD))
+    mine = {x: Reciprocal(equal.get(share.of, share.of), share.shift) for x, share in shares.items()}
+    return whole, holding({**numbers(), **mine}, {}, changed, twice != (change == "rounding"))
+
+
+@settings(max_examples=150)
+@given(two())
+def test_a_kind_that_is_another_one_with_equal_atoms(given: tuple[Kind, Kind]) -> None:
+    """Seen as that one it has no less contents. In one kind with it, what is said of what is rounded holds of both."""
+    whole, part = given
+    view = instance(whole, part)
+    event(f"an instance: {view is not None}")
+    if view is None:
+        return
+    assert contents([part], part.registers) <= contents([view], part.registers)
+    both = hull(whole, view)
+    for i, p in both.registers.items():
+        for told in (domain for name, domain in both.box.items() if p == atom(name) and isinstance(domain, Rounded)):
+            for here, ideal in (point.both(kind.register(i)) for kind in given for point in points(kind)):
+                assert told.low <= here <= told.high
+                assert abs(here - ideal) <= told.error
 
 
 @many

@@ -263,15 +263,14 @@ def test_joined_kinds_lose_no_input(some: list[Kind], live: frozenset[int]) -> N
             assert abs(point.rounded[name] - point.ideal[name]) <= told.error
 
 
-HELD = [  # two numbers, two shares, and what is rounded
-    *(
-        form
-        for c in (1, -1, 2)
-        for form in (atom("a") + atom("b") * c, atom("a") * c + atom("b"), atom("r") + atom("s") * c)
-    ),
-    *(atom(x) * atom(y) * Fraction(1, 2) for x in "ab" for y in SHARES),
+PRODUCTS = [atom(x) * atom(y) * Fraction(1, 2) for x in "ab" for y in SHARES]  # which are rounded
+HELD = [
+    *(atom("a") + atom("b") * c for c in (1, -1, 2)),
+    *(atom("a") * c + atom("b") for c in (-1, 2)),
+    *(atom("r") + atom("s") * c for c in (1, -1, 2)),
     *(atom(name) for name in "abrsml"),
     atom("k") - atom("a"),
+    *PRODUCTS,
 ]
 
 
@@ -302,9 +301,10 @@ def two(draw: st.DrawFn) -> tuple[Kind, Kind]:
     def others() -> dict[str, Reciprocal]:
         return {"r": Reciprocal("m", draw(shift)), "s": Reciprocal(draw(st.sampled_from("lm")), draw(shift))}
 
-    held = draw(st.lists(st.sampled_from(HELD), min_size=2, max_size=5))
+    held = [*draw(st.lists(st.sampled_from(HELD), min_size=1, max_size=4)), draw(st.sampled_from(PRODUCTS))]
     # Atoms that stand alone first: what is made of them is compared then.
-    held = [*map(atom, sorted({name for p in held for name in p.atoms} - {"k"})), *held]
+    alone = {*draw(st.sampled_from(["", "ml"])), *(name for p in held for name in p.atoms)} - {"k"}
+    held = [*map(atom, sorted(alone)), *held]
     box, shares, twice = numbers(), others(), draw(st.booleans())
     known: dict[Form, tuple[int, int]] = {}
     if draw(st.booleans()):
@@ -312,16 +312,16 @@ def two(draw: st.DrawFn) -> tuple[Kind, Kind]:
     whole = holding({**box, **shares}, known, held, twice)
     equal = draw(st.sampled_from([{}, {}, {"b": "a"}, {"s": "r"}, {"l": "m"}, {"a": "b", "b": "a"}]))
     changed = [p.renamed({**{x: x for x in p.atoms}, **equal}) for p in held]
-    change = draw(st.sampled_from(["none", "none", "share", "register", "sign", "rounding", "more"]))
-    if change == "share":
-        shares = others()
-    elif change == "more":
-        changed.append(changed[0])
+    change = draw(st.sampled_from(["none", "none", "shift", "of", "register", "sign", "rounding", "more"]))
+    if change in ("shift", "of"):
+        old, new = shares["s"], others()["s"]
+        shares["s"] = replace(old, shift=new.shift) if change == "shift" else replace(old, of=new.of)
     elif change in ("register", "sign"):
         i = draw(st.integers(0, len(held) - 1))
         changed[i] = changed[i] * -1 if change == "sign" else draw(st.sampled_from(HELD))
     mine = {x: Reciprocal(equal.get(share.of, share.of), share.shift) for x, share in shares.items()}
-    return whole, holding({**numbers(), **mine}, {}, changed, twice != (change == "rounding"))
+    part = holding({**numbers(), **mine}, {}, changed, twice != (change == "rounding"))
+    return whole, part.with_registers({20: part.register(0)}) if change == "more" else part
 
 
 @settings(max_examples=150)

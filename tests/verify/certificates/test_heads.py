@@ -56,6 +56,16 @@ def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[s
                 assert abs(a * a - b * b) >= abs(a - b) * square.asymmetry > 0 or not square.asymmetry
 
 
+@pytest.mark.parametrize("off", [Fraction(i, 12) for i in (-3, 0, 3, 4, 6, 9)])
+@pytest.mark.parametrize("low", [-2, 1])
+def test_bounds_of_a_square_are_reached(low: int, off: Fraction) -> None:
+    """A default that is as large as the largest score on a line ties with it or leads by what the line leads by, no less."""
+    kind = Kind(SPACE, {}, {"n": Integer(4, 4), "k": Integer(9, 9), "a": Integer(low, low + 3)})
+    score = complete_squares(kind, (atom("a") - off) * (atom("a") - off) * -3 + 5, ["a"], fractions=True)
+    values = [5 - 3 * (a - off) ** 2 for a in range(low, low + 4)]
+    assert (score.lower(kind), score.upper(kind)) == (min(values), max(values))
+
+
 # By key
 
 

@@ -271,6 +271,30 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
     assert race._upper(other) >= -8 + wider
 
 
+@pytest.mark.parametrize(("values", "verdict"), [("ss", CERTIFIED), ("sv", UNKNOWN), ("vs", UNKNOWN)])
+def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str, verdict: str) -> None:
+    """The mean of what one key has, which is 1, is known; the mean of numbers is not, and 8 times it may be rounded by steps."""
+    of = Registers(("v", "s", "?", "one", "a", "b", "grown"))
+    words = {**{str(v): {"v": v, "one": 1} for v in (1, 2)}, "s": {"s": 1, "one": 1}, "?": {"?": 1, "one": 1}}
+    head = AttentionHead(
+        of.rows({"?": 40}),
+        of.rows({"one": 1, "?": -1}),
+        of.rows(*({name: 1} for name in values)),
+        of.rows({"a": 1}, {"b": 1}).T,
+    )
+    grows: list[Unit] = [({"?": 1}, 0, {name: 8}, 0, {"grown": 1}) for name in "ab"]
+    wired = of.model(words, NONE, [of.block(heads=[head]), of.block(*grows)], Arithmetic(fixed_point(17)))
+    spoken = language(
+        Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 2)), Place("?", 2, 5, (0, 1), "?"), answers="?"
+    )
+    found = judged(wired, spoken)
+    assert found.verdict == verdict
+    if found.verdict == CERTIFIED:
+        assert deviations(wired, spoken, found) == []
+        assert found.report is not None
+        assert lost(wired, found.report, texts(wired, spoken), spoken.answers) == []
+
+
 # At the bounds.
 
 OF = Registers(("number", "x", "?", "k", "read"))

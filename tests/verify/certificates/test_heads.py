@@ -96,7 +96,7 @@ targets = st.sampled_from(
         atom("k") - 1,
         atom("k") - Fraction(1, 2),
         atom("k") - atom("t"),
-        *map(constant, (0, 2, 3, Fraction(5, 2))),
+        *map(constant, (0, 2, 3, Fraction(5, 2), Fraction(9, 4))),
     ]
 )
 rests = st.sampled_from([Fraction(0), Fraction(0), Fraction(-1), Fraction(-2), Fraction(1), Fraction(-9, 2)])

@@ -174,6 +174,25 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         assert rank <= sum(max(theirs) < least for theirs in scores)
 
 
+def test_a_default_between_two_numbers_of_the_line() -> None:
+    """k − n + 1 is −1 at most, of 2k − n ≤ 1. Bounds of that form alone are −1/2, where −(k − n + 1)² is no value but −1/4.
+
+    The default is −1/4: it leads by 3/4, not by what the line does from there on, which is 2.
+    """
+    box: dict[str, Domain] = {"n": Integer(4, 5), "k": Integer(1, 9)}
+    off, known = atom("k") - atom("n") + 1, {(("k", 2), ("n", -1)): (-9, 1)}
+    mine = Kind(SPACE, {SCORE: off * off * -1, SCORE - 1: atom("k")}, box, known, "test")
+    default = mine.with_registers({SCORE: constant(Fraction(-1, 4)), SCORE - 1: constant(1)})
+    empty = Score((), constant(0))
+    some = [
+        scored(Candidate(frozenset(), mine, frozenset(), empty)),
+        scored(Candidate(frozenset([0]), default, frozenset(), empty)),
+    ]
+    leads = [Fraction(-1, 4) - at(some[0].exact, point.rounded) for point in points(mine)]
+    assert min(leads) == Fraction(3, 4)
+    assert Winners(some, [False, False]).lead([]) <= min(leads)
+
+
 # By count
 
 

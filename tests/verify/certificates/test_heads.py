@@ -107,6 +107,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
     """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
     query: dict[str, Domain] = {"n": Integer(4, 4), "k": draw(integers(6, 2)), "t": draw(integers(0, 3))}
     cost, target, found = draw(costs), draw(targets), list[Candidate]()
+    same = draw(st.sampled_from([0, 0, 20]))  # what the scores of all keys have in common
     for i in range(draw(st.integers(1, 3))):
         place, number = f"p{i}", f"a{i}"
         own: dict[str, Domain] = {place: draw(integers(1, 3)), number: draw(integers(0, 3))}
@@ -122,7 +123,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "both": line + equal,
             "any": slope + atom(number),
             "rest": constant(0),
-        }[shape] + draw(rests)
+        }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
         joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, name="test")
         empty = Score((), constant(0))

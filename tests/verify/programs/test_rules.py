@@ -316,10 +316,15 @@ PLACES = [
 @st.composite
 def scores(draw: st.DrawFn) -> list[tuple[Term, Term]]:
     """−S(x(j) − y)² for one or two x, −G(j − f)², and at position 1 something that is near a bound of these, as rows."""
-    weight = draw(st.sampled_from([0, 1, 1, 1, 2, Fraction(1, 2)]))
+    weight = draw(st.sampled_from([0, 1, 1, 1, 2, Fraction(1, 2), -1]))
     target = draw(st.sampled_from(PLACES))
+    # Of which no rule speaks: weights that depend on k, and later positions that are better as such.
+    bend = draw(st.sampled_from([*[ZERO] * 9, NUMBER * -1])) - weight
+    slope = draw(st.sampled_from([*[ZERO] * 5, ONE, NUMBER * -1])) * (not weight)
+    if draw(st.integers(0, 7)) == 0:
+        return [(K * K, bend), (K, target * (2 * weight) + slope)]
     usual = draw(st.sampled_from([True, True, True, False]))  # else position 1 has what the sum is there as well
-    rows, cost = [(K * K, as_term(-weight)), (K, target * (2 * weight))], 0
+    rows, cost = [(K * K, bend), (K, target * (2 * weight) + slope)], 0
     first = (ONE - target) * (ONE - target) * (weight * usual)
     for x in draw(st.sampled_from([[NUMBER], [NUMBER], [BEFORE], [IS_NUMBER], [NUMBER, BEFORE], [NUMBER, IS_NUMBER]])):
         cost, y = draw(st.sampled_from([4, 20, 36, 100])), draw(st.sampled_from([NUMBER, BEFORE, ONE]))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -204,6 +205,22 @@ def test_an_operator_rounds(kind: Kind, results: list[Polynomial]) -> None:
             parts = (after.restricted(atom(name), None, Fraction(2)), after.restricted(atom(name), Fraction(3), None))
             assert contents([after], indices) <= contents(filter(None, parts), indices)
             break
+
+
+@pytest.mark.parametrize("name", ["r", "z"])
+@pytest.mark.parametrize(
+    "result", [atom("n") * atom("x"), atom("n") - atom("x"), atom("n") * Fraction(1, 3), atom("n")]
+)
+def test_one_number_as_it_is_rounded_is_not_one_ideally(name: str, result: Polynomial) -> None:
+    """4·ROUND(1/3) is a number, where n is 4 and m is 3; that it is ideally 4/3 was once forgotten."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(2, 2), "m": Integer(3, 3), "r": Reciprocal("m", 0)}
+    kind = Kind(space(), {}, box)
+    kind, rest = kind.settle(atom("r") * Fraction(1, 3), "here")
+    result = result.substitute({"x": atom("r") if name == "r" else rest})
+    after, value = kind.settle(result, "here")
+    for point in points(after):
+        before, exact = point.both(result)
+        assert point.both(value) == (rounded(before), exact)
 
 
 @many

@@ -244,9 +244,9 @@ class Reader:
             cases: list[Kind | None] = []
             if candidate.is_self:
                 cases = [candidate.joint.restricted(f - k, Fraction(0), None)]
-            else:
+            if not candidate.is_self or query.position.low == 1:  # the query itself may be the first key
                 first = candidate.joint.restricted(f, None, Fraction(0))
-                cases = [first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1))]
+                cases.append(first and first.restricted(first.register(SCORE - 1), Fraction(1), Fraction(1)))
             for part in cases:
                 if part is not None:
                     low, high = part.bounds(part.register(SCORE - 1) - part.register(SCORE - 2))

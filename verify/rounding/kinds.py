@@ -67,8 +67,8 @@ class Kind(Bounded):
             return self, polynomial
         sized = SIZE in polynomial.atoms
         low, high = self.bounds(polynomial, refined=sized)
-        if sized and low == high:  # the position is 3n − 1, say: what depends on both may be one number
-            polynomial = constant(low)
+        if sized and low == high and all(self.integer(name) is not None for name in polynomial.atoms):
+            polynomial = constant(low)  # the position is 3n − 1, say: what depends on both may be one number
         if not self.space.covers(low, high):
             low, high = self.reach(polynomial)
         if not self.space.covers(low, high):

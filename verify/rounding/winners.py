@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.algebra.domains import POSITION
-from verify.algebra.polynomial import Polynomial, atom
+from verify.algebra.polynomial import Polynomial, atom, is_whole
 from verify.rounding.candidates import PLACE, Candidate
 from verify.rounding.scores import Square, complete_squares
 
@@ -101,10 +101,6 @@ class Winners:
 
         And by how much if they do, None if they never do.
         """
-        pure = [
-            is_on and c.score.rest.is_constant and len(c.score.squares) == 1
-            for c, is_on in zip(self.parts, on, strict=True)
-        ]
         spans = [(c.lower, c.upper) for c in self.parts]
         for i, c in enumerate(self.parts):
             for j in range(i):
@@ -117,10 +113,24 @@ class Winners:
                     yield gap, gap
                 elif all(numbers):
                     yield gap, None
-                elif any(numbers) and (low == other_high or other_low == high) and pure[j if numbers[0] else i]:
+                elif (
+                    any(numbers)
+                    and (low == other_high or other_low == high)
+                    and on[side := j if numbers[0] else i]
+                    and _ends_like_values(self.parts[side])
+                ):
                     yield gap, least  # a number that may be the line's value at its end
                 else:
                     yield gap, gap
+
+
+def _ends_like_values(candidate: Candidate) -> bool:
+    """Whether the score is one square and a number, and bounds of its form are whole numbers away from values of it."""
+    score = candidate.score
+    if not score.rest.is_constant or len(score.squares) != 1:
+        return False
+    (square,) = score.squares
+    return all(is_whole(end - square.form.constant) for end in candidate.joint.bounds(square.form))
 
 
 def _without_ties(candidate: Candidate) -> tuple[Polynomial, Square] | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from constructions.engines.reference import ReferenceEngine
 from constructions.wiring.wired import Wired
+from tests.verify.certificates.points import contents
 from verify.automata.language import Language
 from verify.certificates.ideal import IdealModel
 from verify.rounding.checker import Report
+from verify.rounding.kinds import Kind
 
 
 def accepted(language: Language, words: Sequence[str]) -> bool:
@@ -46,4 +48,28 @@ def contradictions(wired: Wired, report: Report, tokens: Sequence[int], answers:
                         found.append(f"position {k}, layer {layer}, {name}: {value} is not in [{low}, {high}]")
         if k in answers and mine.next_token != following[k - 1]:
             found.append(f"position {k}: says {mine.next_token}, ideally {following[k - 1]}")
+    return found
+
+
+def lost(
+    wired: Wired, report: Report, texts: Iterable[Sequence[tuple[int, str]]], answers: frozenset[str]
+) -> list[str]:
+    """Positions of texts, tokens and the names of their places, that no kind behind a block has with what is read of them there.
+
+    In both readings; in the format that `points` rounds to.
+    """
+    behind: dict[tuple[int, str], tuple[list[Kind], list[int]]] = {}
+    for block, kind, live in report.behind:
+        behind.setdefault((block, kind.name), ([], sorted(live)))[0].append(kind)
+    held = {where: (contents(kinds, live), live) for where, (kinds, live) in behind.items()}
+    n, step, blocks, found = 4, wired.arithmetic.format.quantum, len(wired.model.blocks), []
+    for text in texts:
+        tokens, engine = [token for token, _ in text], ReferenceEngine(wired.model, wired.arithmetic)
+        steps, (exact, _) = [engine.append(token) for token in tokens], IdealModel(wired.model).run(tokens)
+        for k, (mine, his, (_, name)) in enumerate(zip(steps, exact, text, strict=True), start=1):
+            for block in range(blocks if name in answers else blocks - 1):
+                known, live = held.get((block, name), (set(), []))
+                rows = mine.registers[2 * block + 2], his[2 * block + 2]
+                if ((k, k), (n, n), *((rows[0][i] * step, rows[1][i]) for i in live)) not in known:
+                    found.append(f"position {k}, block {block + 1}, {name}: {tokens}")
     return found

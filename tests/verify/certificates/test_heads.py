@@ -56,6 +56,16 @@ def test_squares_bound_a_score(kind: Kind, some: list[Polynomial], order: list[s
                 assert abs(a * a - b * b) >= abs(a - b) * square.asymmetry > 0 or not square.asymmetry
 
 
+@pytest.mark.parametrize("off", [Fraction(i, 12) for i in (-3, 0, 3, 4, 6, 9)])
+@pytest.mark.parametrize("low", [-2, 1])
+def test_bounds_of_a_square_are_reached(low: int, off: Fraction) -> None:
+    """A default that is as large as the largest score on a line ties with it or leads by what the line leads by, no less."""
+    kind = Kind(SPACE, {}, {"n": Integer(4, 4), "k": Integer(9, 9), "a": Integer(low, low + 3)})
+    score = complete_squares(kind, (atom("a") - off) * (atom("a") - off) * -3 + 5, ["a"], fractions=True)
+    values = [5 - 3 * (a - off) ** 2 for a in range(low, low + 4)]
+    assert (score.lower(kind), score.upper(kind)) == (min(values), max(values))
+
+
 # By key
 
 
@@ -86,7 +96,7 @@ targets = st.sampled_from(
         atom("k") - 1,
         atom("k") - Fraction(1, 2),
         atom("k") - atom("t"),
-        *map(constant, (0, 2, 3, Fraction(5, 2))),
+        *map(constant, (0, 2, 3, Fraction(5, 2), Fraction(9, 4))),
     ]
 )
 rests = st.sampled_from([Fraction(0), Fraction(0), Fraction(-1), Fraction(-2), Fraction(1), Fraction(-9, 2)])
@@ -97,6 +107,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
     """Of one query: keys with squares of their position, or of a number, or both; and defaults."""
     query: dict[str, Domain] = {"n": Integer(4, 4), "k": draw(integers(6, 2)), "t": draw(integers(0, 3))}
     cost, target, found = draw(costs), draw(targets), list[Candidate]()
+    same = draw(st.sampled_from([0, 0, 20]))  # what the scores of all keys have in common
     for i in range(draw(st.integers(1, 3))):
         place, number = f"p{i}", f"a{i}"
         own: dict[str, Domain] = {place: draw(integers(1, 3)), number: draw(integers(0, 3))}
@@ -112,7 +123,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
             "both": line + equal,
             "any": slope + atom(number),
             "rest": constant(0),
-        }[shape] + draw(rests)
+        }[shape] + (draw(rests) + same)
         where = constant(1) if own[place] == Integer(1, 1) and draw(st.booleans()) else atom(place)
         joint = Kind(SPACE, {SCORE: score, SCORE - 1: where, 0: atom("t")}, {**query, **own}, name="test")
         empty = Score((), constant(0))
@@ -162,6 +173,25 @@ def test_winners(some: list[Candidate], several: list[bool], sure: int, apart: i
         scores = [[at(other.exact, p.rounded) for p in points(other.joint)] for other, _ in kept]
         least = min(at(part.exact, p.rounded) for p in points(part.joint))
         assert rank <= sum(max(theirs) < least for theirs in scores)
+
+
+def test_a_default_between_two_numbers_of_the_line() -> None:
+    """k − n + 1 is −1 at most, of 2k − n ≤ 1. Bounds of that form alone are −1/2, where −(k − n + 1)² is no value but −1/4.
+
+    The default is −1/4: it leads by 3/4, not by what the line does from there on, which is 2.
+    """
+    box: dict[str, Domain] = {"n": Integer(4, 5), "k": Integer(1, 9)}
+    off, known = atom("k") - atom("n") + 1, {(("k", 2), ("n", -1)): (-9, 1)}
+    mine = Kind(SPACE, {SCORE: off * off * -1, SCORE - 1: atom("k")}, box, known, "test")
+    default = mine.with_registers({SCORE: constant(Fraction(-1, 4)), SCORE - 1: constant(1)})
+    empty = Score((), constant(0))
+    some = [
+        scored(Candidate(frozenset(), mine, frozenset(), empty)),
+        scored(Candidate(frozenset([0]), default, frozenset(), empty)),
+    ]
+    leads = [Fraction(-1, 4) - at(some[0].exact, point.rounded) for point in points(mine)]
+    assert min(leads) == Fraction(3, 4)
+    assert Winners(some, [False, False]).lead([]) <= min(leads)
 
 
 # By count

@@ -15,6 +15,7 @@ from constructions.engines.reference import ReferenceEngine
 from constructions.layers import AttentionHead
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, Discipline, fixed_point
+from tests.verify.certificates.runs import lost
 from tests.verify.certificates.small import Registers, Text, Unit, Weights, deviations, judged, texts
 from verify.algebra.domains import Integer, Reciprocal, Rounded, Space
 from verify.algebra.polynomial import Polynomial, atom, constant
@@ -211,6 +212,36 @@ def test_a_text_may_begin_with_a_word_that_stands_elsewhere_too() -> None:
     assert deviations(wired, spoken, found) == []
 
 
+def test_a_head_that_looks_before_a_first_word_that_stands_elsewhere_too() -> None:
+    """At position 1 of 1 … 3 it looks for position 0 and reads the query itself. Such positions were once in no kind behind it.
+
+    What is rounded grows there alone: half a step of the number 1 is 0, ideally it grows to 16.
+    """
+    of = Registers(("v", "one", "k", "k²", "(k − 1)²", "read", "small", "grown", "large"))
+    words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "y": {"large": 1}}
+    squares: list[Unit] = [
+        ({"k": 1}, 0, {"k": 1}, 0, {"k²": 1}),
+        ({"k": 1}, -1, {"k": 1}, -1, {"(k − 1)²": 1}),
+    ]
+    before = [  # −10·(k' − k + 1)²
+        ({"k": 20, "one": -20}, {"k": 1}),
+        ({"one": -10}, {"k²": 1}),
+        ({"(k − 1)²": -10}, {"one": 1}),
+    ]
+    blocks = [
+        of.block(*squares),
+        of.block(heads=[of.head(before, {"v": 1}, "read")]),
+        of.block(({"k": -0.5}, 1, {"read": 2**-9}, 0, {"small": 1})),
+        of.block(({"small": 1}, 0, NONE, 127, {"grown": 1})),
+        of.block(({"grown": 1}, 0, NONE, 127, {"large": 1})),
+    ]
+    wired = of.model(words, {"k": 1}, blocks, Arithmetic(fixed_point(19)))
+    spoken = language(Place("number", 1, 3, (0,), numbers=(1, 3)), answers="number")
+    assert strays(wired, spoken)
+    found = judged(wired, spoken)
+    assert (found.verdict, found.where) == (UNKNOWN, "the output head, y against number v")
+
+
 @pytest.mark.parametrize(("on_grid", "operators"), [(True, 1), (False, 3)])
 def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int) -> None:
     """Its score is −40, as it is rounded; ideally −8. The nearest count, of a score between −1 and 0, leads by 7 or less.
@@ -238,6 +269,30 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
     wider = 0 if on_grid else operators * space.step / 2
     assert race._lower(other) <= -40 - wider
     assert race._upper(other) >= -8 + wider
+
+
+@pytest.mark.parametrize(("values", "verdict"), [("ss", CERTIFIED), ("sv", UNKNOWN), ("vs", UNKNOWN)])
+def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str, verdict: str) -> None:
+    """The mean of what one key has, which is 1, is known; the mean of numbers is not, and 8 times it may be rounded by steps."""
+    of = Registers(("v", "s", "?", "one", "a", "b", "grown"))
+    words = {**{str(v): {"v": v, "one": 1} for v in (1, 2)}, "s": {"s": 1, "one": 1}, "?": {"?": 1, "one": 1}}
+    head = AttentionHead(
+        of.rows({"?": 40}),
+        of.rows({"one": 1, "?": -1}),
+        of.rows(*({name: 1} for name in values)),
+        of.rows({"a": 1}, {"b": 1}).T,
+    )
+    grows: list[Unit] = [({"?": 1}, 0, {name: 8}, 0, {"grown": 1}) for name in "ab"]
+    wired = of.model(words, NONE, [of.block(heads=[head]), of.block(*grows)], Arithmetic(fixed_point(17)))
+    spoken = language(
+        Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 2)), Place("?", 2, 5, (0, 1), "?"), answers="?"
+    )
+    found = judged(wired, spoken)
+    assert found.verdict == verdict
+    if found.verdict == CERTIFIED:
+        assert deviations(wired, spoken, found) == []
+        assert found.report is not None
+        assert lost(wired, found.report, texts(wired, spoken), spoken.answers) == []
 
 
 # At the bounds.
@@ -459,3 +514,45 @@ def test_what_heads_read_on_every_text(discipline: Discipline) -> None:
     assert certified == (
         23 if discipline is Discipline.FUSED else 17
     )  # one more has to be looked at, though each is run
+
+
+# Every position of every text is in a kind, with what is read of it.
+
+BEGINS = Language(
+    (
+        Place("number", 1, 3, (0, 1), numbers=(1, 2)),
+        Place("<s>", 2, 3, (0, 1), "<s>"),
+        Place("?", 2, 4, (0, 1), "?"),
+    ),
+    frozenset(["number", "?"]),
+    (4, 4),
+)
+
+
+def at_distance(cost: float, of_k: float, off: float) -> Scores:
+    """−cost·(k' − of_k·k − off)², of_k 0 or 1, by all of its terms."""
+    target, square = {"k": of_k, **times(HERE, off)}, {"k²": of_k, "k": 2 * of_k * off, **times(HERE, off * off)}
+    return [(times(target, 2 * cost), {"k": 1}), (times(HERE, -cost), {"k²": 1}), (square, times(HERE, -cost))]
+
+
+FOUND = [
+    *(at_distance(9.0, 1, off) for off in (0, -1, -2, 1)),
+    *(at_distance(9.0, 0, place) for place in (-1, 0, 1, 2)),
+]
+
+
+@pytest.mark.parametrize("spoken", [ANSWERED, BEGINS], ids=["a first word", "any first"])
+def test_no_position_of_a_text_is_lost(spoken: Language) -> None:
+    every: list[Text] = []
+    for scores in FOUND:
+        blocks = [
+            MANY.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
+            MANY.block(({"a": 2}, -1, {"a": 3}, 1, {"b": 1}), heads=[MANY.head(scores, {"v": 1.0}, "a")]),
+            MANY.block(({"b": 1, "a": 1}, 0, NONE, 1, {"c": 1})),
+        ]
+        wired = MANY.model(MANY_WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(17)))
+        every = every or list(texts(wired, spoken))
+        found = judged(wired, spoken)
+        assert found.verdict == CERTIFIED
+        assert found.report is not None
+        assert lost(wired, found.report, every, spoken.answers) == [], scores

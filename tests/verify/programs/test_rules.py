@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from constructions.retrieval.task import ASK, START
+from verify.automata.language import Language, Place
 from verify.certificates.building import Subject, language_of
 from verify.programs import shares
 from verify.programs.decisions import _with
 from verify.programs.facts import Facts
-from verify.programs.heads import by_key, winners
+from verify.programs.heads import Among, Tied, by_key, winners
 from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
 from verify.programs.products import simplified
 from verify.programs.terms import (
+    ONE,
     POSITION,
     ZERO,
     Above,
@@ -41,6 +43,7 @@ from verify.programs.terms import (
 MOST = 6
 K, NUMBER = as_term(POSITION), as_term(NumberOf())
 BEFORE = as_term(Read(NUMBER, Back(1)))
+IS_NUMBER = as_term(IsNumber())
 NORMAL = Normalizer(Facts.everywhere(language_of(Subject("index", MOST))))
 DIFFERENCE = as_term(Reciprocal(NUMBER)) - as_term(Read(as_term(Reciprocal(NUMBER)), Back(1)))
 WEIGHTS = st.integers(-3, 3).map(Fraction)
@@ -279,3 +282,75 @@ def test_the_nearest_match_is_told_where_position_1_is_between_matches_and_misma
     first = BEFORE * BEFORE * 400 + default
     rows = ((NUMBER * NUMBER, as_term(-400)), (NUMBER, BEFORE * 800), (K * K, as_term(-1)), (K, target * 2))
     assert isinstance(winners(by_key((*rows, (as_term(Equal(K, Fraction(1))), first))), NORMAL), Closest) == is_told
+
+
+# Who wins, of scores of the three rules' form with numbers that fit or do not
+
+
+SHORT = Language(
+    (Place(START, 1, 1, (), START), Place("number", 2, 4, (0, 1), numbers=(1, 3))), frozenset(["number"]), (4, 4)
+)
+PREFIXES = [
+    Input([(START, 0), *(("", v) for v in numbers)])
+    for length in range(4)
+    for numbers in itertools.product((1, 2, 3), repeat=length)
+]
+ANY_K, EACH_K = (Normalizer(facts) for facts in (Facts.everywhere(SHORT), Facts.everywhere(SHORT).at(frozenset([1]))))
+QUARTER = as_term(Fraction(1, 4))
+PLACES = [
+    ZERO,
+    ONE,
+    ONE * 2,
+    ONE * 3,
+    K,
+    K + 1,
+    K - 1,
+    NUMBER,
+    K + QUARTER,
+    NUMBER + QUARTER,
+    QUARTER * 9,
+    QUARTER * 10,
+]
+
+
+@st.composite
+def scores(draw: st.DrawFn) -> list[tuple[Term, Term]]:
+    """−S(x(j) − y)² for one or two x, −G(j − f)², and at position 1 something that is near a bound of these, as rows."""
+    weight = draw(st.sampled_from([0, 1, 1, 1, 2, Fraction(1, 2), -1]))
+    target = draw(st.sampled_from(PLACES))
+    # Of which no rule speaks: weights that depend on k, and later positions that are better as such.
+    bend = draw(st.sampled_from([*[ZERO] * 9, NUMBER * -1])) - weight
+    slope = draw(st.sampled_from([*[ZERO] * 5, ONE, NUMBER * -1])) * (not weight)
+    if draw(st.integers(0, 7)) == 0:
+        return [(K * K, bend), (K, target * (2 * weight) + slope)]
+    usual = draw(st.sampled_from([True, True, True, False]))  # else position 1 has what the sum is there as well
+    rows, cost = [(K * K, bend), (K, target * (2 * weight) + slope)], 0
+    first = (ONE - target) * (ONE - target) * (weight * usual)
+    for x in draw(st.sampled_from([[NUMBER], [NUMBER], [BEFORE], [IS_NUMBER], [NUMBER, BEFORE], [NUMBER, IS_NUMBER]])):
+        cost, y = draw(st.sampled_from([4, 20, 36, 100])), draw(st.sampled_from([NUMBER, BEFORE, ONE]))
+        if x == IS_NUMBER:
+            rows.append((x, as_term(cost * draw(st.sampled_from([1, -1])))))
+        else:
+            rows += [(x * x, as_term(-cost)), (x, y * (2 * cost))]
+            first = first + y * y * (cost * usual)
+    far, off = draw(st.integers(0, 3)), draw(st.sampled_from([-1, 0, 1, Fraction(1, 2)] if weight else [0, 0, 1, -1]))
+    first = first - cost * draw(st.sampled_from([0, 0, 0, 1])) * bool(weight) - weight * far**2 + off
+    return [*rows, (as_term(Equal(K, Fraction(1))), first)]
+
+
+@settings(max_examples=400)
+@given(scores(), st.sampled_from([ANY_K, EACH_K]))
+def test_who_wins_has_the_largest_score(rows: list[tuple[Term, Term]], normal: Normalizer) -> None:
+    told = winners(by_key(tuple(rows)), normal)
+    event(type(told).__name__)
+    for text in PREFIXES if told is not None else ():
+        k = len(text.tokens)
+        if normal is EACH_K and k == 1:
+            continue
+        best = text.chosen(Best(tuple(rows)), k)
+        if isinstance(told, Tied):
+            assert best == [1, *(j for j in range(2, k + 1) if text._matches(told.matching, j, k))]
+        else:
+            assert not isinstance(told, Among)
+            assert told is not None
+            assert best == text.chosen(told, k)

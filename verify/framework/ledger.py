@@ -210,8 +210,8 @@ def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
         document = document_of(path)
         return [Row.from_json(row) for row in document["rows"]], dict(document["options"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        known = str(error).startswith(f"{path}: ")
-        raise ValueError(str(error) if known else f"{path}: not a ledger: {error}") from error
+        has_path = str(error).startswith(f"{path}: ")
+        raise ValueError(str(error) if has_path else f"{path}: not a ledger: {error}") from error
 
 
 def read(path: Path) -> list[Row]:

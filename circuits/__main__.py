@@ -99,8 +99,8 @@ def _rnn(name: str) -> str:
     """A parser's type: one of the RNNs, which are loaded only now."""
     from circuits.models import find_models
 
-    if name not in (known := find_models()):
-        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {', '.join(map(repr, known))})")
+    if name not in (models := find_models()):
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {', '.join(map(repr, models))})")
     return name
 
 
@@ -114,23 +114,23 @@ def _size(text: str) -> int:
 def _command(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     _check(args)
-    made = _step(args) if args.rnn else _operation(args)
+    product = _step(args) if args.rnn else _operation(args)
     written = []
-    comment = f"{made.title}: made by {PROG}"
+    comment = f"{product.title}: made by {PROG}"
     for path, text in ((args.aiger, None), (args.dot, dot_text)):
         if path is not None:
             if text is None:
-                aiger.write(made.circuit, path, comment)
+                aiger.write(product.circuit, path, comment)
             else:
-                write_text(path, text(made.circuit, made.title))
+                write_text(path, text(product.circuit, product.title))
             written.append(path)
     if written:
         cli.say(f"wrote {' and '.join(map(str, written))}")
     if args.json:
-        cli.write_json(_document(made, written))
+        cli.write_json(_document(product, written))
     else:
-        _print(made)
-    return _judge(made.circuit, args.against) if args.against else cli.HOLDS
+        _print(product)
+    return _judge(product.circuit, args.against) if args.against else cli.HOLDS
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -186,11 +186,11 @@ def _judge(circuit: Circuit, path: Path) -> int:
     from circuits.equivalence import find_difference
 
     with cli.usage_errors():
-        found = find_difference(circuit, read(path))
-    if found is None:
+        difference = find_difference(circuit, read(path))
+    if difference is None:
         cli.say(f"holds: {path} is equal on all inputs, by SAT")
         return cli.HOLDS
-    cli.say(f"refuted: {path} differs: {found}")
+    cli.say(f"refuted: {path} differs: {difference}")
     return cli.REFUTED
 
 
@@ -205,12 +205,12 @@ def _sizes(circuit: Circuit) -> dict[str, int]:
     }
 
 
-def _document(made: _Made, written: Sequence[Path]) -> dict[str, object]:
-    c = made.circuit
+def _document(product: _Made, written: Sequence[Path]) -> dict[str, object]:
+    c = product.circuit
     return {
         "schema": 1,
-        "circuit": made.title,
-        **made.document,
+        "circuit": product.title,
+        **product.document,
         "sizes": _sizes(c),
         "inputs": list(c.inputs),
         "states": list(c.states),
@@ -222,20 +222,20 @@ def _document(made: _Made, written: Sequence[Path]) -> dict[str, object]:
     }
 
 
-def _print(made: _Made) -> None:
+def _print(product: _Made) -> None:
     from rich.table import Table
 
     from constructions.show.terminal import console
 
-    c = made.circuit
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=made.title, title_justify="left")
+    c = product.circuit
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=product.title, title_justify="left")
     rows: dict[str, object] = {"input bits": len(c.inputs), "state bits": len(c.states), "output bits": len(c.outputs)}
-    for key, value in made.document.items():
+    for key, value in product.document.items():
         if isinstance(value, list):
             rows[key.replace("_", " ")] = f"{len(value)}: {', '.join(map(str, value))}"
     rows |= {key.replace("_", " ").replace("aiger", "AIGER").replace("ands", "ANDs"): n for key, n in _sizes(c).items()}
     for name, value in rows.items():
-        formula = f"  = {made.document['formula']}" if name == "operations" and "formula" in made.document else ""
+        formula = f"  = {product.document['formula']}" if name == "operations" and "formula" in product.document else ""
         table.add_row(name, (f"{value:,}" if isinstance(value, int) else str(value)) + formula)
     console().print(table)
 

@@ -36,7 +36,7 @@ def graph(circuit: Circuit) -> Graph:
     """A circuit as an and-inverter graph; equal ANDs are one."""
     literals: list[int] = []
     ands: list[And] = []
-    known: dict[tuple[int, int], int] = {}
+    literal_of: dict[tuple[int, int], int] = {}
 
     def conjunction(a: int, b: int) -> int:
         pair = (max(a, b), min(a, b))
@@ -44,10 +44,10 @@ def graph(circuit: Circuit) -> Graph:
             return 0
         if pair[1] in (1, pair[0]):
             return pair[0]
-        if pair not in known:
-            known[pair] = 2 * (len(circuit.inputs) + len(circuit.states) + len(ands) + 1)
-            ands.append((known[pair], *pair))
-        return known[pair]
+        if pair not in literal_of:
+            literal_of[pair] = 2 * (len(circuit.inputs) + len(circuit.states) + len(ands) + 1)
+            ands.append((literal_of[pair], *pair))
+        return literal_of[pair]
 
     for kind, left, right in circuit.gates:
         if kind is Kind.ONE:

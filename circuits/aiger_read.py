@@ -168,8 +168,8 @@ def _read_symbols(cursor: _Cursor, file: _File) -> None:
             return
         place, _, name = line.partition(" ")
         number = place[1:]
-        known = place[:1] in counts and number.isascii() and number.isdecimal() and len(number) < 20
-        if not known or int(number) >= counts[place[0]] or not name:
+        is_place = place[:1] in counts and number.isascii() and number.isdecimal() and len(number) < 20
+        if not is_place or int(number) >= counts[place[0]] or not name:
             raise AigerError(f"{_short(line)} where a name, as in `i0 a1`, or the comment `c` should be")
         file.names[f"{place[0]}{int(number)}"] = name
 

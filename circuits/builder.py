@@ -109,10 +109,10 @@ class Builder:
         in_order: outputs and next states are the last gates, in this order, as Theorem 4.8 numbers them; a gate that is
         read elsewhere too is copied as x ∧ x.
         """
-        wanted = [self._own(bit) for bit in (*outputs.values(), *next_state)]
-        used, uses = self._reached(wanted)
+        roots = [self._own(bit) for bit in (*outputs.values(), *next_state)]
+        used, uses = self._reached(roots)
         # A computing gate that nobody else reads takes its own place at the end.
-        free = {x for x in wanted if in_order and not uses[x] and self.gates[x].computes and wanted.count(x) == 1}
+        free = {x for x in roots if in_order and not uses[x] and self.gates[x].computes and roots.count(x) == 1}
         gates: list[Gate] = []
         place: dict[int, int] = {}
 
@@ -128,9 +128,9 @@ class Builder:
         for x in used:
             if x not in place and x not in free:
                 emit(x)
-        ends = [place.get(x, -1) for x in wanted]
+        ends = [place.get(x, -1) for x in roots]
         if in_order:
-            for i, x in enumerate(wanted):
+            for i, x in enumerate(roots):
                 ends[i] = len(gates)
                 if x in free:
                     emit(x)
@@ -146,10 +146,10 @@ class Builder:
             next_state=tuple(ends[len(outputs) :]),
         )
 
-    def _reached(self, wanted: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    def _reached(self, roots: Sequence[int]) -> tuple[list[int], dict[int, int]]:
         """What is read, directly or not, in order; and by how many gates each."""
-        uses = dict.fromkeys(wanted, 0)
-        for x in range(max(wanted, default=-1), -1, -1):
+        uses = dict.fromkeys(roots, 0)
+        for x in range(max(roots, default=-1), -1, -1):
             gate = self.gates[x]
             if x in uses and gate.computes:
                 for operand in {gate.left, gate.right}:

@@ -120,16 +120,16 @@ class Circuit:
 
 def constants(circuit: Circuit) -> list[int | None]:
     """The value of each gate whose gates say it whatever is read, None for the others."""
-    found: list[int | None] = []
+    values: list[int | None] = []
     for kind, left, right in circuit.gates:
         if kind is Kind.ONE:
-            found.append(1)
+            values.append(1)
         elif kind is Kind.AND:
-            a, b = found[left], found[right]
-            found.append(0 if 0 in (a, b) else None if None in (a, b) else 1)
+            a, b = values[left], values[right]
+            values.append(0 if 0 in (a, b) else None if None in (a, b) else 1)
         elif kind is Kind.XOR:
-            a, b = found[left], found[right]
-            found.append(0 if left == right else None if a is None or b is None else a ^ b)
+            a, b = values[left], values[right]
+            values.append(0 if left == right else None if a is None or b is None else a ^ b)
         else:
-            found.append(None)
-    return found
+            values.append(None)
+    return values

@@ -111,8 +111,8 @@ class _Compiler:
 
     def run(self) -> Iterator[list[Form]]:
         """Block by block its next state; a block's feed-forward runs when the next one is asked for."""
-        for block, held in zip(self.model.blocks, self.states, strict=True):
-            yield self.recur(block, held)
+        for block, state in zip(self.model.blocks, self.states, strict=True):
+            yield self.recur(block, state)
             self.feed_forward(block.feed_forward)
 
     def recur(self, block: Block, state: dict[int, Form]) -> list[Form]:

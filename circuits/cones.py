@@ -69,35 +69,35 @@ class Cones:
         return Table(tuple(Bit(self.builder, leaf) for leaf in leaves), cases, values[cases])
 
     def _leaves(self, bits: Iterable[Bit]) -> list[int] | None:
-        found: set[int] = set()
+        leaves: set[int] = set()
         for bit in bits:
             support = self._support(bit.id)
             if support is None:
                 return None
-            found |= support
-            if len(found) > MOST:
+            leaves |= support
+            if len(leaves) > MOST:
                 return None
-        return sorted(found)
+        return sorted(leaves)
 
     def _support(self, gate: int) -> frozenset[int] | None:
-        gates, known = self.builder.gates, self._supports
-        for number in range(len(known), gate + 1):
+        gates, supports = self.builder.gates, self._supports
+        for number in range(len(supports), gate + 1):
             kind, left, right = gates[number]
             if kind in (Kind.INPUT, Kind.STATE):
-                known.append(frozenset([number]))
+                supports.append(frozenset([number]))
             elif kind is Kind.ONE or left == right:  # 1 and 0
-                known.append(frozenset())
+                supports.append(frozenset())
             else:
-                a, b = known[left], known[right]
+                a, b = supports[left], supports[right]
                 both = None if a is None or b is None else a | b
-                known.append(None if both is None or len(both) > MOST else both)
-        return known[gate]
+                supports.append(None if both is None or len(both) > MOST else both)
+        return supports[gate]
 
-    def _lanes(self, wanted: Iterable[int], leaves: Sequence[int]) -> dict[int, int]:
+    def _lanes(self, tops: Iterable[int], leaves: Sequence[int]) -> dict[int, int]:
         """The value of each gate in these cones; bit c of a lane belongs to case c."""
         count, gates = 1 << len(leaves), self.builder.gates
         lanes = {leaf: _alternating(i, count) for i, leaf in enumerate(leaves)}
-        path = list(wanted)
+        path = list(tops)
         while path:
             top = path[-1]
             kind, left, right = gates[top]
@@ -133,7 +133,7 @@ class Cones:
 def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
     """The lowest `bits` bits of the values, in two's complement, as selections by one leaf after the other."""
     care = _lane(table.cases, np.ones(len(table.cases), np.bool_))
-    known: dict[tuple[int, int, int], Bit] = {}
+    bit_of: dict[tuple[int, int, int], Bit] = {}
 
     def node(on: int, cared: int, level: int) -> Bit:
         """The function that is 1 at `on`, 0 at the rest of `cared`, anything elsewhere; of the leaves below `level`."""
@@ -142,16 +142,16 @@ def synthesize(builder: Builder, table: Table, bits: int) -> tuple[Bit, ...]:
         if on == cared:
             return builder.one
         key = (on, cared, level)
-        if key not in known:
+        if key not in bit_of:
             half = 1 << (level - 1)
             mask = (1 << half) - 1
             low, high = (on & mask, cared & mask), (on >> half, cared >> half)
             if (low[0] ^ high[0]) & low[1] & high[1]:
                 a, b = node(*low, level - 1), node(*high, level - 1)
-                known[key] = a ^ (table.leaves[level - 1] & (a ^ b))
+                bit_of[key] = a ^ (table.leaves[level - 1] & (a ^ b))
             else:
-                known[key] = node(low[0] | high[0], low[1] | high[1], level - 1)
-        return known[key]
+                bit_of[key] = node(low[0] | high[0], low[1] | high[1], level - 1)
+        return bit_of[key]
 
     return tuple(node(_lane(table.cases, table.values >> i & 1), care, len(table.leaves)) for i in range(bits))
 
@@ -168,6 +168,6 @@ def _column(lane: int, count: int) -> NDArray[np.int64]:
 
 
 def _lane(cases: NDArray[np.int64], bits: NDArray[np.generic]) -> int:
-    found = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.bool_)
-    found[cases] = bits.astype(np.bool_)
-    return int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little")
+    mask = np.zeros(int(cases[-1]) + 1 if len(cases) else 0, np.bool_)
+    mask[cases] = bits.astype(np.bool_)
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")

@@ -21,7 +21,7 @@ def dot_text(circuit: Circuit, title: str) -> str:
         "  edge [arrowsize=0.5];",
     ]
     ones = {i for i, gate in enumerate(circuit.gates) if gate.kind is Kind.ONE}
-    drawn = set(circuit.outputs) | set(circuit.next_state)
+    visible = set(circuit.outputs) | set(circuit.next_state)
     edges: list[tuple[int, int]] = []
     nodes: dict[int, str] = {}
     for i, gate in enumerate(circuit.gates):
@@ -33,8 +33,8 @@ def dot_text(circuit: Circuit, title: str) -> str:
         elif gate.kind is not Kind.ONE:
             name = (circuit.inputs if gate.kind is Kind.INPUT else circuit.states)[gate.left]
             nodes[i] = f"label={_quoted(name)}, shape=plaintext"
-    drawn |= {operand for operand, _ in edges}
-    nodes |= dict.fromkeys(ones & drawn, _STYLE[Kind.ONE])
+    visible |= {operand for operand, _ in edges}
+    nodes |= dict.fromkeys(ones & visible, _STYLE[Kind.ONE])
     lines += [f"  g{i} [{style}];" for i, style in nodes.items()]
     lines += [f"  g{operand} -> g{i};" for operand, i in edges]
     ends = [*zip(circuit.output_names, circuit.outputs, strict=True)]

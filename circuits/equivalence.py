@@ -39,10 +39,10 @@ def find_difference(first: Circuit, second: Circuit) -> Difference | None:
     """
     _check_interface(first, second)
     miter, names = _miter(first, second)
-    found = first_difference(miter, list(zip(miter.outputs[::2], miter.outputs[1::2], strict=True)))
-    if found is None:
+    difference = first_difference(miter, list(zip(miter.outputs[::2], miter.outputs[1::2], strict=True)))
+    if difference is None:
         return None
-    pair, case = found
+    pair, case = difference
     inputs = dict(zip(miter.inputs, case.inputs, strict=True))
     states = dict(zip(miter.states, case.states, strict=True))
     values = [named_values(circuit, inputs, states)[names[pair]] for circuit in (first, second)]

@@ -203,18 +203,18 @@ class FormBuilder:
 
     def _form(self, terms: Iterable[tuple[int, Bit]], constant: int, low: int, high: int) -> Form:
         """Σ weight·bit + constant, which is known to be from low to high."""
-        builder, found = self.numbers.builder, dict[Bit, int]()
+        builder, weights = self.numbers.builder, dict[Bit, int]()
         for weight, bit in terms:
             if bit == builder.one:
                 constant += weight
             elif bit != builder.zero:
                 positive, negated = builder.positive(bit)
-                found[positive] = found.get(positive, 0) + (-weight if negated else weight)
+                weights[positive] = weights.get(positive, 0) + (-weight if negated else weight)
                 constant += weight * negated
-        found = {bit: weight for bit, weight in found.items() if weight}
-        lowest, highest = _ends(found, constant)
+        weights = {bit: weight for bit, weight in weights.items() if weight}
+        lowest, highest = _ends(weights, constant)
         low, high = max(low, lowest), min(high, highest)
-        return Form(found, constant, low, high) if low < high else self.constant(low)
+        return Form(weights, constant, low, high) if low < high else self.constant(low)
 
     def _tight(self, x: Form) -> Form:
         """The same, with the range of all cases that can come, where they are few."""

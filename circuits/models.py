@@ -120,14 +120,14 @@ def linear(name: str, source: str, wired: Wired, ends: Iterable[str] = ()) -> Rn
     """A Linear RNN of this project."""
     model = wired.model
     inputs, outputs = filled_registers(model.words, model.position), filled_registers(model.unembed)
-    made, reads = compile_reachable(model, wired.registers, wired.arithmetic)
+    rnn_step, reads = compile_reachable(model, wired.registers, wired.arithmetic)
     return Rnn(
         name=name,
         source=source,
         n=wired.n,
         arithmetic=wired.arithmetic,
         vocabulary=wired.vocabulary,
-        step=made,
+        step=rnn_step,
         reads=reads,
         words=model.words[:, inputs],
         position=model.position[inputs],
@@ -203,8 +203,8 @@ def parity(n: int, arithmetic: Arithmetic) -> Rnn:
     reads = invariant(states, Reads({}, read), fmt.max_quanta, following)
     forms, outputs = make(reads)
     numbers = {name: forms.number(form) for name, form in outputs.items()}
-    made = step(forms.numbers, states, inputs, numbers, [numbers["o[odd]"]])
-    return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, made, reads, rows, np.zeros(3), rows)
+    rnn_step = step(forms.numbers, states, inputs, numbers, [numbers["o[odd]"]])
+    return Rnn("parity", "definition 3.3", n, arithmetic, vocabulary, rnn_step, reads, rows, np.zeros(3), rows)
 
 
 SMALL = {
@@ -229,7 +229,7 @@ TURING, SPACE = "turing-cot", 5  # cells of BB(2)
 @cache
 def simulated() -> dict[str, Model]:
     """The RNNs that Theorem 4.8's Transformer is shown with, by name."""
-    made = [_searcher(retriever) for retriever in SEARCHERS]
+    searchers = [_searcher(retriever) for retriever in SEARCHERS]
     machine = find("bb2").machine
     task = configurations.Task(machine, find("bb2").steps, "", SPACE)
     words = " ".join(task.prompt())
@@ -244,18 +244,18 @@ def simulated() -> dict[str, Model]:
         prompt=words,
         words=len(configurations.written(task)),
     )
-    return SMALL | {model.name: model for model in (*made, turing)}
+    return SMALL | {model.name: model for model in (*searchers, turing)}
 
 
 def find_models() -> dict[str, Model]:
     """Every model by name: those of `simulated`, then the other recurrent ones among the constructions."""
-    found = dict(simulated())
+    models = dict(simulated())
     for item in find_constructions():
         name = item.name if item.model == "rag" else f"{item.name}-{item.model}"
-        if item.model != "transformer" and name not in found:
+        if item.model != "transformer" and name not in models:
             build = partial(_build, name, item)
-            found[name] = Model(name, item.source, item.statement, item.least_precision, build)
-    return found
+            models[name] = Model(name, item.source, item.statement, item.least_precision, build)
+    return models
 
 
 def _searcher(retriever: Retriever) -> Model:

@@ -93,13 +93,13 @@ class Plan:
     def fixed(self) -> dict[str, Fraction]:
         """The output's numbers that are the same whatever is read, by their names in a word."""
         circuit, p = self.rnn.step.circuit, self.digits + 1
-        known = constants(circuit)
-        found = {}
+        values = constants(circuit)
+        numbers = {}
         for i, name in enumerate(self.outputs):
-            bits = [known[gate] for gate in circuit.outputs[i * p : (i + 1) * p]]
+            bits = [values[gate] for gate in circuit.outputs[i * p : (i + 1) * p]]
             if None not in bits:
-                found[name] = Fraction(number_quanta([bit or 0 for bit in bits]), 1 << self.fraction)
-        return found
+                numbers[name] = Fraction(number_quanta([bit or 0 for bit in bits]), 1 << self.fraction)
+        return numbers
 
     @cached_property
     def position(self) -> str | None:

@@ -74,11 +74,11 @@ def invariant(names: Sequence[str], reads: Reads, most: int, following: Callable
     ranges = dict.fromkeys(names, Range(0, 0, most.bit_length()))
     grown = dict.fromkeys(names, 0)
     while True:
-        found = Reads({**reads.states, **ranges}, reads.inputs)
-        for name, after in zip(names, following(found), strict=True):
+        candidate = Reads({**reads.states, **ranges}, reads.inputs)
+        for name, after in zip(names, following(candidate), strict=True):
             wider = ranges[name].join(after)
             if wider != ranges[name]:
                 grown[name] += 1
                 ranges[name] = wider if grown[name] <= PATIENCE else ranges[name].widen(wider, most)
-        if all(found.states[name] == within for name, within in ranges.items()):
-            return found
+        if all(candidate.states[name] == within for name, within in ranges.items()):
+            return candidate

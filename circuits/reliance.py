@@ -45,12 +45,12 @@ def self_reliant(step: Step, reads: Reads, *, assured: bool = False) -> Circuit:
         codes = [number_bits(values[min(word, words - 1)], p) for word in cases.tolist()]
         for column in zip(*codes, strict=True):
             bits += synthesize(b, Table(tuple(which), cases, np.array(column)), 1)
-    held: list[Bit] = []
+    state_bits: list[Bit] = []
     for i, name in enumerate(step.states):
         number, allowed = states[i * p : (i + 1) * p], reads.states[name]
         within &= _within(b, number, allowed)
-        held += _known(b, number, allowed)
-    outputs, following = b.add(step.circuit, bits, held)
+        state_bits += _known(b, number, allowed)
+    outputs, following = b.add(step.circuit, bits, state_bits)
     stays = b.one
     for i, name in enumerate(step.states):
         stays &= _within(b, following[i * p : (i + 1) * p], reads.states[name])

@@ -192,15 +192,15 @@ def _text(args: argparse.Namespace) -> str:
 
 def _prompt(rnn: Rnn, text: str) -> list[int]:
     """The words of a prompt. Raises ValueError for none, and for one that the RNN does not know."""
-    known = {word: number for number, word in enumerate(rnn.vocabulary)}
+    number_of = {word: number for number, word in enumerate(rnn.vocabulary)}
     words = text.split()
     if not words:
         raise ValueError("a prompt has at least one word")
     for word in words:
-        if word not in known:
+        if word not in number_of:
             some = ", ".join(rnn.vocabulary[:12])
             raise ValueError(f"{word!r} is not a word of {rnn.name} at n = {rnn.n}; it has {some}")
-    return [known[word] for word in words]
+    return [number_of[word] for word in words]
 
 
 def _report(job: Job[Simulator, Sequence[int]], run: Run, answer: list[str], trace: Trace | None) -> None:

@@ -102,19 +102,19 @@ def build(
     discipline: Discipline = Discipline.FUSED,
 ) -> Wired:
     """The wired Transformer. printed: ids of findings to put back to print. Raises ValueError if p is even or too small."""
-    chosen = chosen_of(FINDINGS, printed)
+    finding_ids = chosen_of(FINDINGS, printed)
     least = least_precision(plan, discipline)
     fmt = format_of(least, precision_bits, f"{plan.gates:,} gates and {plan.length:,} positions")
     setting = Setting(plan.gates, plan.length, fmt)
     embedding = _embedding(plan)
-    blocks = (_divide(plan, fmt), _look_up(plan, setting), _operands(plan, setting), _write(plan, setting, chosen))
+    blocks = (_divide(plan, fmt), _look_up(plan, setting), _operands(plan, setting), _write(plan, setting, finding_ids))
     model, registers = wire(embedding, blocks, embedding.words, fmt)
     ids = [finding.id for finding in FINDINGS]
     return Wired(
         construction="simulate",
         source=SOURCE,
-        variant="printed" if chosen == set(ids) else "repaired",
-        printed=tuple(i for i in ids if i in chosen),
+        variant="printed" if finding_ids == set(ids) else "repaired",
+        printed=tuple(i for i in ids if i in finding_ids),
         n=plan.prompt,
         arithmetic=Arithmetic(fmt, discipline),
         model=model,
@@ -197,10 +197,10 @@ def _operands(plan: Plan, setting: Setting) -> BlockPlan:
     k, k_squared, one, place = reg("position"), reg(squared("position")), reg("one"), reg("place")
     key_scale, query_scale = split_scale(setting.gap)
 
-    def at(name: str, wanted: Affine, called: str, reads: Mapping[str, Affine]) -> Head:
+    def at(name: str, target: Affine, called: str, reads: Mapping[str, Affine]) -> Head:
         components = (
             Component(key_scale * k_squared, -query_scale * one, "−G·k'²"),
-            Component(key_scale * k, 2 * query_scale * wanted, f"+2G·k'·{called}"),
+            Component(key_scale * k, 2 * query_scale * target, f"+2G·k'·{called}"),
         )
         return Head(name, components, reads, "Lemma C.13")
 

@@ -169,7 +169,7 @@ class Simulator:
         if written == expected:
             return ""
         place = next((i for i, (a, b) in enumerate(zip(written, expected, strict=False)) if a != b), len(written))
-        found = run.produced[place] if place < len(written) else "missing"
+        actual = run.produced[place] if place < len(written) else "missing"
         right = run.request.wired.vocabulary[expected[place]]
         step, token = divmod(place, len(self.rnn.step.circuit.gates) + 1)
-        return f"token {token + 1} of step {step + 1} is {found}; the RNN's is {right}"
+        return f"token {token + 1} of step {step + 1} is {actual}; the RNN's is {right}"

@@ -33,13 +33,13 @@ def _command(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     args = parser.parse_args(argv)
-    found, parts = find_constructions(), find_parts()
+    all_constructions, parts = find_constructions(), find_parts()
     if args.json:
-        constructions = [construction_document(item) for item in found]
+        constructions = [construction_document(item) for item in all_constructions]
         cli.write_json({"schema": 1, "constructions": constructions, "parts": [part_document(part) for part in parts]})
         return cli.HOLDS
     screen = console()
-    print_table(screen, _constructions_table(found), LEAST_WIDTH)
+    print_table(screen, _constructions_table(all_constructions), LEAST_WIDTH)
     screen.print()
     print_table(screen, _parts_table(parts), LEAST_WIDTH)
     return cli.HOLDS
@@ -91,11 +91,11 @@ def part_document(part: Part) -> dict[str, object]:
     }
 
 
-def _constructions_table(found: Sequence[Construction]) -> Table:
+def _constructions_table(all_constructions: Sequence[Construction]) -> Table:
     table = _table(
         "Constructions", "name", "model", "source", "variants", "layers", "heads", "state", "width", "least precision"
     )
-    for item in found:
+    for item in all_constructions:
         counted = [sizes(item, variant) for variant in item.variants]
         columns = [
             ", ".join(str(size[key]) for size in counted) for key in ("layers", "heads", "state_numbers", "width")

@@ -60,14 +60,14 @@ def load(
         raise ValueError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
     if variant == "lean":
         solver = solver.of(variant) if hasattr(solver, "of") else solver.construction.of(variant)
-    chosen = (findings,) if isinstance(findings, str) else tuple(findings)
+    ids = (findings,) if isinstance(findings, str) else tuple(findings)
     if variant == "printed":
-        if chosen:
+        if ids:
             raise ValueError("findings are for the repaired variant; the printed one has all of them")
-        chosen = tuple(finding.id for finding in solver.construction.findings)
-    given = {"variant": variant, "findings": () if variant == "printed" else chosen, "p": p, "sequential": sequential}
+        ids = tuple(finding.id for finding in solver.construction.findings)
+    given = {"variant": variant, "findings": () if variant == "printed" else ids, "p": p, "sequential": sequential}
     source = {"name": name, "model": model, **given, **options}
-    loaded = LoadedModel(door, solver, n, chosen, p, discipline, source)
+    loaded = LoadedModel(door, solver, n, ids, p, discipline, source)
     if n is not None:
         _ = loaded.wired  # what is wrong with n or p is said here
     return loaded
@@ -205,14 +205,14 @@ class LoadedModel:
         return f"<{self.door.name} {about}>"
 
     def _about(self) -> dict[str, object]:
-        found: dict[str, object] = {"model": self.solver.construction.model, **self.door.about(self.solver)}
+        about: dict[str, object] = {"model": self.solver.construction.model, **self.door.about(self.solver)}
         if self.findings:
-            found["findings"] = ", ".join(self.findings)
+            about["findings"] = ", ".join(self.findings)
         if self.n is not None:
             wired = self.wired
-            found |= {"n": self.n, "p": wired.arithmetic.format.significand_bits + 1}
-            found |= {"blocks": len(wired.model.blocks), "registers": wired.model.width}
-        return found
+            about |= {"n": self.n, "p": wired.arithmetic.format.significand_bits + 1}
+            about |= {"blocks": len(wired.model.blocks), "registers": wired.model.width}
+        return about
 
     def _repr_html_(self) -> str:
         construction = self.solver.construction
@@ -310,7 +310,7 @@ class Result:
         """
         if not 1 <= block <= len(self._wired.blocks):
             raise IndexError(f"there is no {name_place(block)}; there are blocks 1 … {len(self._wired.blocks)}")
-        names = [found.name for found in self._wired.blocks[block - 1].heads]
+        names = [attention_head.name for attention_head in self._wired.blocks[block - 1].heads]
         if head not in names and head not in range(1, len(names) + 1):
             has = ", ".join(name_part("head", i, name) for i, name in enumerate(names, start=1))
             raise KeyError(f"{name_place(block)} has no head {head!r}; it has {has or 'none'}")

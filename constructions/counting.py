@@ -111,8 +111,8 @@ def _blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     if plan.says(SELF_COUNT):
         second = BlockPlan((before,), ())
     else:
-        asked = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
-        second = BlockPlan((before, asked), (_counted(2 * reg("asked") - 1),))
+        ask_count = count(f"has there been a {ASK}", ask, ask, "asked", setting, query=(one, one), printed=printed)
+        second = BlockPlan((before, ask_count), (_counted(2 * reg("asked") - 1),))
     return prepare(plan), second, _count_and_compare(plan, brought)
 
 
@@ -120,8 +120,8 @@ def _hybrid_blocks(plan: Plan) -> tuple[BlockPlan, ...]:
     attention = _count_and_compare(plan, back)
     block = prepare(plan, squares=False)
     if not plan.says(SELF_COUNT):
-        asked = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
-        block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (asked,))
+        ask_sum = running_sum(f"how many {ASK} so far", reg(ASK), "asked")
+        block = BlockPlan((), (*block.gadgets, _counted(1 - reg("asked"))), (ask_sum,))
     return remember(plan, attention, 1, block), attention
 
 
@@ -204,7 +204,7 @@ ADJACENT = Finding(
 )
 
 
-def _script(asked: int, printed: frozenset[str]) -> Script:
+def _script(query_length: int, printed: frozenset[str]) -> Script:
     opening, closing = (r"(?x)^[^?]*?(\b", r"\b\s*)") if ADJACENT.id in printed else ("^(<s>)(?>[^?]*?", r"*?\b)")
     if SPACED_COUNT.id in printed:
         return (opening, Quote(0), closing + "{", Quote(1, 1), "}")

@@ -105,7 +105,7 @@ CHARACTERS = Finding(
 )
 
 
-def _script(asked: int, printed: frozenset[str]) -> Script:
+def _script(query_length: int, printed: frozenset[str]) -> Script:
     spaced = SPACED_COUNT.id in printed
     counted: Script
     if CHARACTERS.id in printed:

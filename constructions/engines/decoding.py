@@ -113,10 +113,10 @@ def decode_by_dense(
         return response
 
     def flags() -> Flags:
-        found = run(fed, flags=True).flags
-        if found is None:
+        by_sequence = run(fed, flags=True).flags
+        if by_sequence is None:
             raise TypeError("there is no found")
-        return found[0]
+        return by_sequence[0]
 
     produced = decode_with_guess(
         lambda known, draft: run([*known, *draft]).next_tokens[0].tolist(),
@@ -165,9 +165,9 @@ class IndexedRuns:
     def __call__(self, known: Sequence[int], draft: Sequence[int]) -> Sequence[int]:
         """The argmax at each position."""
         fed = [*known[self._state.length :], *draft]
-        after, found = self._engine.advance(self._state, fed, remember=not draft)
-        self._dense.update(found.columns.dense_by_head)
-        following = found.next_tokens.tolist()
+        after, run = self._engine.advance(self._state, fed, remember=not draft)
+        self._dense.update(run.columns.dense_by_head)
+        following = run.next_tokens.tolist()
         if draft:
             return [*self._argmax, *following]
         self._state = after

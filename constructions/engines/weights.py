@@ -76,10 +76,10 @@ class BlockWeights:
     @cached_property
     def units(self) -> dict[tuple[int, ...], list[int]]:
         """The feed-forward's units, by the registers that they read."""
-        found: dict[tuple[int, ...], list[int]] = {}
+        units: dict[tuple[int, ...], list[int]] = {}
         for i, ((gate, _), (up, _)) in enumerate(zip(self.gate, self.up, strict=True)):
-            found.setdefault(tuple(coordinates((gate, up))), []).append(i)
-        return found
+            units.setdefault(tuple(coordinates((gate, up))), []).append(i)
+        return units
 
 
 class Weights:
@@ -106,8 +106,8 @@ class Weights:
         bits = min(self._fraction_bits, 30)
         whole = np.ldexp(numbers, bits)
         easy = (whole == np.rint(whole)) & (np.abs(whole) < 2.0**62)
-        left, most = self._fraction_bits - bits, self.arithmetic.format.max_quanta
-        quanta = [integer << left for integer in np.where(easy, whole, 0).astype(np.int64).tolist()]
+        shift, most = self._fraction_bits - bits, self.arithmetic.format.max_quanta
+        quanta = [integer << shift for integer in np.where(easy, whole, 0).astype(np.int64).tolist()]
         hard = {*np.flatnonzero(~easy).tolist(), *(i for i, number in enumerate(quanta) if not -most <= number <= most)}
         for i in hard:
             quanta[i] = self._quanta(float(numbers[i]))

@@ -100,12 +100,12 @@ def parse_json(text: str | bytes) -> Any:
     import json
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
+        members: dict[str, object] = {}
         for name, value in pairs:
-            if name in found:
+            if name in members:
                 raise ValueError(f"{name[:40]!r} stands twice in one object")
-            found[name] = value
-        return found
+            members[name] = value
+        return members
 
     def number(text: str) -> NoReturn:
         raise ValueError(f"{text} is no number")

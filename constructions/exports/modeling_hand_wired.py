@@ -88,7 +88,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             for number, pairs in enumerate(zip(*kept, strict=True)):
                 past_key_values.update(*(torch.cat(part) for part in zip(*pairs, strict=True)), number)
         about = self.config
-        found = CausalLMOutputWithPast(
+        output = CausalLMOutputWithPast(
             logits=torch.cat(logits),
             past_key_values=past_key_values,
             hidden_states=_together(
@@ -96,7 +96,7 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             ),
             attentions=_together(weights, about.output_attentions if output_attentions is None else output_attentions),
         )
-        return found if (about.return_dict if return_dict is None else return_dict) else found.to_tuple()
+        return output if (about.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
     def generate(self, inputs: Tensor | None = None, *more: Any, **options: Any) -> Any:
         """As in the library. Raises ValueError for padding on the right; warns of a prompt that the model is not for."""
@@ -112,9 +112,9 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
 
     def prepare_inputs_for_generation(self, *given: Any, **kwargs: Any) -> dict[str, Any]:
         """What `forward` takes of what the library prepares; positions follow from the padding."""
-        known = inspect.signature(self.forward).parameters
-        found = super().prepare_inputs_for_generation(*given, **kwargs)
-        return {name: value for name, value in found.items() if name in known}
+        parameters = inspect.signature(self.forward).parameters
+        inputs = super().prepare_inputs_for_generation(*given, **kwargs)
+        return {name: value for name, value in inputs.items() if name in parameters}
 
     def _real(self, ids: Tensor, mask: Tensor | None) -> Tensor:
         """Which of these are tokens, not padding. Raises ValueError for what is no batch of tokens of this model."""
@@ -150,19 +150,19 @@ class HandWiredForCausalLM(PreTrainedModel, GenerationMixin):
             size = " and ".join(f"{name} = {n}" for name, n in self.config.domain["size"].items())
             raise ValueError(f"{earlier + now} tokens; these weights, for {size}, were tried on {longest} at most")
         kept = [(k[:, :, there], v[:, :, there]) for k, v in before]
-        found = self.network.read(ids[here][None], kept if earlier else None)
+        result = self.network.read(ids[here][None], kept if earlier else None)
         keys = torch.cat([there, here])
         weights = [
-            torch.zeros(1, 0, len(here), len(keys), dtype=found.logits.dtype, device=ids.device)
+            torch.zeros(1, 0, len(here), len(keys), dtype=result.logits.dtype, device=ids.device)
             if part is None
             else _spread(_spread(part, 2, here), 3, keys)
-            for part in found.weights
+            for part in result.weights
         ]
         return Found(
-            _spread(found.logits, 1, here),
-            [_spread(x, 1, here) for x in found.stream],
+            _spread(result.logits, 1, here),
+            [_spread(x, 1, here) for x in result.stream],
             list(weights),
-            [(_spread(k, 2, here, float("nan")), _spread(v, 2, here, float("nan"))) for k, v in found.kept],
+            [(_spread(k, 2, here, float("nan")), _spread(v, 2, here, float("nan"))) for k, v in result.kept],
         )
 
     def _check(self, ids: Tensor, real: Tensor) -> None:

@@ -71,14 +71,14 @@ class _Graph:
             [helper.make_tensor_value_info("logits", kind, ["batch", "length", len(wired.vocabulary)])],
             self.constants,
         )
-        found = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
-        found.producer_name = "rnn-transformer-constructions"
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+        model.producer_name = "rnn-transformer-constructions"
         about = {"n": wired.n, "longest_sequence": self.export.longest, "float": self.export.float_name}
         helper.set_model_props(
-            found, {**{name: str(value) for name, value in about.items()}, "sidecar": self.export.text}
+            model, {**{name: str(value) for name, value in about.items()}, "sidecar": self.export.text}
         )
-        onnx.checker.check_model(found, full_check=True)
-        return found
+        onnx.checker.check_model(model, full_check=True)
+        return model
 
     def _embedding(self) -> str:
         table: Matrix = np.arange(1, self.export.longest + 1)[:, None] * self.weights["position"]
@@ -90,8 +90,8 @@ class _Graph:
         self.add("Greater", "in the future", "place", "place.query")
         beyond = self.constant("beyond the vocabulary", np.array(len(self.export.wired.vocabulary), np.int64))
         negative = self.add("Less", "tokens < 0", "tokens", "0")
-        known = self.add("Where", "tokens.known", negative, beyond, "tokens")
-        words = self.add("Gather", "embed.words", self.weight("words"), known)
+        valid_tokens = self.add("Where", "tokens.known", negative, beyond, "tokens")
+        words = self.add("Gather", "embed.words", self.weight("words"), valid_tokens)
         slope = self.add("Gather", "embed.position", self.constant("position table", table.astype(self.type)), "place")
         return self.add("Add", "embed", words, slope)
 

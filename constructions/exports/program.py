@@ -18,9 +18,9 @@ from constructions.exports.writing import Export
 def network(export: Export) -> Network:
     """The model as a torch module."""
     dtype = getattr(torch, export.float_name)
-    found = Network(shape_of(export.wired, export.longest), dtype)
-    found.load_state_dict({name: torch.tensor(array, dtype=dtype) for name, array in state_of(export.wired).items()})
-    return found.eval()
+    module = Network(shape_of(export.wired, export.longest), dtype)
+    module.load_state_dict({name: torch.tensor(array, dtype=dtype) for name, array in state_of(export.wired).items()})
+    return module.eval()
 
 
 def weights_of(block: int, head: int, name: str) -> dict[str, object]:

@@ -32,16 +32,16 @@ def shape_of(wired: Wired, longest: int) -> dict[str, Any]:
 
 def state_of(wired: Wired) -> dict[str, Matrix]:
     """Parameter → its values. Named as in the dump, with `mixer` for attn.{h}, where heads are stacked, and for recurrence."""
-    found = tensors(wired.model)
-    state = {"words": found["embed.words"], "position": found["embed.position"], "unembed": found["unembed"]}
+    arrays = tensors(wired.model)
+    state = {"words": arrays["embed.words"], "position": arrays["embed.position"], "unembed": arrays["unembed"]}
     for i, block in enumerate(wired.model.blocks):
         for name in ("W_Q", "W_K", "W_V", "W_O"):
             if block.heads:
-                heads = [found[f"blocks.{i}.attn.{h}.{name}"] for h in range(len(block.heads))]
+                heads = [arrays[f"blocks.{i}.attn.{h}.{name}"] for h in range(len(block.heads))]
                 state[f"blocks.{i}.mixer.{name}"] = np.stack(heads)
         for name in ("A", "B"):
             if block.recurrence is not None:
-                state[f"blocks.{i}.mixer.{name}"] = found[f"blocks.{i}.recurrence.{name}"]
+                state[f"blocks.{i}.mixer.{name}"] = arrays[f"blocks.{i}.recurrence.{name}"]
         prefix = f"blocks.{i}.ffn."
-        state |= {name: array for name, array in found.items() if name.startswith(prefix)}
+        state |= {name: array for name, array in arrays.items() if name.startswith(prefix)}
     return state

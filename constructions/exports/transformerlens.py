@@ -73,12 +73,12 @@ def _state(export: Export) -> dict[str, Matrix]:
     model, config = export.wired.model, _config(export)
     d, words = config["d_model"], config["d_vocab"]
     heads, width, units = config["n_heads"], config["d_head"], config["d_mlp"]
-    found = tensors(model)
+    arrays = tensors(model)
     place = np.arange(1, export.longest + 1)[:, None]
     state = {
-        "embed.weight": np.hstack([found["embed.words"], np.ones((words, 1))]),
-        "pos_embed.weight": _padded(place * found["embed.position"], (export.longest, d)),
-        "unembed.weight": _padded(found["unembed"], (words, d)),
+        "embed.weight": np.hstack([arrays["embed.words"], np.ones((words, 1))]),
+        "pos_embed.weight": _padded(place * arrays["embed.position"], (export.longest, d)),
+        "unembed.weight": _padded(arrays["unembed"], (words, d)),
         "unembed.bias": np.zeros(words),
     }
     for i, block in enumerate(model.blocks):
@@ -86,17 +86,17 @@ def _state(export: Export) -> dict[str, Matrix]:
         for name in "QKVO":
             stacked = np.zeros((heads, d, width) if name == "O" else (heads, width, d))
             for h in range(len(block.heads)):
-                matrix = found[f"{attention}.{h}.W_{name}"]
+                matrix = arrays[f"{attention}.{h}.W_{name}"]
                 stacked[h] = _padded(SCALE * matrix if name == "Q" else matrix, stacked.shape[1:])
             flat = np.hstack(list(stacked)) if name == "O" else np.vstack(list(stacked))
             state[f"{attention}.{name.lower()}.weight"] = flat
             state[f"{attention}.{name.lower()}.bias"] = np.zeros(len(flat))
         for name, of in (("gate", "gate"), ("in", "up")):
-            matrix = _padded(np.column_stack([found[f"{ffn}.W_{of}"], found[f"{ffn}.b_{of}"]]), (units, d))
+            matrix = _padded(np.column_stack([arrays[f"{ffn}.W_{of}"], arrays[f"{ffn}.b_{of}"]]), (units, d))
             matrix[-1, -1] = 1
             state[f"blocks.{i}.mlp.{name}.weight"] = matrix
-        down = _padded(found[f"{ffn}.W_down"], (d, units))
-        down[:-1, -1] = found[f"{ffn}.b_down"]
+        down = _padded(arrays[f"{ffn}.W_down"], (d, units))
+        down[:-1, -1] = arrays[f"{ffn}.b_down"]
         state[f"blocks.{i}.mlp.out.weight"] = down
     return {name: np.ascontiguousarray(array) for name, array in state.items()}
 

@@ -76,42 +76,42 @@ def longest_sequence(wired: Wired, model: str, float_name: str, size: str = "n")
     }
     if not any(float_name in entry for entry in tried.values()):
         raise ExportError(_unknown(what, bits, model, float_name))
-    found = tried.get(wired.variant, {}).get(float_name)
-    if found is None:
+    trial = tried.get(wired.variant, {}).get(float_name)
+    if trial is None:
         raise ExportError(f"{what}, the variant {wired.variant}: not tried in {float_name}, so it is not exported")
     for kind, other in (
         ("sequential rounding", wired.arithmetic.discipline is not Discipline.FUSED),
-        (f"sequences that do not begin with {found.begin}", found.begin not in (None, *wired.vocabulary)),
+        (f"sequences that do not begin with {trial.begin}", trial.begin not in (None, *wired.vocabulary)),
     ):
         if other:
             raise ExportError(f"{what}, {kind}: not tried in {float_name}, so it is not exported")
-    for name, value, most in ((size, wired.n, found.n), ("p", bits, found.precision_bits)):
+    for name, value, most in ((size, wired.n, trial.n), ("p", bits, trial.precision_bits)):
         if value > most:
             raise ExportError(
                 f"{what} at {name} = {value} was not tried in {float_name}; {name} = {most} is the largest that was"
             )
-    if bits < found.least_precision:
+    if bits < trial.least_precision:
         raise ExportError(
-            f"{what} at p = {bits} was not tried in {float_name}; p = {found.least_precision} is the least that was"
+            f"{what} at p = {bits} was not tried in {float_name}; p = {trial.least_precision} is the least that was"
         )
-    return found.length if wired.model.longest is None else min(wired.model.longest, found.length)
+    return trial.length if wired.model.longest is None else min(wired.model.longest, trial.length)
 
 
 def _unknown(what: str, bits: int, model: str, float_name: str) -> str:
-    held = SIGNIFICAND[float_name]
-    if model == "cot" and bits > held:
-        return f"{what} keeps its tape in numbers of p = {bits} bits, {float_name} holds {held}, so it is not exported"
+    significand = SIGNIFICAND[float_name]
+    if model == "cot" and bits > significand:
+        return f"{what} keeps its tape in numbers of p = {bits} bits, {float_name} holds {significand}, so it is not exported"
     return f"no size of {what} is known to write the right tokens in {float_name}, so it is not exported"
 
 
 def float_formats(wired: Wired, model: str) -> dict[str, str]:
     """In which float formats this model is known to write the same tokens without any rounding on purpose, as sentences."""
-    found = {}
+    sentences = {}
     for name in FLOATS:
         try:
             longest = longest_sequence(wired, model, name)
         except ExportError as error:
-            found[name] = str(error)
+            sentences[name] = str(error)
         else:
-            found[name] = f"without any R(…), the same next tokens on every input tried, of up to {longest} tokens"
-    return found
+            sentences[name] = f"without any R(…), the same next tokens on every input tried, of up to {longest} tokens"
+    return sentences

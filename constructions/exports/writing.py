@@ -50,22 +50,22 @@ def require(kind: str, path: Path, float_name: str = "float64", *, force: bool =
         raise ExportError(f"there is no export {kind!r}; there are {', '.join(KINDS)}")
     if float_name not in FLOATS:
         raise ExportError(f"there is no export in {float_name!r}; there are {', '.join(FLOATS)}")
-    chosen = KINDS[kind]
-    missing = [name for name in chosen.needs if find_spec(name) is None]
+    entry = KINDS[kind]
+    missing = [name for name in entry.needs if find_spec(name) is None]
     if missing:
         raise ExportError(
             f"export {kind} needs {', '.join(missing)}: pip install 'rnn-transformer-constructions[export]'"
         )
     if not path.absolute().parent.is_dir():
         raise ExportError(f"{path}: there is no folder {path.absolute().parent}")
-    if not chosen.suffix:
+    if not entry.suffix:
         if path.is_file():
             raise ExportError(f"{path}: {kind} writes a folder, and this is a file")
         if path.is_dir() and any(path.iterdir()) and not force:
             raise ExportError(f"{path}: this folder is not empty; --force writes into it")
         return
-    if path.suffix != chosen.suffix:
-        raise ExportError(f"{path}: the name of {chosen.what} must end in {chosen.suffix}")
+    if path.suffix != entry.suffix:
+        raise ExportError(f"{path}: the name of {entry.what} must end in {entry.suffix}")
     for file in (path, sidecar_of(path)):
         if file.is_dir():
             raise ExportError(f"{file}: this is a folder, not a file")

@@ -157,8 +157,8 @@ def _check(args: argparse.Namespace) -> None:
     if not graphs and (args.trace or args.html is not None):
         raise CommandError(f'{"--trace" if args.trace else "--html"} needs a graph, as in --edges "1-2,2-3"')
     if (args.model, args.tokens) not in MODELS:
-        known = " or ".join(layout for model, layout in MODELS if model == args.model)
-        raise CommandError(f"--model {args.model} reads the token layout {known}, not {args.tokens}")
+        layouts = " or ".join(layout for model, layout in MODELS if model == args.model)
+        raise CommandError(f"--model {args.model} reads the token layout {layouts}, not {args.tokens}")
     options.check_page(args, runs=bool(graphs))
     options.check(args, run="the graph" if graphs else "")
 
@@ -173,8 +173,8 @@ def _graph(args: argparse.Namespace) -> Graph | None:
         return None
     bare = re.sub(r"#.*", "", text) if where else text
 
-    def line_of(found: re.Match[str]) -> str:
-        return where and f"{where}line {len(bare[: found.end()].splitlines())}: "
+    def line_of(match: re.Match[str]) -> str:
+        return where and f"{where}line {len(bare[: match.end()].splitlines())}: "
 
     if huge := _LONG.search(bare):
         raise CommandError(f"{line_of(huge)}the number {huge[0][:20]}{'…' * (len(huge[0]) > 20)} is above {LARGEST_N}")

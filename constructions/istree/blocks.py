@@ -116,10 +116,10 @@ def embedding_of(plan: Plan, vertices: int) -> Embedding:
 def blocks_of(plan: Plan) -> tuple[BlockPlan, ...]:
     """All of them, in order; the print of layers 7 and 8 takes a few more."""
     if plan.says(LAYER_7):
-        found = printed.search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
+        blocks = printed.search_blocks(plan.setting, plan.resolution, plan.says(SCORE_RANGE))
         # candidate2 counts where candidate1 is the father.
         another = reg("candidate2") + (plan.n + 1) * (reg("skip") - 1)
-        search = (*found, BlockPlan((), _choice(plan, "candidate2", another)))
+        search = (*blocks, BlockPlan((), _choice(plan, "candidate2", another)))
     else:
         search = (_block_7(plan), _block_8(plan))
     prompt = (_block_1(plan), _block_2(plan), _block_3(plan), _block_4(plan))
@@ -272,13 +272,13 @@ def _next_head(plan: Plan, name: str, target: str, number: int) -> Head:
 def _block_7(plan: Plan) -> BlockPlan:
     head = _next_head(plan, "next edge", "target", 1)
     step = Fraction(1) / plan.resolution
-    left = reg("walked") - reg("count1")  # at least one step if there is a next edge, otherwise 0
+    edges_left = reg("walked") - reg("count1")  # at least one step if there is a next edge, otherwise 0
     gadgets = (
         plan.reaches(
-            left, step, {"candidate1": 1}, margin=step, times=reg("next1"), name="next1, if there is an edge left"
+            edges_left, step, {"candidate1": 1}, margin=step, times=reg("next1"), name="next1, if there is an edge left"
         ),
         plan.reaches(
-            left, step, {squared("candidate1"): 1}, margin=step, times=reg(squared("next1")), name="its square"
+            edges_left, step, {squared("candidate1"): 1}, margin=step, times=reg(squared("next1")), name="its square"
         ),
         plan.is_(reg("next1") - reg("father"), 0, {"skip": 1}, name="next1 is the father"),
         next_fraction(reg("count1"), "target2"),

@@ -23,8 +23,8 @@ def _solver(
     model: str, discipline: Discipline, *, n: int | None = None, tokens: str = "paper"
 ) -> tuple[Model, int | None]:
     if (model, tokens) not in MODELS:
-        known = " or ".join(layout for name, layout in MODELS if name == model)
-        raise ValueError(f"the model {model} reads the token layout {known}, not {tokens}")
+        layouts = " or ".join(layout for name, layout in MODELS if name == model)
+        raise ValueError(f"the model {model} reads the token layout {layouts}, not {tokens}")
     return MODELS[model, tokens], n
 
 

@@ -43,7 +43,7 @@ class Graph:
             raise GraphError(f"a graph needs at least 1 vertex, got n = {self.n}")
         if len(self.edges) >= MANY and _are_simple(self.n, self.edges):
             return
-        seen: dict[frozenset[int], Edge] = {}
+        edge_of: dict[frozenset[int], Edge] = {}
         for place, (u, v) in enumerate(self.edges):
             for vertex in (u, v):
                 if not isinstance(vertex, int):
@@ -53,10 +53,10 @@ class Graph:
             if u == v:
                 raise GraphError(f"edge {u}-{v} is a self-loop; a simple graph has none", place)
             key = frozenset((u, v))
-            if key in seen:
-                first = "-".join(map(str, seen[key]))
+            if key in edge_of:
+                first = "-".join(map(str, edge_of[key]))
                 raise GraphError(f"edge {u}-{v} repeats edge {first}; a simple graph has each edge once", place)
-            seen[key] = (u, v)
+            edge_of[key] = (u, v)
 
     @cached_property
     def search(self) -> tuple[list[int], bool]:
@@ -191,14 +191,14 @@ def depth_first_tour(graph: Graph) -> Iterator[int]:
         neighbours[u].append(v)
         neighbours[v].append(u)
     unread = {v: iter(others) for v, others in neighbours.items()}  # what is not fresh now never will be
-    stack, seen = [1], {1}
+    stack, visited = [1], {1}
     while stack:
         yield stack[-1]
-        following = next((w for w in unread[stack[-1]] if w not in seen), None)
+        following = next((w for w in unread[stack[-1]] if w not in visited), None)
         if following is None:
             stack.pop()
         else:
-            seen.add(following)
+            visited.add(following)
             stack.append(following)
 
 

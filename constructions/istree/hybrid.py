@@ -213,8 +213,8 @@ def _output(n: int, printed: frozenset[str]) -> Iterator[Gadget]:
                 for unit in units[name]
             ),
         )
-    seen = reg("position") - reg("visited")
-    yield Gadget(f"{NO} at a vertex visited before", (Unit(seen, back(DOWN, 2), {NO: 4}),))
+    since_visit = reg("position") - reg("visited")
+    yield Gadget(f"{NO} at a vertex visited before", (Unit(since_visit, back(DOWN, 2), {NO: 4}),))
     end = reg(START) + back(JOINT, 1)  # of a prompt, perhaps
     yield Gadget(f"{NO} after a prompt", (Unit(end, ONE, {NO: 1}),))
     yield indicator(reg("position"), 3 * n - 2, {NUMBER: 2, VERTEX: 1}, times=end, name="vertex 1 after n − 1 edges")
@@ -282,13 +282,13 @@ def build(
     listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even or too small; the message names the least p.
     """
-    chosen = chosen_of(FINDINGS, printed)
+    finding_ids = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, printed=chosen, vertices=listed)
+    embedding, blocks = plan(n, fmt, printed=finding_ids, vertices=listed)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, sequence_length(n))
+    return wired_of("istree", SOURCE, FINDINGS, finding_ids, n, embedding, blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:

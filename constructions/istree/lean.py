@@ -241,11 +241,11 @@ def _block_4(plan: _Plan) -> BlockPlan:
     gadgets = [
         part
         for of in (register, squared)
-        for into, found, past in [(of("next"), of("next1"), of("past"))]
+        for into, next1, past in [(of("next"), of("next1"), of("past"))]
         for part in (
-            linear(f"{into} := {found}", reg(found), into),
+            linear(f"{into} := {next1}", reg(next1), into),
             indicator(
-                up_again, 0, {into: 1}, times=reg(past) - reg(found), name=f"next1 is the father: {into} := {past}"
+                up_again, 0, {into: 1}, times=reg(past) - reg(next1), name=f"next1 is the father: {into} := {past}"
             ),
         )
     ]

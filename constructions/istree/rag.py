@@ -111,13 +111,19 @@ def _choices(plan: Searches) -> Iterator[Rule]:
     """The rules at <StartSearch>: each writes the first token of a search."""
     start, size = reg(START_SEARCH), len(plan.father)
     yield Rule("search for the father", (start, _mark(2)), plan.father.first)
-    known = (start, plan.father.began(size + 2))
-    yield Rule("search for the first neighbour", (*known, back(RECORD, size + 5)), plan.first.first)
-    yield Rule("search for the next neighbour", (*known, back(RETURN, size + 5)), plan.next.first)
+    father_result = (start, plan.father.began(size + 2))
+    yield Rule("search for the first neighbour", (*father_result, back(RECORD, size + 5)), plan.first.first)
+    yield Rule("search for the next neighbour", (*father_result, back(RETURN, size + 5)), plan.next.first)
     for (name, search), is_father in zip(_neighbours(plan), (FIRST_IS_FATHER, NEXT_IS_FATHER), strict=True):
-        found = (start, search.began(len(search) + 2))
-        yield Rule(f"the {name} neighbour is the father: search on", (*found, reg(is_father)), plan.next.first)
-        yield Rule(f"the {name} neighbour is not: search for a record", (*found, 1 - reg(is_father)), plan.record.first)
+        neighbour_result = (start, search.began(len(search) + 2))
+        yield Rule(
+            f"the {name} neighbour is the father: search on", (*neighbour_result, reg(is_father)), plan.next.first
+        )
+        yield Rule(
+            f"the {name} neighbour is not: search for a record",
+            (*neighbour_result, 1 - reg(is_father)),
+            plan.record.first,
+        )
 
 
 def _results(plan: Searches) -> Iterator[Rule]:
@@ -217,13 +223,13 @@ def build(
     listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even or too small; the message names the least p.
     """
-    chosen = chosen_of(FINDINGS, printed)
+    finding_ids = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
     fmt = format_of(least_precision(n, discipline), precision_bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, printed=chosen, vertices=listed)
+    embedding, blocks = plan(n, printed=finding_ids, vertices=listed)
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, sequence_length(n))
+    return wired_of("istree", SOURCE, FINDINGS, finding_ids, n, embedding, blocks, arithmetic, sequence_length(n))
 
 
 def expected_sequence(graph: Graph) -> list[str]:
@@ -239,12 +245,12 @@ def expected_sequence(graph: Graph) -> list[str]:
 
     while True:
         search(rf"(?x)(\d+)\s-\s {v} \b", father[v])
-        found = rf"(?:(?<=\b {v} \s~\s)|(?=\d+\s~\s {v} \b))(\d+)"
+        neighbour_pattern = rf"(?:(?<=\b {v} \s~\s)|(?=\d+\s~\s {v} \b))(\d+)"
         walked = 0 if before == father[v] else before
         while True:
             edge = rf"\b(?: {walked} \s~\s {v} | {v} \s~\s {walked} )\b[^-]*?" if walked else ""
             walked = following[v][walked]
-            search(f"(?x){edge}{found}", walked)
+            search(f"(?x){edge}{neighbour_pattern}", walked)
             if walked != father[v]:
                 break
         if walked == 0:

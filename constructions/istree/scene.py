@@ -27,7 +27,7 @@ def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> lis
 
     marks_first: whether the mark stands before both vertices. The root's own record, `1 - 1`, has no father.
     """
-    found, now = list[dict[str, int]](), dict[str, int]()
+    states, now = list[dict[str, int]](), dict[str, int]()
     for place in range(1, len(words) + 1):
         if place >= prompt_length + 3:
             three = words[place - 3 : place]
@@ -40,8 +40,8 @@ def walks(words: Sequence[str], prompt_length: int, *, marks_first: bool) -> lis
                 )
         elif marks_first and place == prompt_length + 1:
             now = {"current": 1}
-        found.append(now)
-    return found
+        states.append(now)
+    return states
 
 
 def walk_sentence(walk: Mapping[str, int]) -> str:

@@ -72,16 +72,16 @@ def build(
     listed: how many vertices the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
     """
-    chosen = chosen_of(FINDINGS, printed)
+    finding_ids = chosen_of(FINDINGS, printed)
     if n < 1:
         raise ValueError(f"a graph needs at least 1 vertex, got n = {n}")
-    as_printed = SCORE_RANGE.id in chosen
+    as_printed = SCORE_RANGE.id in finding_ids
     least = printed_precision(n) if as_printed else least_precision(n, discipline)
     bits = least if precision_bits is None else precision_bits
     fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
-    embedding, blocks = plan(n, fmt, layout=layout, printed=chosen, vertices=listed)
-    arithmetic, longest, exact = Arithmetic(fmt, discipline), sequence_length(n), not (chosen or forced)
-    return wired_of("istree", SOURCE, FINDINGS, chosen, n, embedding, blocks, arithmetic, longest, exact=exact)
+    embedding, blocks = plan(n, fmt, layout=layout, printed=finding_ids, vertices=listed)
+    arithmetic, longest, exact = Arithmetic(fmt, discipline), sequence_length(n), not (finding_ids or forced)
+    return wired_of("istree", SOURCE, FINDINGS, finding_ids, n, embedding, blocks, arithmetic, longest, exact=exact)
 
 
 def _lean() -> Construction:

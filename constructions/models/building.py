@@ -13,10 +13,10 @@ from precision.format import Arithmetic, Format, fixed_point
 
 def chosen_of(findings: Sequence[Finding], printed: Iterable[str]) -> frozenset[str]:
     """The ids of the findings to put back to print. Raises ValueError for one that is not known."""
-    chosen, known = frozenset(printed), [finding.id for finding in findings]
-    if unknown := chosen - set(known):
-        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known)}")
-    return chosen
+    finding_ids, known_ids = frozenset(printed), [finding.id for finding in findings]
+    if unknown := finding_ids - set(known_ids):
+        raise ValueError(f"unknown finding {min(unknown)!r}; known: {', '.join(known_ids)}")
+    return finding_ids
 
 
 def format_of(least: int, precision_bits: int | None, what: str) -> Format:

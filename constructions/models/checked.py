@@ -64,11 +64,11 @@ def _unmet(wired: Wired, tokens: Sequence[int], beyond: bool) -> Iterator[Unmet]
                 for need in head.needs:
                     if not need.holds_at(position):
                         continue
-                    found, wanted = value(need.form, registers), value(need.equals, registers)
+                    actual, expected = value(need.form, registers), value(need.equals, registers)
                     if need.squared:
-                        wanted = round_fraction(wanted * wanted, fmt).quanta * quantum
-                    if found != wanted:
-                        yield Unmet(number, i, head.name, position, need, found, wanted)
+                        expected = round_fraction(expected * expected, fmt).quanta * quantum
+                    if actual != expected:
+                        yield Unmet(number, i, head.name, position, need, actual, expected)
 
 
 @dataclass(frozen=True)

@@ -81,11 +81,11 @@ class Construction:
 
     def meaning(self, name: str) -> str:
         """What a register holds, in words; "" if nobody has said so."""
-        held = register(name)
-        if held.past is Past.KEPT:
-            return f"`{held.here}` of " + (f"{held.before} tokens before" if held.before else "this token")
-        if held.past is Past.COPIED:
-            return f"`{held.here}` of {held.before} position{'' if held.before == 1 else 's'} before"
-        if held.is_square:
-            return f"the square of `{held.base}`"
+        parts = register(name)
+        if parts.past is Past.KEPT:
+            return f"`{parts.here}` of " + (f"{parts.before} tokens before" if parts.before else "this token")
+        if parts.past is Past.COPIED:
+            return f"`{parts.here}` of {parts.before} position{'' if parts.before == 1 else 's'} before"
+        if parts.is_square:
+            return f"the square of `{parts.base}`"
         return self.glossary.get(name) or ("" if name.isidentifier() else f"1 at the token {name}, else 0")

@@ -79,23 +79,23 @@ class Door(Generic[Model, Input, Answer]):
 
     def model(self, name: str | None) -> str:
         """The usual model where none is named. Raises NoConstruction."""
-        chosen = self.models[0] if name is None else name
-        if chosen not in self.models:
-            raise NoConstruction(f"{self.name} has no model {chosen!r}; it has {', '.join(self.models)}")
-        return chosen
+        model_name = self.models[0] if name is None else name
+        if model_name not in self.models:
+            raise NoConstruction(f"{self.name} has no model {model_name!r}; it has {', '.join(self.models)}")
+        return model_name
 
     def open(
         self, model: str | None, discipline: Discipline, options: Mapping[str, object]
     ) -> tuple[Model, int | None]:
         """The solver with these options. Raises ValueError for a model or an option that there is none of."""
-        chosen = self.model(model)
+        model_name = self.model(model)
         if unknown := [name for name in options if name not in self.options]:
             raise ValueError(f"{self.name} has no option {unknown[0]!r}; it has {', '.join(self.options)}")
         for name, value in options.items():
             most = self.options[name]
             if isinstance(value, int) and most is not None and value > most:
                 raise ValueError(f"{name} = {value:,} is above {most:,}, the largest that is wired here")
-        return self.solver(chosen, discipline, **options)
+        return self.solver(model_name, discipline, **options)
 
     def described(self, solver: Model, wired: Wired) -> dict[str, object]:
         """What a sidecar says of this solver alone: `about`, and the domain of these weights."""
@@ -122,6 +122,6 @@ def find_door(name: str) -> Door[Any, Any, Any]:
             return cast("Door[Any, Any, Any]", door)
     from constructions.models.registry import find_constructions
 
-    known = dict.fromkeys(item.name for item in find_constructions())
+    names = dict.fromkeys(item.name for item in find_constructions())
     file = " (a construction is named, not its file)" if "." in name or "/" in name else ""
-    raise NoConstruction(f"there is no construction {name[:40]!r}{file}; there are {', '.join(known)}")
+    raise NoConstruction(f"there is no construction {name[:40]!r}{file}; there are {', '.join(names)}")

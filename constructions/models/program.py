@@ -159,8 +159,8 @@ def window(plans: Iterable[BlockPlan]) -> tuple[LinearUnit, ...]:
     depth: dict[str, int] = {}
     for form in _forms(plans):
         for name in form.terms:
-            if (found := register(name)).past is Past.KEPT:
-                depth[found.here] = max(depth.get(found.here, 0), found.before)
+            if (parts := register(name)).past is Past.KEPT:
+                depth[parts.here] = max(depth.get(parts.here, 0), parts.before)
     return tuple(recent(f"the last {by + 1} of {name}", [name], by + 1) for name, by in depth.items())
 
 

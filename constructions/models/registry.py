@@ -21,28 +21,28 @@ PART_FOLDERS = ("gadgets", "heads", "recurrences")
 
 def find_constructions() -> tuple[Construction, ...]:
     """Every construction, by name, the Transformer first. Raises ValueError if two share name and model."""
-    found: dict[tuple[str, str], Construction] = {}
+    by_name: dict[tuple[str, str], Construction] = {}
     for module in _modules(constructions, packages=True):
         for item in getattr(module, "CONSTRUCTIONS", ()):
-            if (item.name, item.model) in found:
+            if (item.name, item.model) in by_name:
                 raise ValueError(
                     f"two constructions are called {item.name!r}, {item.model}; one is in {module.__name__}"
                 )
-            found[item.name, item.model] = item
-    return tuple(sorted(found.values(), key=lambda item: (item.name, MODELS.index(item.model))))
+            by_name[item.name, item.model] = item
+    return tuple(sorted(by_name.values(), key=lambda item: (item.name, MODELS.index(item.model))))
 
 
 def find_parts() -> tuple[Part, ...]:
     """Every gadget, head and recurrence, in the order of the paper's lemmas. Raises ValueError if two share an id."""
-    found: dict[str, Part] = {}
+    by_id: dict[str, Part] = {}
     for folder in PART_FOLDERS:
         for module in _modules(importlib.import_module(f"constructions.parts.{folder}")):
             item = getattr(module, "PART", None)
             if isinstance(item, Part):
-                if item.id in found:
+                if item.id in by_id:
                     raise ValueError(f"two parts have the id {item.id!r}; one is in {module.__name__}")
-                found[item.id] = item
-    return tuple(sorted(found.values(), key=lambda part: _natural(part.id)))
+                by_id[item.id] = item
+    return tuple(sorted(by_id.values(), key=lambda part: _natural(part.id)))
 
 
 def _modules(package: ModuleType, *, packages: bool = False) -> Iterator[ModuleType]:

@@ -38,10 +38,10 @@ def retrieve(words: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS) -> 
 
 def _results(pattern: str, text: str, timeout_seconds: float) -> list[str]:
     """The words to append after a search."""
-    found = search(pattern, text, timeout_seconds)
-    if found is None:
+    group = search(pattern, text, timeout_seconds)
+    if group is None:
         return [FAILED]
-    result = found.split()
+    result = group.split()
     if not result:
         raise SearchError(f"the search for {_short(pattern)} found only spaces")
     return result
@@ -61,8 +61,8 @@ def search(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) ->
     try:
         if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
             with _alarm(timeout_seconds):
-                found = compiled.search(text)
-            return None if found is None else found[1]
+                match = compiled.search(text)
+            return None if match is None else match[1]
         return _search_elsewhere(pattern, text, timeout_seconds)
     except TimeoutError as error:
         raise SearchError(
@@ -106,13 +106,13 @@ class Search:
 
     def _before(self, sequence: Sequence[int], start: int) -> str:
         """The tokens before this place as text."""
-        known = len(self._read)
-        if known > start or sequence[:known] != self._read:
-            known, self._read, self._text = 0, [], ""
-        if known < start:
-            fresh = sequence[known:start]
+        read_length = len(self._read)
+        if read_length > start or sequence[:read_length] != self._read:
+            read_length, self._read, self._text = 0, [], ""
+        if read_length < start:
+            fresh = sequence[read_length:start]
             text = " ".join(self.vocabulary[token] for token in fresh)
-            self._text = f"{self._text} {text}" if known else text
+            self._text = f"{self._text} {text}" if read_length else text
             self._read.extend(fresh)
         return self._text
 

@@ -45,10 +45,10 @@ class Request:
             return Run(self, np.zeros(0, np.int64), Decoded([], None, "reference"))
         guess = self.guess.tolist() if isinstance(self.guess, np.ndarray) else self.guess
         model, arithmetic = self.wired.model, self.wired.arithmetic
-        found = decode(
+        decoded = decode(
             model, arithmetic, self.prompt, self.stop, self.limit, guess=guess, respond=self.respond, tick=tick
         )
-        return Run(self, np.array(found.produced, np.int64), found)
+        return Run(self, np.array(decoded.produced, np.int64), decoded)
 
 
 @dataclass(frozen=True, eq=False)

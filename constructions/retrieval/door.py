@@ -23,12 +23,12 @@ def door_of(retrievers: Sequence[Retriever]) -> Door[Retriever, Question, str]:
     def solver(
         model: str, discipline: Discipline, *, n: int | None = None, query_length: int | None = None
     ) -> tuple[Retriever, int | None]:
-        found, task = by_model[model], retrievers[0].task
+        retriever, task = by_model[model], retrievers[0].task
         if query_length is None:
-            return found, n
+            return retriever, n
         if query_length < task.least or (task.most is not None and query_length > task.most):
             raise ValueError(f"query_length = {query_length}: the query of {task.name} is {task.asks}")
-        return replace(found, query_length=query_length), n
+        return replace(retriever, query_length=query_length), n
 
     return Door(
         name=retrievers[0].task.name,
@@ -89,15 +89,15 @@ def _about(retriever: Retriever) -> Mapping[str, object]:
 
 def _domain(retriever: Retriever, wired: Wired) -> Domain:
     """Any sequence of up to n numbers, and a query of the length that it is wired for."""
-    n, asked, task = wired.n, retriever.query_length, retriever.task
-    least = 1 if task.wrong(Question((), (1,) * asked)) else 0  # tokens of the sequence
+    n, query_length, task = wired.n, retriever.query_length, retriever.task
+    least = 1 if task.wrong(Question((), (1,) * query_length)) else 0  # tokens of the sequence
     number = r" [1-9]\d*"
-    query = number + r" \d+" if task.zero else f"(?:{number}){{{asked}}}"
+    query = number + r" \d+" if task.zero else f"(?:{number}){{{query_length}}}"
     sentence = (
         f"A prompt is {START}, a sequence of {least} to {n} numbers from 1 to {n}, {ASK}, and the query, numbers up to {n} as well:"
-        f" {task.asks}{'' if task.most is not None else f', here {asked}'}."
+        f" {task.asks}{'' if task.most is not None else f', here {query_length}'}."
     )
     if task.name == "index":
         sentence += " The position is one of the sequence."
     prompt = f"{START}(?:{number}){{{least},{n}}} {re.escape(ASK)}{query}"
-    return Domain(sentence, prompt, (2 + least + asked, 2 + n + asked))
+    return Domain(sentence, prompt, (2 + least + query_length, 2 + n + query_length))

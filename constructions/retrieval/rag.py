@@ -62,8 +62,8 @@ def rag(
 ) -> Searcher:
     """The Linear RNN that writes script(query_length, findings put back to print). can_fail: whether the answer may be FAILED."""
 
-    def whole(asked: int, printed: frozenset[str]) -> Script:
-        return (START_SEARCH, *script(asked, printed), END_SEARCH)
+    def whole(query_size: int, printed: frozenset[str]) -> Script:
+        return (START_SEARCH, *script(query_size, printed), END_SEARCH)
 
     def blocks(plan: Plan) -> Sequence[BlockPlan]:
         words = _words(task, 1, whole(plan.query_length, plan.printed))  # names of registers, the same for all n
@@ -74,8 +74,8 @@ def rag(
     def embedding(plan: Plan, task: Task) -> Embedding:
         return _words(task, plan.setting.n, whole(plan.query_length, plan.printed)).embedding()
 
-    def steps(asked: int, printed: frozenset[str]) -> int:
-        return len(whole(asked, printed)) + 2  # the result, and the answer
+    def steps(query_size: int, printed: frozenset[str]) -> int:
+        return len(whole(query_size, printed)) + 2  # the result, and the answer
 
     def thoughts(question: Question, printed: frozenset[str]) -> list[str]:
         recited = [
@@ -84,9 +84,9 @@ def rag(
         ]
         return [*recited, *retrieve([*question.words(), *recited])]
 
-    def least_bits(n: int, asked: int, discipline: Discipline) -> int:
+    def least_bits(n: int, query_size: int, discipline: Discipline) -> int:
         """Logits 2v·i of numbers up to n + 1, and positions, must fit."""
-        length = n + 2 + asked + steps(asked, frozenset())
+        length = n + 2 + query_size + steps(query_size, frozenset())
         return least_odd_precision(lambda q: max(2 * (n + 1).bit_length() + 1, length.bit_length()))
 
     return Searcher(
@@ -118,16 +118,16 @@ _GLOSSARY: Mapping[str, str] = {
 }
 
 
-def _rules(task: Task, asked: int, script: Script, can_fail: bool) -> Iterator[Rule]:
+def _rules(task: Task, query_size: int, script: Script, can_fail: bool) -> Iterator[Rule]:
     for j, item in enumerate(script):
-        here = back(ASK, asked + j)
+        here = back(ASK, query_size + j)
         if isinstance(item, str):
             yield Rule(f"search, token {j + 1}: {item}", (here,), item)
         else:
-            value = back(NUMBER, asked - 1 - item.which + j) + item.plus
+            value = back(NUMBER, query_size - 1 - item.which + j) + item.plus
             family = PLAIN if item.spelled == "%d" else REPEAT
             yield Rule(f"search, token {j + 1}: the query's number {item.which + 1}", (here,), Write(value, family))
-    result, failed = back(ASK, asked + len(script) + 1), reg(FAILED)
+    result, failed = back(ASK, query_size + len(script) + 1), reg(FAILED)
     if task.zero:
         yield Rule(f"{YES} if something was found", (result, 1 - failed), YES)
         yield Rule(f"{NO} if nothing was found", (result, failed), NO)
@@ -145,12 +145,12 @@ def _words(task: Task, n: int, script: Script) -> Words:
 def families(task: Task, n: int, script: Script) -> tuple[Family, ...]:
     """The numbers of a vocabulary: those up to n, and what the search makes of them."""
     least = 0 if task.zero else 1
-    found = [Family(PLAIN, least, n)]
+    ranges = [Family(PLAIN, least, n)]
     for item in script:
         if isinstance(item, Quote):
             low, high = max(0, least + item.plus), n + item.plus
             if item.spelled == "%d":
-                found[0] = Family(PLAIN, min(found[0].low, low), max(found[0].high, high))
+                ranges[0] = Family(PLAIN, min(ranges[0].low, low), max(ranges[0].high, high))
             else:
-                found.append(Family(REPEAT, low, high, lambda i, spelled=item.spelled: spelled % i))  # type: ignore[misc]
-    return tuple(found)
+                ranges.append(Family(REPEAT, low, high, lambda i, spelled=item.spelled: spelled % i))  # type: ignore[misc]
+    return tuple(ranges)

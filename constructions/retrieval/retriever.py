@@ -110,8 +110,8 @@ class Retriever:
 
     def sequence_length(self, n: int, query_length: int | None = None) -> int:
         """The longest prompt, <s>, n tokens, ?, the query, and what follows it."""
-        asked = query_length or self.query_length
-        return n + 2 + asked + max(self.steps(asked, frozenset(found)) for found in ((), self.finding_ids)) - 1
+        length = query_length or self.query_length
+        return n + 2 + length + max(self.steps(length, frozenset(ids)) for ids in ((), self.finding_ids)) - 1
 
     def least_precision(
         self, n: int, discipline: Discipline = Discipline.FUSED, *, query_length: int | None = None
@@ -121,13 +121,13 @@ class Retriever:
 
     def request(self, wired: Wired, given: Question) -> Request:
         """Asks a model wired for queries of this length. Raises ValueError for a question beyond its n, with the bound."""
-        n, asked = wired.n, len(given.query)
+        n, query_length = wired.n, len(given.query)
         if (largest := max((*given.sequence, *given.query), default=0)) > n:
             raise ValueError(f"{largest} is above {n}, the largest number that this model is certified for")
         if len(given.sequence) > n:
             raise ValueError(f"the sequence has {len(given.sequence)} tokens; this model is certified for {n} at most")
-        if asked != self.query_length:
-            raise ValueError(f"the query has {asked} tokens; this model is wired for {self.query_length}")
+        if query_length != self.query_length:
+            raise ValueError(f"the query has {query_length} tokens; this model is wired for {self.query_length}")
         printed = frozenset(wired.printed)
         expected = [*self.thoughts(given, printed), self.task.answer(given)]
         return Request(
@@ -167,29 +167,29 @@ class Retriever:
         Printed score factors have as many bits as they need, unless other ones are asked for.
         Raises ValueError if p is even, or too small for a model without printed score factors; the message names the least p.
         """
-        chosen = chosen_of(self.findings, printed)
+        finding_ids = chosen_of(self.findings, printed)
         if n < 1:
             raise ValueError(f"numbers start at 1, so n is at least 1, not {n}")
-        asked = query_length or self.query_length
-        as_printed = SCORE_RANGE.id in chosen
-        least = self.least_bits(n, asked, discipline)
+        length = query_length or self.query_length
+        as_printed = SCORE_RANGE.id in finding_ids
+        least = self.least_bits(n, length, discipline)
         least = max(least, printed_room(n)) if as_printed else least
         bits = least if precision_bits is None else precision_bits
         fmt = format_of(0 if as_printed or forced else least, bits, f"n = {n} ({discipline.value})")
-        plan = Plan(Setting(n, self.sequence_length(n, asked), fmt), asked, chosen)
+        plan = Plan(Setting(n, self.sequence_length(n, length), fmt), length, finding_ids)
         # A finding alone may take more tokens than none or all of them, which the constants are derived for.
-        longest = max(plan.setting.length, n + 2 + asked + self.steps(asked, chosen) - 1)
+        longest = max(plan.setting.length, n + 2 + length + self.steps(length, finding_ids) - 1)
         return wired_of(
             self.task.name,
             self.source,
             self.findings,
-            chosen,
+            finding_ids,
             n,
             self.listing(plan, listed),
             tuple(self.blocks(plan)),
             Arithmetic(fmt, discipline),
             longest,
-            exact=not (chosen or forced),
+            exact=not (finding_ids or forced),
         )
 
     def listing(self, plan: Plan, listed: int | None = None) -> Embedding:
@@ -199,12 +199,12 @@ class Retriever:
 
     def _constants(self, setting: Setting, printed: frozenset[str]) -> Sequence[Derived]:
         fmt = setting.format
-        found = [
+        constants = [
             *numbers_of(fmt, "" if self.searches else SATURATED),
         ]
         if self.searches:
-            return (*found, *self.more_constants(setting))
-        found.append(
+            return (*constants, *self.more_constants(setting))
+        constants.append(
             Derived(
                 "G",
                 Fraction(setting.gap),
@@ -217,9 +217,9 @@ class Retriever:
             scale = match_scale(setting, as_printed)
             mismatch, default = ("n^(4c+1)", "n^(2c+2) − n") if as_printed else ("4·G·L²", "2·G·L²")
             kind = " as printed, c = 2" if as_printed else f", L = {setting.length_bound} above every position"
-            found.append(Derived("S", Fraction(scale.mismatch), f"{mismatch}{kind}: what unequal keys cost"))
-            found.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
-        return (*found, *self.more_constants(setting))
+            constants.append(Derived("S", Fraction(scale.mismatch), f"{mismatch}{kind}: what unequal keys cost"))
+            constants.append(Derived("D", Fraction(scale.default), f"{default}: what position 1 costs as the default"))
+        return (*constants, *self.more_constants(setting))
 
     @property
     def construction(self) -> Construction:

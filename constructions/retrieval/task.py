@@ -57,9 +57,9 @@ class Task:
         words = text.replace(ASK, f" {ASK} ").split()
         marks = words.count(ASK)
         if marks != 1:
-            found = f"there are {marks}" if marks else "there is no"
+            phrase = f"there are {marks}" if marks else "there is no"
             raise ValueError(
-                f"{found} `?` in the prompt; write the sequence, one `?` and the query, as in {self.example!r}"
+                f"{phrase} `?` in the prompt; write the sequence, one `?` and the query, as in {self.example!r}"
             )
         split = words.index(ASK)
         sequence = tuple(_number(word, 1) for word in words[:split])

@@ -376,5 +376,5 @@ def line_times(first: float) -> Iterator[float]:
 def _left(done: int, last: int | None, work_at: Callable[[int], int], seconds: float, unit: str) -> str:
     if not done or last is None:
         return ""
-    left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)
-    return f", {done:,} of {last:,} {unit}, about {left:,.0f} s left"
+    seconds_left = seconds * max(work_at(last) - work_at(done), 0) / work_at(done)
+    return f", {done:,} of {last:,} {unit}, about {seconds_left:,.0f} s left"

@@ -126,20 +126,20 @@ def _constants(derived: Sequence[Derived], *, heads: bool) -> Iterator[str]:
 
 def first_written(wired: Wired) -> dict[str, str]:
     """Register → which part wrote it first."""
-    found: dict[str, str] = {}
+    writer_of: dict[str, str] = {}
     for number, plan in enumerate(wired.blocks, start=1):
         for i, head in enumerate(plan.heads, start=1):
             for name in head.reads:
-                found.setdefault(name, name_place(number, name_part("head", i, head.name)))
+                writer_of.setdefault(name, name_place(number, name_part("head", i, head.name)))
         for i, linear_unit in enumerate(plan.linear_units, start=1):
             for name in linear_unit.rows:
-                found.setdefault(name, name_place(number, name_part("linear unit", i, linear_unit.name)))
+                writer_of.setdefault(name, name_place(number, name_part("linear unit", i, linear_unit.name)))
         for gadget in plan.gadgets:
             for name in (*gadget.constants, *(name for unit in gadget.units for name in unit.into)):
-                found.setdefault(name, name_place(number, FEED_FORWARD))
+                writer_of.setdefault(name, name_place(number, FEED_FORWARD))
     embedded = {wired.registers[i] for i in range(wired.model.width) if wired.model.words[:, i].any()}
     embedded |= {wired.registers[i] for i in range(wired.model.width) if wired.model.position[i]}
-    return {name: "embedding" if name in embedded else found.get(name, "") for name in wired.registers}
+    return {name: "embedding" if name in embedded else writer_of.get(name, "") for name in wired.registers}
 
 
 def _registers(construction: Construction, wired: Wired) -> Iterator[str]:
@@ -170,8 +170,8 @@ def _embedding(wired: Wired) -> Iterator[str]:
 
 def _number(word: str) -> int | None:
     """The number that a token spells, if it spells one."""
-    found = re.findall(r"-?[0-9]+", word)
-    return int(found[0]) if len(found) == 1 else None
+    numbers = re.findall(r"-?[0-9]+", word)
+    return int(numbers[0]) if len(numbers) == 1 else None
 
 
 def _spelled(word: str, number: int) -> str:

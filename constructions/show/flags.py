@@ -42,8 +42,8 @@ def flag_documents(flags: Flags | None, wired: Wired) -> list[dict[str, object]]
 
 def name_site(site: FlagSite, wired: Wired) -> tuple[str | None, str | None, str]:
     """The register, and the name of the head or gadget, that a flag's site such as "ffn.residual[7]" belongs to; and its place."""
-    found = _INDEXED.fullmatch(site.site)
-    operator, index = (found["place"], int(found["index"])) if found else (site.site, None)
+    match = _INDEXED.fullmatch(site.site)
+    operator, index = (match["place"], int(match["index"])) if match else (site.site, None)
     plan = wired.blocks[site.block - 1] if 1 <= site.block <= len(wired.blocks) else None
     register = wired.registers[index] if index is not None and operator in _OF_REGISTERS else None
     if plan is None:

@@ -29,8 +29,8 @@ def find_match(tokens: Sequence[str], opened: int, closed: int) -> Match:
     """
     pattern = " ".join(tokens[opened : closed - 1])
     before = tokens[: opened - 1]
-    found = re.search(pattern, " ".join(before))
-    if found is None or found[1] is None:
+    match = re.search(pattern, " ".join(before))
+    if match is None or match[1] is None:
         return Match(pattern)
     starts, at = list[int](), 0
     for token in before:
@@ -40,4 +40,4 @@ def find_match(tokens: Sequence[str], opened: int, closed: int) -> Match:
     def touched(begin: int, end: int) -> range:
         return range(bisect_right(starts, begin), bisect_right(starts, max(begin, end - 1)) + 1)
 
-    return Match(pattern, touched(*found.span()), touched(*found.span(1)))
+    return Match(pattern, touched(*match.span()), touched(*match.span(1)))

@@ -130,15 +130,15 @@ def check(args: argparse.Namespace, run: str = "") -> None:
 
 def findings(args: argparse.Namespace, model: Construction) -> tuple[str, ...]:
     """The ids of what is put back to print, which the builder checks. Raises CommandError."""
-    known = tuple(finding.id for finding in model.findings)
+    all_ids = tuple(finding.id for finding in model.findings)
     if args.variant == "printed":
-        return known
+        return all_ids
     if args.printed is None:
         return ()
-    chosen = tuple(part.strip() for part in args.printed.split(",") if part.strip())
-    if not chosen:
-        raise CommandError(f"--printed names no finding; known: {', '.join(known)}")
-    return chosen
+    ids = tuple(part.strip() for part in args.printed.split(",") if part.strip())
+    if not ids:
+        raise CommandError(f"--printed names no finding; known: {', '.join(all_ids)}")
+    return ids
 
 
 def say_engine(args: argparse.Namespace, decoded: Decoded) -> None:

@@ -140,5 +140,5 @@ def worked_examples(requests: Iterable[Request]) -> Iterator[Example]:
         if not wired.printed and (unmet := check_run(wired, tokens[:CHECKED])):
             raise CommandError(str(unmet[0]))
         responses = [False, *(wired.vocabulary[token] == END_SEARCH for token in produced)]
-        wanted = [None if response else token for response, token in zip(responses, produced, strict=False)]
-        yield Example(tokens, (*[None] * (len(request.prompt) - 1), *wanted))
+        expected = [None if response else token for response, token in zip(responses, produced, strict=False)]
+        yield Example(tokens, (*[None] * (len(request.prompt) - 1), *expected))

@@ -49,18 +49,18 @@ def observed_steps(model: Transformer, arithmetic: Arithmetic, tokens: Sequence[
     exponent = arithmetic.format.quantum_exponent
     streams: list[Stream] = []
     heads: list[list[_Head]] = [[] for _ in model.blocks]
-    held: dict[int, tuple[Column, list[int]]] = {}  # sublayers share the columns of registers that they leave alone
+    cache: dict[int, tuple[Column, list[int]]] = {}  # sublayers share the columns of registers that they leave alone
 
     def keep(block: int, sublayer: str, columns: Sequence[Column]) -> None:
         for column in columns:
-            if id(column) not in held:
-                held[id(column)] = column, column.to_quanta(exponent)
-        streams.append([held[id(column)][1] for column in columns])
+            if id(column) not in cache:
+                cache[id(column)] = column, column.to_quanta(exponent)
+        streams.append([cache[id(column)][1] for column in columns])
 
     weights = Weights(model, arithmetic).blocks
 
-    def keep_head(block: int, number: int, found: Attended) -> None:
-        heads[block - 1].append(_Head(weights[block - 1].heads[number], arithmetic, streams[-1], found))
+    def keep_head(block: int, number: int, attention: Attended) -> None:
+        heads[block - 1].append(_Head(weights[block - 1].heads[number], arithmetic, streams[-1], attention))
 
     run = indexed.run(model, arithmetic, tokens, observe=keep, observe_head=keep_head)
     return [_Step(streams, heads, place, int(token)) for place, token in enumerate(run.next_tokens)]

@@ -214,8 +214,8 @@ def is_plain(name: str) -> bool:
 
 def _is_now(name: str) -> bool:
     """Whether a shift register keeps there what this token has anyway."""
-    held = register(name)
-    return held.past is Past.KEPT and not held.before
+    parts = register(name)
+    return parts.past is Past.KEPT and not parts.before
 
 
 def _compares(component: Component) -> bool:

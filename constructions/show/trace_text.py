@@ -84,8 +84,8 @@ def show_attended(head: Attended, tokens: Sequence[str], quantum: Fraction) -> s
 
 def show_values(values: Mapping[str, Fraction], quantum: Fraction) -> str:
     """`name = value` for each register; those copied from before only where they hold something."""
-    kept = {name: v for name, v in values.items() if v or register(name).past is not Past.COPIED}
-    return ", ".join(show_binding(name, value, quantum) for name, value in kept.items())
+    nonempty = {name: v for name, v in values.items() if v or register(name).past is not Past.COPIED}
+    return ", ".join(show_binding(name, value, quantum) for name, value in nonempty.items())
 
 
 def print_trace(
@@ -133,12 +133,12 @@ def _print_prompt(trace: Trace, console: Console, names: Sequence[str]) -> None:
     table.title_style = "bold"
     table.add_column("position", justify="right", style="dim")
     table.add_column("token", style="bold")
-    kept = [name for name in names if name in trace.wired.registers]
-    for name in kept:
+    columns = [name for name in names if name in trace.wired.registers]
+    for name in columns:
         table.add_column(name)
     for position in range(1, trace.prompt_length + 1):
         values = trace.before_output(position)
-        shown = [show_value(values[name], trace.quantum) if values[name] else "" for name in kept]
+        shown = [show_value(values[name], trace.quantum) if values[name] else "" for name in columns]
         table.add_row(str(position), Text(trace.tokens[position - 1]), *shown)
     print_table(console, table)
 
@@ -200,13 +200,13 @@ def _print_rows(console: Console, rows: Sequence[Row]) -> None:
     console.print(result, soft_wrap=True, end="")
 
 
-def _widths(wanted: Sequence[int], room: int) -> list[int]:
+def _widths(widths: Sequence[int], room: int) -> list[int]:
     """The columns' widths: those wanted, or the widest cut to the same width so that all fit."""
-    room -= GAP * (len(wanted) - 1)
-    most = max(wanted)
-    while sum(min(width, most) for width in wanted) > room:
+    room -= GAP * (len(widths) - 1)
+    most = max(widths)
+    while sum(min(width, most) for width in widths) > room:
         most -= 1
-    return [min(width, most) for width in wanted]
+    return [min(width, most) for width in widths]
 
 
 def trace_document(trace: Trace, narrate: Callable[[Mapping[str, Fraction], str], str]) -> list[dict[str, object]]:

@@ -167,12 +167,12 @@ def _machine(args: argparse.Namespace) -> tuple[Machine, str]:
     with cli.usage_errors():
         if is_named(text):
             return named_machine(text, tape)
-        found = given_machine(text)
-        tape = found.tape(tape or "")
-        found.machine.word(tape)
-    if found.note:
-        cli.say(found.note)
-    return found.machine, tape
+        pasted = given_machine(text)
+        tape = pasted.tape(tape or "")
+        pasted.machine.word(tape)
+    if pasted.note:
+        cli.say(pasted.note)
+    return pasted.machine, tape
 
 
 COMMAND = Command(

@@ -245,12 +245,14 @@ def build(
     listed: how many cells the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
-    task, chosen = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
+    task, finding_ids = Task(machine, steps, tape, cells), chosen_of(FINDINGS, printed)
     least = least_precision(machine, steps=steps, tape=tape, cells=cells, discipline=discipline)
     fmt = format_of(least, precision_bits, f"{steps} steps")
-    embedding, blocks = plan(task, fmt, printed=chosen, cells=task.around(listed))
+    embedding, blocks = plan(task, fmt, printed=finding_ids, cells=task.around(listed))
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
+    return wired_of(
+        "turing", SOURCE, FINDINGS, finding_ids, steps, embedding, blocks, arithmetic, sequence_length(task)
+    )
 
 
 def prompt(machine: Machine, *, steps: int, tape: str, cells: int | None = None) -> list[str]:
@@ -264,29 +266,31 @@ def expected_tokens(machine: Machine, *, steps: int, tape: str, cells: int | Non
     The last one is HALT, or OUT, or the cell of the step that is not made any more.
     """
     task = Task(machine, steps, tape, cells)
-    known, space = _words(task), task.cells
-    size = len(known.vocabulary)
-    made = simulate_fast(machine, tape, steps).steps
+    word_list, space = _words(task), task.cells
+    size = len(word_list.vocabulary)
+    step_count = simulate_fast(machine, tape, steps).steps
     kind: type[np.signedinteger] = np.int16 if size <= np.iinfo(np.int16).max else np.int32
-    tokens: Tokens = np.empty(STEP * made + 1, kind)
+    tokens: Tokens = np.empty(STEP * step_count + 1, kind)
     begin = 0
     for run in histories(machine, tape, steps):
         after = np.append(run.head[1:], run.final.head)
         outside = np.flatnonzero((after < space[0]) | (after > space[-1]))
-        made = int(outside[0]) + 1 if len(outside) else len(run.head)
-        end = begin + STEP * made
+        step_count = int(outside[0]) + 1 if len(outside) else len(run.head)
+        end = begin + STEP * step_count
         piece = tokens[begin:end]
-        piece[0::STEP] = piece[2::STEP] = run.head[:made] + known.number(CELL, 0)
-        piece[1::STEP] = run.written[:made] + np.int32(known.number(SYMBOL, 0))
-        piece[3::STEP] = run.next_state[:made] + np.int32(known.number(STATE, 0))
-        piece[4::STEP] = np.where(run.move[:made] == LEFT, known.special(TO_LEFT), known.special(TO_RIGHT))
+        piece[0::STEP] = piece[2::STEP] = run.head[:step_count] + word_list.number(CELL, 0)
+        piece[1::STEP] = run.written[:step_count] + np.int32(word_list.number(SYMBOL, 0))
+        piece[3::STEP] = run.next_state[:step_count] + np.int32(word_list.number(STATE, 0))
+        piece[4::STEP] = np.where(
+            run.move[:step_count] == LEFT, word_list.special(TO_LEFT), word_list.special(TO_RIGHT)
+        )
         begin = end
         if len(outside):
             break
-    if made == len(run.head) and run.final.halted:
-        tokens[begin] = known.special(HALT)
+    if step_count == len(run.head) and run.final.halted:
+        tokens[begin] = word_list.special(HALT)
     else:
-        tokens[begin] = known.special(OUT) if len(outside) else known.number(CELL, run.final.head)
+        tokens[begin] = word_list.special(OUT) if len(outside) else word_list.number(CELL, run.final.head)
     return tokens[: begin + 1]
 
 

@@ -53,9 +53,9 @@ class Pasted:
             return word
         for place, character in enumerate(word, 1):
             if character not in self.symbols:
-                known = " ".join(self.symbols)
+                symbols = " ".join(self.symbols)
                 raise MachineError(
-                    f"{character!r} at place {place} of the tape is not one of the text's symbols {known}"
+                    f"{character!r} at place {place} of the tape is not one of the text's symbols {symbols}"
                 )
         return "".join(self.symbols[character] for character in word)
 
@@ -118,11 +118,11 @@ def _simulator_table(lines: Mapping[int, str]) -> Pasted:
 
     def rule(state: str, symbol: str) -> Rule | None:
         keys = ((state, symbol), (state, ANY), (ANY, symbol), (ANY, ANY))
-        found = next((rules[key] for key in keys if key in rules), None)
-        if found is None:
+        row = next((rules[key] for key in keys if key in rules), None)
+        if row is None:
             missing.append(f"{_short(state)} {symbol}")
             return None
-        write, move, following = found
+        write, move, following = row
         written = symbols[symbol if write == ANY else write]
         return Rule(int(written), MOVES[move], states[state if following == ANY else following])
 
@@ -140,10 +140,10 @@ def _renamed(what: str, names: Mapping[str, str]) -> list[str]:
     return [f"{what} {', '.join(changes)}"] if changes else []
 
 
-def _symbols(found: Set[str]) -> dict[str, str]:
+def _symbols(symbols: Set[str]) -> dict[str, str]:
     """Each symbol of a table, and our digit for it; the blank first. Raises MachineError."""
-    blank = START if BLANK not in found and START in found else BLANK  # a table that never speaks of `_` means 0
-    others = sorted(found - {ANY, blank})
+    blank = START if BLANK not in symbols and START in symbols else BLANK  # a table that never speaks of `_` means 0
+    others = sorted(symbols - {ANY, blank})
     if len(others) >= MOST_SYMBOLS:
         raise MachineError(f"a machine has at most {MOST_SYMBOLS} symbols; the text has {len(others) + 1}")
     if blank == START and all(symbol in DIGITS for symbol in others):

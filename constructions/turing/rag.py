@@ -169,9 +169,9 @@ def _first_block(task: TaskOfAnySize) -> BlockPlan:
 
 def _rules(search: TapeSearch) -> Iterator[Rule]:
     start, symbol, failed, halts = reg(START_SEARCH), reg(SYMBOL), reg(FAILED), reg("halted")
-    found, copying = back(END_SEARCH, 1), back(PLACE, 2)
+    result, copying = back(END_SEARCH, 1), back(PLACE, 2)
     pointer = Write(reg(POINTER), CELL)
-    in_prompt = reg(START) + symbol - back(CELL, 1) - found
+    in_prompt = reg(START) + symbol - back(CELL, 1) - result
     yield Rule("search, at the end of the prompt and of a step", (in_prompt + arrow() - halts,), START_SEARCH)
     yield Rule(f"{HALT} where the state has no row", (halts,), HALT)
 
@@ -189,7 +189,7 @@ def _rules(search: TapeSearch) -> Iterator[Rule]:
     yield Rule("between its two cells", (back(search.before, 1),), search.between)
     yield Rule("behind them", (back(search.between, 1),), search.behind)
     yield Rule("end of a search for a cell", (reg(search.behind),), END_SEARCH)
-    yield Rule("the pointer's cell", (found, 1 - copying), pointer)
+    yield Rule("the pointer's cell", (result, 1 - copying), pointer)
     yield Rule("the cell again", (symbol, back(CELL, 1)), Write(back(NUMBER, 1), CELL))
 
 
@@ -238,13 +238,15 @@ def build(
     listed: how many cells the embedding lists, by default all; where a table of all would be too large.
     Raises ValueError for p even or too small, the message names the least p; MachineError for what is no word or no bound.
     """
-    task, chosen = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
+    task, finding_ids = Task(machine, steps, tape), chosen_of(FINDINGS, printed)
     fmt = format_of(
         least_precision(machine, steps=steps, tape=tape, discipline=discipline), precision_bits, f"{steps} steps"
     )
-    embedding, blocks = plan(task, printed=chosen, cells=task.around(listed))
+    embedding, blocks = plan(task, printed=finding_ids, cells=task.around(listed))
     arithmetic = Arithmetic(fmt, discipline)
-    return wired_of("turing", SOURCE, FINDINGS, chosen, steps, embedding, blocks, arithmetic, sequence_length(task))
+    return wired_of(
+        "turing", SOURCE, FINDINGS, finding_ids, steps, embedding, blocks, arithmetic, sequence_length(task)
+    )
 
 
 def surroundings(wired: Wired) -> Respond:
@@ -260,7 +262,7 @@ def prompt(machine: Machine, *, steps: int, tape: str) -> list[str]:
 def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
     """Every word behind the prompt, results included, by the simulator; the last is HALT, or begins the search of another step."""
     Task(machine, steps, tape)
-    place, found = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
+    place, cell_search = r"^<s>(?:\s\d){%d}\s(\d)", tape_search(frozenset())
     text: list[str] = []
 
     def search(result: str, *words: str) -> None:
@@ -274,7 +276,7 @@ def expected_sequence(machine: Machine, *, steps: int, tape: str) -> list[str]:
     for step in simulated(machine, tape, steps):
         cell = f"@{step.head}"
         result = str(step.read) if step.head in written else FAILED
-        search(result, found.before, cell, found.between, cell, found.behind)
+        search(result, cell_search.before, cell, cell_search.between, cell, cell_search.behind)
         text += [cell, str(step.written), cell, step.next_state, ARROWS[step.move]]
         written.add(step.head)
         halts = machine.halts(step.next_state)

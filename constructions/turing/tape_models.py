@@ -205,8 +205,8 @@ def _written_steps(words: Sequence[str]) -> Iterator[_Written]:
             kind[token], value[token] = _meaning(spelled.vocabulary[token])
         columns = [tokens[i : len(tokens) - len(STEP) + 1 + i] for i in range(len(STEP))]
         complete = columns[0] == columns[2]
-        for column, wanted in zip(columns, STEP, strict=True):
-            complete &= kind[column] == wanted
+        for column, step_kind in zip(columns, STEP, strict=True):
+            complete &= kind[column] == step_kind
         cell, symbol, _, state, move = (value[column[complete]] for column in columns)
         yield _Written(cell, symbol, state, move)
 

@@ -141,11 +141,11 @@ class Space:
 def read_tokens(space: Space) -> tuple[Gadget, ...]:
     """The product of the last two numbers; what the head's letter and the cell behind it say in the prompt."""
     given = reg(STATE) - reg(RUNNING)
-    told = reg(NUMERAL) + back(NUMERAL, 1) + reg(RUNNING)  # 3 where a step ends, less elsewhere
+    marks = reg(NUMERAL) + back(NUMERAL, 1) + reg(RUNNING)  # 3 where a step ends, less elsewhere
     return (
         Gadget(
             "e: the token times the one before, where a step ends",
-            (Unit(back(NUMBER, 1) - space.top * (3 - told), reg(NUMBER), {"e": 1 / space.power(space.cells)}),),
+            (Unit(back(NUMBER, 1) - space.top * (3 - marks), reg(NUMBER), {"e": 1 / space.power(space.cells)}),),
             {},
             "Lemma C.1",
         ),

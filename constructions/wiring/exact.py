@@ -76,14 +76,14 @@ class Layer:
 
     def weights(self) -> Iterator[Weight]:
         """Every weight that is not zero, and the zeros among the biases."""
-        found: list[Weight] = []
+        weights: list[Weight] = []
 
         def keep(weight: Weight) -> Weight:
-            found.append(weight)
+            weights.append(weight)
             return weight
 
         self.changed(keep)
-        yield from found
+        yield from weights
 
     def changed(self, change: Change) -> Layer:
         """With another weight in place of each, in a fixed order."""
@@ -107,14 +107,14 @@ class Layer:
         """Coordinates that it reads or adds to."""
         ffn = self.feed_forward
         rows = [row for unit in ffn.units for row in (unit.gate, unit.up)]
-        found = {i for i, _, _ in ffn.down}
+        coordinates = {i for i, _, _ in ffn.down}
         if not feed_forward_only:
             rows += [row for head in self.heads for rows in (head.query, head.key, head.value) for row in rows]
-            found |= {i for i, _ in self.out}
+            coordinates |= {i for i, _ in self.out}
             if self.recurrence is not None:
                 rows += [row for _, row in self.recurrence.feed]
-                found |= {i for i, _ in (*self.recurrence.carry, *self.recurrence.feed)}
-        return frozenset(found.union(i for row in rows for i, _ in row))
+                coordinates |= {i for i, _ in (*self.recurrence.carry, *self.recurrence.feed)}
+        return frozenset(coordinates.union(i for row in rows for i, _ in row))
 
 
 @contextmanager

@@ -130,7 +130,7 @@ class _Filler:
         return table
 
     def heads(self, plan: BlockPlan, layer: Layer) -> tuple[AttentionHead, ...]:
-        found, first = [], 0
+        heads, first = [], 0
         for number, (head, rows) in enumerate(zip(plan.heads, layer.heads, strict=True), start=1):
             filled: dict[str, Matrix] = {}
             for side in ("query", "key", "value"):
@@ -142,8 +142,8 @@ class _Filler:
                     if first <= j < first + len(rows.value):
                         out[i, j - first] = self.entry(i, weight)
             first += len(rows.value)
-            found.append(AttentionHead(**filled, out=out))
-        return tuple(found)
+            heads.append(AttentionHead(**filled, out=out))
+        return tuple(heads)
 
     def recurrence(self, plan: BlockPlan, layer: Layer) -> Recurrence | None:
         if layer.recurrence is None:

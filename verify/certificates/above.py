@@ -104,13 +104,13 @@ class Survey:
         case = {"cells": f"{subject.cells}"} if subject.all_cells else {}
         case |= {"precision_bits": f"{model.arithmetic.format.significand_bits + 1}", "weights_sha256": model.digest}
         assumed: list[str] = []
-        for asked in self.judges:
-            told = asked(subject, model, language)
-            verdict, where, what = (told.pop(key) for key in ("verdict", "where", "what"))
+        for judge_case in self.judges:
+            answer = judge_case(subject, model, language)
+            verdict, where, what = (answer.pop(key) for key in ("verdict", "where", "what"))
             if verdict != CERTIFIED:
                 raise Undecided(where, what)
-            assumed += told.pop("assumed_invariants")
-            case |= told
+            assumed += answer.pop("assumed_invariants")
+            case |= answer
         self._compare(walk, number, model)
         return {**case, "assumed_invariants": [*dict.fromkeys(assumed)]}
 
@@ -120,8 +120,8 @@ class Survey:
             return
         values, own = values_of(n), build(in_case(self.subject, n)[number])[0]
         here = parts_of(model, lambda value: value.at(values) if isinstance(value, Growing) else value)
-        for (where, its), (_, wanted) in zip(here, parts_of(own, lambda value: value), strict=True):
-            if its != wanted:
+        for (where, its), (_, expected) in zip(here, parts_of(own, lambda value: value), strict=True):
+            if its != expected:
                 raise Undecided(where, f"n = {n} has other weights than what stands for it")
 
 
@@ -143,26 +143,26 @@ _surveys = lru_cache(maxsize=4)(Survey)
 
 def survey(subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Survey:
     """Of this subject's model, for sequences of up to n tokens. say: told of cases that were not looked at before."""
-    found = _surveys(replace(subject, length=None), (first, *others))
-    if not found.about:
-        found.run(say)
-    return found
+    result = _surveys(replace(subject, length=None), (first, *others))
+    if not result.about:
+        result.run(say)
+    return result
 
 
-def whole(found: Json, subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Json:
+def whole(document: Json, subject: Subject, first: Judge, *others: Judge, say: Say = lambda line: None) -> Json:
     """A document of intervals with a digest of their weights, and of a subject without end with what is said above of all n.
 
     Where that is not certified, it is the document's verdict. say: told of each case above.
     """
-    digests = [interval["weights_sha256"] for interval in found["intervals"]]
-    if subject.last == ENDLESS and found["verdict"] == CERTIFIED:
+    digests = [interval["weights_sha256"] for interval in document["intervals"]]
+    if subject.last == ENDLESS and document["verdict"] == CERTIFIED:
         above = survey(subject, first, *others, say=say).document()
         digests += [case["weights_sha256"] for case in above["cases"]]
-        found = {**found, "above": above}
+        document = {**document, "above": above}
         if above["verdict"] != CERTIFIED:
             where = f"{name_of(above)}, {above['where']}"
-            found |= {"verdict": above["verdict"], "where": where, "what": above["what"]}
-    return {**found, "weights_sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
+            document |= {"verdict": above["verdict"], "where": where, "what": above["what"]}
+    return {**document, "weights_sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
 
 
 def name_of(above: Json) -> str:

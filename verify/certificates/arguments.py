@@ -88,20 +88,20 @@ def sizes(text: str) -> tuple[int, int]:
 
 def subject_of(args: Namespace) -> Subject:
     """What these options name, of the default n. It is covered. Raises CommandError for options that do not go together."""
-    known = [finding.id for finding in findings_of(args.what, args.model)]
-    if args.variant == "printed" and not known:
+    ids = [finding.id for finding in findings_of(args.what, args.model)]
+    if args.variant == "printed" and not ids:
         raise cli.CommandError(
             f"{args.what} as {args.model} has no variant printed: nothing of it was found to be wrong"
         )
-    printed = tuple(known) if args.variant == "printed" else ()
+    printed = tuple(ids) if args.variant == "printed" else ()
     if args.printed is not None:
         if args.variant == "printed":
             raise cli.CommandError("--printed picks findings for --variant repaired; --variant printed has all of them")
         printed = tuple(part.strip() for part in args.printed.split(",") if part.strip())
         if not printed:
-            raise cli.CommandError(f"--printed names no finding; known: {', '.join(known) or 'none'}")
-    if unknown := set(printed) - set(known):
-        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(known) or 'none'}")
+            raise cli.CommandError(f"--printed names no finding; known: {', '.join(ids) or 'none'}")
+    if unknown := set(printed) - set(ids):
+        raise cli.CommandError(f"unknown finding {min(unknown)!r}; known: {', '.join(ids) or 'none'}")
     is_transformer = (args.what, args.model) == ("istree", TRANSFORMER)
     if args.tokens != "paper" and not is_transformer:
         raise cli.CommandError("--tokens is for istree as a Transformer; everything else has one layout")
@@ -118,8 +118,8 @@ def subject_of(args: Namespace) -> Subject:
             raise cli.CommandError("--machine and --tape are for turing")
         return subject
     with cli.usage_errors():
-        found = replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
-    return every_cells(found) if args.all_cells else found
+        turing_subject = replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
+    return every_cells(turing_subject) if args.all_cells else turing_subject
 
 
 def sized(document: Mapping[str, Any]) -> str:

@@ -152,22 +152,22 @@ def least(subject: Subject) -> int:
 
 def families_of(subject: Subject) -> list[Listed]:
     """The numbers of a model's vocabulary."""
-    found: Sequence[Family]
+    own_families: Sequence[Family]
     if subject.construction == "turing":
         task = subject.task
-        found = (
+        own_families = (
             configurations.families(task)
             if isinstance(task, space.TaskOfAnySize)
             else tapes.FAMILIES[subject.model](task)
         )
     elif subject.construction == "istree" and subject.model in searches.FAMILIES:
-        found = searches.FAMILIES[subject.model](subject.n)
+        own_families = searches.FAMILIES[subject.model](subject.n)
     elif subject.construction == "istree" or not isinstance(retriever := subject.retriever, Searcher):
         return [Listed("", 1, subject.n)]
     else:
         script = retriever.script(subject.query_length or retriever.query_length, frozenset(subject.printed))
-        found = families(retriever.task, subject.n, script)
-    return [Listed(family.name, family.low, family.high, family.text) for family in found]
+        own_families = families(retriever.task, subject.n, script)
+    return [Listed(family.name, family.low, family.high, family.text) for family in own_families]
 
 
 def precision_of(subject: Subject) -> int:
@@ -186,8 +186,8 @@ def precision_of(subject: Subject) -> int:
         least = {"hybrid": hybrid_search.least_precision, "rag": rag_search.least_precision}
         return least.get(subject.model, transformer.least_precision)(subject.n, subject.discipline)
     retriever = subject.retriever
-    found = retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
-    return max(found, printed_room(subject.n)) if as_printed else found
+    bits = retriever.least_precision(subject.n, subject.discipline, query_length=subject.query_length)
+    return max(bits, printed_room(subject.n)) if as_printed else bits
 
 
 def build(subject: Subject) -> tuple[Model, Language]:
@@ -274,11 +274,11 @@ def language_of(subject: Subject) -> Language:
     if subject.construction == "istree":
         return texts(subject, n, n)
     retriever = subject.retriever
-    asked = subject.query_length or retriever.query_length
-    prompts = language.retrieval(subject.construction, n, subject.length or n, asked)
+    query_length = subject.query_length or retriever.query_length
+    prompts = language.retrieval(subject.construction, n, subject.length or n, query_length)
     if not isinstance(retriever, Searcher):
         return prompts
-    script = retriever.script(asked, frozenset(subject.printed))
+    script = retriever.script(query_length, frozenset(subject.printed))
     return language.searching(prompts, script, families(retriever.task, n, script))
 
 
@@ -326,7 +326,7 @@ def _graphs(subject: Subject, low: int, high: int) -> Language:
 
 def model_of(subject: Subject) -> Model:
     """The model, for any n from 1 on. Raises ValueError for a subject that makes no sense."""
-    n, few, chosen = subject.n, min(subject.n, FEW), frozenset(subject.printed)
+    n, few, finding_ids = subject.n, min(subject.n, FEW), frozenset(subject.printed)
     fmt = fixed_point(precision_of(subject))
     if subject.construction == "turing":
         task, arithmetic = subject.task, Arithmetic(fmt, subject.discipline)
@@ -335,26 +335,26 @@ def model_of(subject: Subject) -> Model:
             return planned(*cot.plan(task), arithmetic, families_of(subject), rounded=False)
         cells = task.around(FEW)
         if subject.model == "hybrid":
-            embedding, blocks = hybrid.plan(task, fmt, printed=chosen, cells=cells)
+            embedding, blocks = hybrid.plan(task, fmt, printed=finding_ids, cells=cells)
         else:
-            embedding, blocks = rag.plan(task, printed=chosen, cells=cells)
+            embedding, blocks = rag.plan(task, printed=finding_ids, cells=cells)
         return planned(embedding, blocks, arithmetic, families_of(subject), rounded=False)
     if subject.lean:
         embedding, blocks = lean.plan(n, fmt, layout=subject.layout, vertices=few)
     elif subject.construction == "istree" and subject.model == "hybrid":
-        embedding, blocks = hybrid_search.plan(n, fmt, printed=chosen, vertices=few)
+        embedding, blocks = hybrid_search.plan(n, fmt, printed=finding_ids, vertices=few)
     elif subject.construction == "istree" and subject.model == "rag":
-        embedding, blocks = rag_search.plan(n, printed=chosen, vertices=few)
+        embedding, blocks = rag_search.plan(n, printed=finding_ids, vertices=few)
     elif subject.construction == "istree":
-        embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=chosen, vertices=few)
+        embedding, blocks = transformer.plan(n, fmt, layout=subject.layout, printed=finding_ids, vertices=few)
     else:
         retriever = subject.retriever
-        asked = subject.query_length or retriever.query_length
-        plan = Plan(Setting(n, retriever.sequence_length(n, asked), fmt), asked, chosen)
+        query_length = subject.query_length or retriever.query_length
+        plan = Plan(Setting(n, retriever.sequence_length(n, query_length), fmt), query_length, finding_ids)
         embedding = retriever.listing(plan, few)
         blocks = tuple(retriever.blocks(plan))
     arithmetic = Arithmetic(fmt, subject.discipline)
-    return planned(embedding, blocks, arithmetic, families_of(subject), rounded=bool(chosen))
+    return planned(embedding, blocks, arithmetic, families_of(subject), rounded=bool(finding_ids))
 
 
 def sized(subject: Subject, end: int) -> tuple[Model, Language, int]:

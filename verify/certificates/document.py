@@ -86,21 +86,21 @@ def held_against(judged: Judged, model: Model, name: str, repaired: Model, own: 
 
 def print_unseen(model: Model, subject: Subject) -> Json:
     """That as printed and as repaired the weights are the same: the print lies in what is searched for, or in the text."""
-    seen = not subject.printed or model.digest != model_of(replace(subject, printed=())).digest
-    return {} if seen else {"print_in_weights": False}
+    differs = not subject.printed or model.digest != model_of(replace(subject, printed=())).digest
+    return {} if differs else {"print_in_weights": False}
 
 
 def certificate(subject: Subject) -> Json:
     """The document for a construction. Raises ValueError for a subject that makes no sense."""
-    asked = about(subject)
+    header = about(subject)
     if is_small(subject):
-        return {**asked, **_exhausted(subject)}
+        return {**header, **_exhausted(subject)}
     try:
         model, language, wired = build_beside(subject)
     except Undecided as undecided:
-        return {**asked, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
+        return {**header, "verdict": UNKNOWN, "where": undecided.where, "what": undecided.what}
     except OtherMatrices as refused:
-        return {**asked, "verdict": REFUSED, "where": refused.where, "what": refused.what}
+        return {**header, "verdict": REFUSED, "where": refused.where, "what": refused.what}
     judged = judge(model, language)
     if judged.verdict == UNKNOWN:
         try:
@@ -109,7 +109,7 @@ def certificate(subject: Subject) -> Json:
             judged = Judged(REFUSED, refused.where, refused.what)
     judged = compared(judged, model, subject) if subject.printed else judged
     file = {"matrices_sha256": _file_digest(subject, model, wired)}
-    return {**asked, **described(model, language, judged), **file, **print_unseen(model, subject)}
+    return {**header, **described(model, language, judged), **file, **print_unseen(model, subject)}
 
 
 def _file_digest(subject: Subject, model: Model, wired: Wired | None) -> str | None:
@@ -121,11 +121,11 @@ def _exhausted(subject: Subject) -> Json:
     base: Json = {"precision_bits": precision_of(subject), "weights_sha256": model.digest}
     try:
         base["matrices_sha256"] = _file_digest(subject, model, compared_with_matrices(subject, model))
-        found = exhaust(subject)
+        result = exhaust(subject)
     except Refused as refused:
         return {**base, "verdict": REFUSED, "where": refused.where, "what": refused.what}
-    errors = {name: _short(error) for name, error in found.errors.items()}
-    run = {"inputs_run": found.inputs, "inputs": found.text, "error_in_steps": errors}
+    errors = {name: _short(error) for name, error in result.errors.items()}
+    run = {"inputs_run": result.inputs, "inputs": result.text, "error_in_steps": errors}
     return {**base, "verdict": CERTIFIED, "where": "", "what": "", **run}
 
 
@@ -156,7 +156,7 @@ def about(subject: Subject) -> Json:
 
 def described(model: Model, language: Language, judged: Judged) -> Json:
     """What was checked, and what was found."""
-    found: Json = {
+    document: Json = {
         "verdict": judged.verdict,
         "where": judged.where,
         "what": judged.what,
@@ -167,7 +167,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
     }
     if judged.report is not None:
         report = judged.report
-        found |= {
+        document |= {
             "assumed_invariants": report.invariants,
             "heads": [
                 {
@@ -182,7 +182,7 @@ def described(model: Model, language: Language, judged: Judged) -> Json:
             "kinds": report.kinds,
             "ideal_sha256": report.ideal,
         }
-    return found
+    return document
 
 
 def inputs_of(language: Language) -> list[Json]:
@@ -248,10 +248,10 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         raise ValueError(
             f"this is no certificate: n, length, p, query length and cells are whole numbers, not {numbers}"
         )
-    length, p, asked, cells = others
-    if ((length or asked) and name not in RETRIEVERS) or (cells and model != "cot"):
+    length, p, query_length, cells = others
+    if ((length or query_length) and name not in RETRIEVERS) or (cells and model != "cot"):
         raise ValueError("this is no certificate: a length is of the retrieval tasks, and cells are of cot")
-    return Subject(name, n, length, p, discipline, printed, asked, layout, lean, model, machine, tape, cells)
+    return Subject(name, n, length, p, discipline, printed, query_length, layout, lean, model, machine, tape, cells)
 
 
 def changed(document: Mapping[str, Any], made: Json) -> list[str]:

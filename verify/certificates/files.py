@@ -71,12 +71,16 @@ def _read(path: Path) -> tuple[Subject, Model, Language]:
         raise Undecided("the vocabulary", f"the file has {len(vocabulary)} words for {len(model.words)} rows")
     try:
         arithmetic = Arithmetic(fixed_point(wired.arithmetic.format.significand_bits + 1), subject.discipline)
-        found = described(model, arithmetic, own.registers, vocabulary, families_of(subject), own.heads)
+        file_model = described(model, arithmetic, own.registers, vocabulary, families_of(subject), own.heads)
     except ValueError as error:
         raise Undecided("the vocabulary", str(error)) from error
-    if dict(found.specials) != dict(own.specials) or found.families != own.families or found.position != own.position:
+    if (
+        dict(file_model.specials) != dict(own.specials)
+        or file_model.families != own.families
+        or file_model.position != own.position
+    ):
         raise Undecided("the vocabulary", "the embedding is not the construction's")
-    return subject, found, language
+    return subject, file_model, language
 
 
 def _content(path: Path) -> bytes:
@@ -97,8 +101,8 @@ def _content(path: Path) -> bytes:
 def _metadata(content: bytes) -> dict[str, str]:
     """Of a `.safetensors` file: its header begins with the length of a JSON text."""
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    found: dict[str, str] = header.get("__metadata__") or {}
-    return found
+    metadata: dict[str, str] = header.get("__metadata__") or {}
+    return metadata
 
 
 def _trimmed(query: Matrix, key: Matrix, value: Matrix, out: Matrix) -> AttentionHead:

@@ -38,12 +38,12 @@ class HardInput:
 
 def hard_inputs(subject: Subject, wired: Wired, count: int, seed: int) -> list[HardInput]:
     """So many different ones, or as many as were found; the shortest first."""
-    found, drawn = dict[tuple[int, ...], HardInput](), _drawn(subject, wired, count, random.Random(seed))
-    for one in drawn:
-        found.setdefault(one.prompt, one)
-        if len(found) >= count:
+    by_prompt, draws = dict[tuple[int, ...], HardInput](), _drawn(subject, wired, count, random.Random(seed))
+    for one in draws:
+        by_prompt.setdefault(one.prompt, one)
+        if len(by_prompt) >= count:
             break
-    return sorted(found.values(), key=lambda one: len(one.prompt) + len(one.answer))
+    return sorted(by_prompt.values(), key=lambda one: len(one.prompt) + len(one.answer))
 
 
 def _drawn(subject: Subject, wired: Wired, count: int, rng: random.Random) -> Iterator[HardInput]:
@@ -125,16 +125,16 @@ def candidates(subject: Subject, rng: random.Random, count: int) -> Iterator[Gra
         for _ in range(count):
             yield strategies.labelled(n, rng.choice(list(strategies.FAMILIES)), rng.randint)
         return
-    asked = subject.query_length or RETRIEVERS[name].query_length
+    query_length = subject.query_length or RETRIEVERS[name].query_length
     extreme = (Question(*hard.asked(name)) for hard in hard_questions.hard_questions(name, n))
-    yield from (question for question in extreme if len(question.query) == asked)
+    yield from (question for question in extreme if len(question.query) == query_length)
     for _ in range(count):
-        question = _question(name, n, asked, rng)
+        question = _question(name, n, query_length, rng)
         if not RETRIEVERS[name].task.wrong(question):
             yield question
 
 
-def _question(name: str, n: int, asked: int, rng: random.Random) -> Question:
+def _question(name: str, n: int, query_length: int, rng: random.Random) -> Question:
     tokens = rng.choices((rng.randint(1, n), rng.randint(1, n), 1, n), k=rng.randint(2, 4))
     sequence = tuple(rng.choices(tokens, k=rng.randint(1, min(n, LONGEST))))
     if name == "index":
@@ -143,9 +143,10 @@ def _question(name: str, n: int, asked: int, rng: random.Random) -> Question:
         often = sequence.count(token := rng.choice(tokens))
         return Question(sequence, (token, min(max(often + rng.randint(-2, 1), 0), n)))
     place = rng.randrange(len(sequence))
-    gram = sequence[place : place + asked]
+    gram = sequence[place : place + query_length]
     return Question(
-        sequence, gram if len(gram) == asked and rng.random() < 0.7 else tuple(rng.choices(tokens, k=asked))
+        sequence,
+        gram if len(gram) == query_length and rng.random() < 0.7 else tuple(rng.choices(tokens, k=query_length)),
     )
 
 

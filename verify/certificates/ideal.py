@@ -139,8 +139,8 @@ class IdealModel:
     def run(self, tokens: Sequence[int]) -> tuple[list[list[Vector]], list[int]]:
         """A text from its beginning: what `append` says of each position."""
         afresh = IdealModel(self._model)
-        found = [afresh.append(token) for token in tokens]
-        return [history for history, _ in found], [following for _, following in found]
+        steps = [afresh.append(token) for token in tokens]
+        return [history for history, _ in steps], [following for _, following in steps]
 
 
 def decode(

@@ -155,14 +155,14 @@ def _listed(texts: Sequence[str]) -> Entries:
 
 def _at(weight: Polynomial, n: int, number: int = 0) -> Number:
     """A polynomial of n, and of the number of a token, where they are these."""
-    found: Number = 0
+    value: Number = 0
     for monomial, c in weight.terms.items():
         for name in monomial:
             if name not in (SIZE, NUMBER):
                 raise OtherMatrices("the vocabulary", f"{weight} is no polynomial of n and a token's number")
             c = c * (n if name == SIZE else number)
-        found = found + c
-    return found
+        value = value + c
+    return value
 
 
 def _words(

@@ -113,7 +113,7 @@ def certificates(
     """
     if not subject.last:
         return certificate(subject)
-    found: Json = {
+    document: Json = {
         **about(subject),
         "verdict": CERTIFIED,
         "where": "",
@@ -127,14 +127,14 @@ def certificates(
         one = {"precision_bits": interval.precision_bits, "weights_sha256": interval.digest, "verdict": judged.verdict}
         one |= {"inputs_run": interval.inputs_run} if interval.inputs_run else {}
         one["compared_at"] = [str(size) for size in interval.compared]
-        found["intervals"].append({interval.of: [str(interval.low), str(interval.high)], **one})
-        found["assumed_invariants"] |= judged.report.invariants if judged.report else {}
+        document["intervals"].append({interval.of: [str(interval.low), str(interval.high)], **one})
+        document["assumed_invariants"] |= judged.report.invariants if judged.report else {}
         if judged.verdict != CERTIFIED:
-            found |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
+            document |= {"verdict": judged.verdict, "where": f"{interval.text}, {judged.where}", "what": judged.what}
             break
     if subject.all_cells:
-        found["assumed_invariants"] = dict.fromkeys(found["assumed_invariants"], configurations.passes("m"))
-    return whole(found, subject, rounding, say=say)
+        document["assumed_invariants"] = dict.fromkeys(document["assumed_invariants"], configurations.passes("m"))
+    return whole(document, subject, rounding, say=say)
 
 
 def differences(
@@ -145,7 +145,10 @@ def differences(
 
 
 def _exhausted(subject: Subject) -> Interval:
-    n, made = subject.n, certificate(subject)
-    judged, sizes = Judged(made["verdict"], made["where"], made["what"]), (n,) if made.get("matrices_sha256") else ()
-    inputs = made.get("inputs_run", 0)
-    return Interval(n, n, made["precision_bits"], made["weights_sha256"], judged, inputs, compared=sizes)
+    n, document = subject.n, certificate(subject)
+    judged, sizes = (
+        Judged(document["verdict"], document["where"], document["what"]),
+        (n,) if document.get("matrices_sha256") else (),
+    )
+    inputs = document.get("inputs_run", 0)
+    return Interval(n, n, document["precision_bits"], document["weights_sha256"], judged, inputs, compared=sizes)

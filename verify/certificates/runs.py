@@ -52,12 +52,12 @@ def exhaust(subject: Subject) -> Exhausted:
     wired, solver = wired_of(subject), solver_of(subject)
     model = IdealModel(wired.model)
     text = GRAPHS if subject.construction == "istree" else QUESTIONS
-    found = Exhausted(0, text.format(n=subject.n))
+    result = Exhausted(0, text.format(n=subject.n))
     for given in _every_input(subject):
         written = [HardInput(text_of(given), *piece) for piece in pieces(wired, solver.request(wired, given))]
-        _compare(wired, model, written, found)
-        found.inputs += 1
-    return found
+        _compare(wired, model, written, result)
+        result.inputs += 1
+    return result
 
 
 def _every_input(subject: Subject) -> Iterator[Graph | Question]:
@@ -68,8 +68,12 @@ def _every_input(subject: Subject) -> Iterator[Graph | Question]:
         yield from every_input(n)
         return
     retriever, numbers = subject.retriever, range(1, n + 1)
-    asked = subject.query_length or retriever.query_length
-    zero = [*itertools.repeat(numbers, asked - 1), range(n + 1)] if retriever.task.zero else [numbers] * asked
+    query_length = subject.query_length or retriever.query_length
+    zero = (
+        [*itertools.repeat(numbers, query_length - 1), range(n + 1)]
+        if retriever.task.zero
+        else [numbers] * query_length
+    )
     for length in range((subject.length or n) + 1):
         for sequence in itertools.product(numbers, repeat=length):
             for query in itertools.product(*zero):
@@ -78,7 +82,7 @@ def _every_input(subject: Subject) -> Iterator[Graph | Question]:
                     yield question
 
 
-def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], found: Exhausted) -> None:
+def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], result: Exhausted) -> None:
     """One text. written: what the model itself writes in it, piece by piece, each behind all that stands before."""
     tokens = (*written[-1].prompt, *written[-1].answer[:-1])
     due = {place: said for one in written for place, said in enumerate(one.answer, start=len(one.prompt) - 1)}
@@ -100,7 +104,7 @@ def _compare(wired: Wired, model: IdealModel, written: Sequence[HardInput], foun
             for name, value, right_value in zip(wired.registers, row, exact_row, strict=True):
                 if value != (right := right_value * steps_of_one):
                     error = abs(Fraction(value) - right)
-                    found.errors[name] = max(error, found.errors.get(name, Fraction(0)))
+                    result.errors[name] = max(error, result.errors.get(name, Fraction(0)))
 
 
 def refute(subject: Subject) -> None:
@@ -109,10 +113,10 @@ def refute(subject: Subject) -> None:
         return
     wired = wired_of(subject)
     inputs = hard_inputs(subject, wired, HARD, 0)
-    found = first_wrong(wired, wired.model, inputs)
-    if found is None:
+    mismatch = first_wrong(wired, wired.model, inputs)
+    if mismatch is None:
         return
-    one, place = found
+    one, place = mismatch
     said = f"on {one.text} token {place + 1} of the answer is not {wired.vocabulary[one.answer[place]]}"
     where, why = _first_tie(wired, (*one.prompt, *one.answer[:place]))
     raise Refused(where, f"{why}; {said}" if why else said)
@@ -127,9 +131,9 @@ def _first_tie(wired: Wired, tokens: Sequence[int]) -> tuple[str, str]:
             for k, step in enumerate(steps, start=1):
                 keys = [key for key, _ in step.attention[b][h]]
                 for name, column in zip(_written(wired, head.out), head.value, strict=True):
-                    held = [_read(wired, steps[key - 1], b, column) for key in keys]
-                    if len(set(held)) > 1 and sorted(held)[-2:] != [0, 1]:
-                        values = ", ".join(map(str, held))
+                    contents = [_read(wired, steps[key - 1], b, column) for key in keys]
+                    if len(set(contents)) > 1 and sorted(contents)[-2:] != [0, 1]:
+                        values = ", ".join(map(str, contents))
                         what = (
                             f"position {k} reads {len(keys)} keys of equal score, whose values for {name} are {values}"
                         )
@@ -143,5 +147,5 @@ def _written(wired: Wired, out: Matrix) -> list[str]:
 
 def _read(wired: Wired, step: Step, block: int, row: Matrix) -> Fraction:
     quantum = wired.arithmetic.format.quantum
-    held = step.registers[2 * block]
-    return sum((Fraction(float(row[i])) * held[i] * quantum for i in row.nonzero()[0]), Fraction(0))
+    registers = step.registers[2 * block]
+    return sum((Fraction(float(row[i])) * registers[i] * quantum for i in row.nonzero()[0]), Fraction(0))

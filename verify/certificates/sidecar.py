@@ -40,15 +40,15 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         raise ValueError(f"{path}: schema {sidecar['schema']!r} is not {SCHEMA}, the one that is read here")
     if Rounding(sidecar["rounding"]) is not Rounding.NEAREST_EVEN:
         raise ValueError(f"{path}: certificates are about rounding to nearest even, not {sidecar['rounding']}")
-    if (name, built_as) not in {(known.name, known.model) for known in find_constructions()}:
+    if (name, built_as) not in {(item.name, item.model) for item in find_constructions()}:
         raise ValueError(f"{path}: no construction {name!r} has a model {built_as!r}")
     if not is_covered(name, built_as):
         raise Undecided("the construction", f"{name} as {built_as} is not covered")
     for what, value, most in (("n", n, LARGEST_N), ("p", p, LARGEST_PRECISION)):
         if type(value) is not int or not 0 < value <= most:
             raise ValueError(f"{path}: {what} must be a whole number from 1 to {most}, not {str(value)[:40]}")
-    asked, cells, layout = sidecar.get("query_length"), sidecar.get("cells"), sidecar.get("layout", "paper")
-    for what, number in (("query length", asked), ("number of cells", cells)):
+    query_length, cells, layout = sidecar.get("query_length"), sidecar.get("cells"), sidecar.get("layout", "paper")
+    for what, number in (("query length", query_length), ("number of cells", cells)):
         if number is not None and (type(number) is not int or not 0 < number <= LARGEST_N):
             raise ValueError(f"{path}: {str(number)[:40]!r} is no {what}")
     if layout not in LAYOUTS or (layout == EOS.name and (name, built_as) != ("istree", "transformer")):
@@ -57,7 +57,7 @@ def subject_of(path: Path, sidecar: Mapping[str, Any], rows: int) -> tuple[Subje
         raise ValueError(f"{path}: a number of cells is none of {name} as {built_as}")
     machine, tape = (str(sidecar.get(key, "")) for key in ("machine", "tape"))
     lean, discipline = sidecar["variant"] == "lean", Discipline(sidecar["discipline"])
-    subject = Subject(name, n, None, p, discipline, (), asked, layout, lean, built_as, machine, tape, cells)
+    subject = Subject(name, n, None, p, discipline, (), query_length, layout, lean, built_as, machine, tape, cells)
     if lean and (name, built_as) != ("istree", "transformer"):
         raise ValueError(f"{path}: {name} as {built_as} has no variant lean")
     if (numbers := sum(family.high - family.low + 1 for family in families_of(subject))) > rows:
@@ -124,7 +124,7 @@ def _tokens(ids: Sequence[Any], wired: Wired) -> list[int]:
 
 def _pieces(text: str, ids: Sequence[int], expected: Sequence[int | None]) -> list[HardInput]:
     """What the model itself must say in it, word by word between what it is given."""
-    found: list[HardInput] = []
+    pieces: list[HardInput] = []
     place = 0
     while place < len(ids):
         said: list[int] = []
@@ -135,7 +135,7 @@ def _pieces(text: str, ids: Sequence[int], expected: Sequence[int | None]) -> li
             if place < len(ids) and ids[place] != token:
                 break
         if said:
-            found.append(HardInput(text, tuple(ids[: start + 1]), tuple(said)))
+            pieces.append(HardInput(text, tuple(ids[: start + 1]), tuple(said)))
         else:
             place += 1
-    return found
+    return pieces

@@ -87,10 +87,10 @@ class Surveyor:
 
     def verdict(self, model: Transformer, place: Place) -> str:
         """What the check says first of a model that differs at this place; its ideal model must be the construction's."""
-        own, language, found = self._own
+        own, language, report = self._own
         try:
             changed = self._changed(model, place[0])
-            same = is_same_function(changed, language, own, found, sublayer_of(model, place))
+            same = is_same_function(changed, language, own, report, sublayer_of(model, place))
         except Undecided:
             return UNKNOWN
         except Refused:
@@ -116,10 +116,10 @@ class Surveyor:
 
     def survey(self, count: int, seed: int, sample: int) -> Survey:
         """So many changes, and so many hard inputs for those that are certified."""
-        drawn = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
+        draws = random.Random(seed).sample(self.changes, min(count, len(self.changes)))
         inputs = hard_inputs(self.subject, self.wired, sample, seed)
         own, verdicts, slack, free = self.wired.model, Counter[str](), list[Slack](), dict[Place, _Free]()
-        for place, change in drawn:
+        for place, change in draws:
             model = mutant(own, place, change, self.step)
             verdict = self.verdict(model, place)
             verdicts[verdict] += 1
@@ -129,7 +129,7 @@ class Surveyor:
                 weight, (low, high, wrong) = Fraction(weight_at(own, place)), free[place]
                 wrong = wrong or self._wrong(model, inputs)
                 slack.append(Slack(named(self.wired, place), change, weight, low, high, wrong))
-        return Survey(len(self.changes), len(drawn), verdicts, slack, len(inputs))
+        return Survey(len(self.changes), len(draws), verdicts, slack, len(inputs))
 
     def _free(self, place: Place, inputs: list[HardInput]) -> _Free:
         own, ends = self.wired.model, self.interval(place)
@@ -139,8 +139,8 @@ class Surveyor:
 
     def _wrong(self, model: Transformer, inputs: list[HardInput]) -> str:
         """The first input that is answered wrongly; "" for none."""
-        found = first_wrong(self.wired, model, inputs)
-        return found[0].text if found else ""
+        mismatch = first_wrong(self.wired, model, inputs)
+        return mismatch[0].text if mismatch else ""
 
     def interval(self, place: Place) -> tuple[float, float]:
         """The least and the largest number that this weight may be, as far as bisection tells."""
@@ -177,13 +177,13 @@ def document(survey: Survey) -> Json:
 
 def text(survey: Survey) -> str:
     """The survey for people; changes of one weight in one line."""
-    counts, kept = survey.verdicts, survey.verdicts[CERTIFIED]
+    counts, certified = survey.verdicts, survey.verdicts[CERTIFIED]
     wrong = [item for item in survey.slack if item.wrong]
     lines = [
         f"{survey.drawn} of {survey.changes} changes of one weight ({', '.join(CHANGES)})",
-        f"  not certified: {survey.drawn - kept} ({counts[REFUSED]} refused, {counts[OTHER_FUNCTION]} not seen to be the "
+        f"  not certified: {survey.drawn - certified} ({counts[REFUSED]} refused, {counts[OTHER_FUNCTION]} not seen to be the "
         f"same function, {counts[UNKNOWN]} cannot tell)",
-        f"  certified: {kept}; {survey.inputs} hard inputs contradict {len(wrong) or 'none'} of them",
+        f"  certified: {certified}; {survey.inputs} hard inputs contradict {len(wrong) or 'none'} of them",
     ]
     for _, group in itertools.groupby(sorted(survey.slack, key=lambda item: item.place), key=lambda item: item.place):
         items = list(group)

@@ -22,11 +22,11 @@ class Registers(tuple[str, ...]):
 
     def rows(self, *rows: Weights) -> Matrix:
         """A matrix of which each row is a form of the registers."""
-        found = np.zeros((len(rows), len(self)))
+        matrix = np.zeros((len(rows), len(self)))
         for i, row in enumerate(rows):
             for name, weight in row.items():
-                found[i, self.index(name)] += weight
-        return found
+                matrix[i, self.index(name)] += weight
+        return matrix
 
     def head(self, scores: Sequence[tuple[Weights, Weights]], value: Weights, written: str) -> AttentionHead:
         """A head by its score, a sum of products of forms of the query and of the key, and by what it reads and where to."""

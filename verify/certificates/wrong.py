@@ -29,8 +29,8 @@ def keys_that_tie() -> tuple[Wired, Language]:
 def a_sum_that_saturates() -> tuple[Wired, Language]:
     """10 + 10 − 15 is 5; of at most 15.9375 it is less than 1."""
     of = Registers(("a", "b", "c", "sum"))
-    kept = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
-    wired = of.model({w: {w: 1} for w in "abc"}, NONE, [of.block(recurrence=kept)], Arithmetic(fixed_point(9)))
+    recurrence = of.recurrence({"sum": {"sum": 1}}, {"sum": {"a": 10, "b": 10, "c": -15}})
+    wired = of.model({w: {w: 1} for w in "abc"}, NONE, [of.block(recurrence=recurrence)], Arithmetic(fixed_point(9)))
     spoken = tuple(Place(w, i, i, (i - 2,) if i > 1 else (), w) for i, w in enumerate("abc", 1))
     return wired, Language(spoken, frozenset("c"), (4, 4))
 
@@ -50,6 +50,6 @@ WRONG = (keys_that_tie, a_sum_that_saturates, a_runner_up_that_is_near)
 
 def certified() -> Iterator[str]:
     """The names of those that the checker certifies nevertheless."""
-    for made in WRONG:
-        if judged(*made()).verdict == CERTIFIED:
-            yield made.__name__
+    for builder in WRONG:
+        if judged(*builder()).verdict == CERTIFIED:
+            yield builder.__name__

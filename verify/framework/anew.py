@@ -47,22 +47,22 @@ def _of_parts(stored: Sequence[Json], made: Sequence[Json]) -> Iterator[str]:
         have = theorem.get("inequalities", ()) if isinstance(theorem, dict) else ()
         missing = {_text(one) for one in part["inequalities"]} - {_text(one) for one in have}
         if missing:
-            asked = len(part["inequalities"])
-            yield f"{named(theorem)}: it lacks {len(missing)} of the {asked} inequalities that the builder asks"
+            count = len(part["inequalities"])
+            yield f"{named(theorem)}: it lacks {len(missing)} of the {count} inequalities that the builder asks"
         elif theorem["bits_of_bits"] != part["bits_of_bits"]:
             yield f"{named(theorem)}: the claim's test makes a theorem of other n"
 
 
 def unlike(stored: Parts, row: Row | None) -> Iterator[str]:
     """One line for each part whose digest is not that of the ledger's row. row: None where the ledger has none."""
-    known = {item.range: item for item in row.evidence if isinstance(item, Proved)} if row else {}
-    for part in dict.fromkeys([*stored, *known]):
+    proof_of = {item.range: item for item in row.evidence if isinstance(item, Proved)} if row else {}
+    for part in dict.fromkeys([*stored, *proof_of]):
         objects = stored.get(part, ())
         if not objects:
-            yield f"{known[part].theorem}: the ledger's row is about this theorem, and it is not stored"
-        elif part not in known:
+            yield f"{proof_of[part].theorem}: the ledger's row is about this theorem, and it is not stored"
+        elif part not in proof_of:
             yield f"{named(objects[0]['theorem'])}: the ledger has no proof of this part"
-        elif digest(objects) != known[part].sha256:
+        elif digest(objects) != proof_of[part].sha256:
             yield f"{named(objects[0]['theorem'])}: the ledger's row is about other theorems or proofs, by their digest"
 
 

@@ -133,11 +133,11 @@ class Check:
         """The sizes whose least precision --p-bits reaches. Leaves the claim undecided if there is none."""
         if self.p_bits is None:
             return tuple(sizes)
-        kept = tuple(n for n in sizes if least_precision(n) <= self.p_bits)
-        if not kept:
+        certified = tuple(n for n in sizes if least_precision(n) <= self.p_bits)
+        if not certified:
             least = f"{least_precision(sizes[0])} at n = {sizes[0]}"
             self.unknown(f"p = {self.p_bits} is below the least p that is certified, {least}")
-        return kept
+        return certified
 
     def exhaustive(
         self,
@@ -181,22 +181,26 @@ class Check:
 
         if self.until is not None:
             return
-        kept = Kept(subject, about, self.seed)
-        text = f"{range}; {kept.name}"
+        document = Kept(subject, about, self.seed)
+        text = f"{range}; {document.name}"
         if self._begin(text):
-            seen = Seen(kept.build, None, self.tick, None)
-            for case in kept.built:
+            seen = Seen(document.build, None, self.tick, None)
+            for case in document.built:
                 if (counterexample := seen.judge(case)) is not None:
-                    evidence = Stored(text, precision, seen.cases, None, True, kept.name, kept.sha256, seen.cases)
-                    self._refute(evidence, case, counterexample, kept.build)
+                    evidence = Stored(
+                        text, precision, seen.cases, None, True, document.name, document.sha256, seen.cases
+                    )
+                    self._refute(evidence, case, counterexample, document.build)
             of, sizes = (
-                (kept.intervals, kept.last, False, kept.name, kept.sha256, seen.cases),
-                ((subject.n, kept.last),),
+                (document.intervals, document.last, False, document.name, document.sha256, seen.cases),
+                ((subject.n, document.last),),
             )
             self._evidence.append(Stored(text, precision, *of, sizes=sizes))
         else:
-            self._replay(Stored, kept.build, text, None, precision)
-        self._walk(Certified, kept.renewed, kept.renew, f"{text}: certified anew", None, precision, span=sizes_of)
+            self._replay(Stored, document.build, text, None, precision)
+        self._walk(
+            Certified, document.renewed, document.renew, f"{text}: certified anew", None, precision, span=sizes_of
+        )
 
     def stored_above(self, subject: Subject, about: About, *, range: str, precision: str = "") -> Json:
         """What a document says of all n from 2^63 on, held against the weights of now; one of its cases is judged anew.
@@ -207,9 +211,9 @@ class Check:
 
         if self.replay is not None or self.until is not None or self.anew:
             return None
-        if (kept := kept_above(subject, about, self.seed)) is None:
+        if (pair := kept_above(subject, about, self.seed)) is None:
             return None
-        above, theorem = kept
+        above, theorem = pair
         text = f"{range}; one of them judged anew"
         self._begin(text)
         of = (len(above.cases), None, False, above.name, above.sha256, len(above.weights))
@@ -246,8 +250,8 @@ class Check:
         def differ(case: T) -> Counterexample | None:
             from circuits.equivalence import find_difference
 
-            found = find_difference(*circuits(case))
-            return None if found is None else Counterexample(difference=str(found))
+            difference = find_difference(*circuits(case))
+            return None if difference is None else Counterexample(difference=str(difference))
 
         self._walk(Solved, cases, differ, range, size, precision)
 
@@ -257,14 +261,14 @@ class Check:
 
         lemmas: only these and those that they rest on.
         """
-        chosen = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
+        lemma_names = set(theory.behind(lemmas or theory.lemmas)) & set(theory.lemmas)
 
         def consistent() -> Iterator[str]:
             from verify.induction.along import shown
 
-            if doubt := shown(theory, sorted(chosen)).doubt:
+            if doubt := shown(theory, sorted(lemma_names)).doubt:
                 raise Undecided(f"what lemmas use may contradict itself: {doubt}")
-            yield from (name for name in theory.lemmas if name in chosen)
+            yield from (name for name in theory.lemmas if name in lemma_names)
 
         def refuted(lemma: str) -> Counterexample | None:
             if doubt := theory.doubt(lemma):
@@ -299,16 +303,16 @@ class Check:
         seen = Seen(predicate, size, self.tick, self.until)
         seed = zlib.crc32(f"{self.seed} {self.claim.id} {range}".encode())
         try:
-            found = search(strategy, seen.judge if self.until is None else seen.tried, max_examples, seed)
+            witness = search(strategy, seen.judge if self.until is None else seen.tried, max_examples, seed)
         except TimeIsOver:
-            found = None
-        if found is None and not seen.cases:
+            witness = None
+        if witness is None and not seen.cases:
             return
-        evidence = Sampled(range, precision, seen.cases, seen.n_max, stopped=found is not None, sizes=seen.sizes)
-        if found is None:
+        evidence = Sampled(range, precision, seen.cases, seen.n_max, stopped=witness is not None, sizes=seen.sizes)
+        if witness is None:
             self._evidence.append(evidence)
         else:
-            self._refute(evidence, *found, predicate)
+            self._refute(evidence, *witness, predicate)
 
     def fails_below(
         self,
@@ -371,8 +375,8 @@ class Check:
         begun = self._begin(range)
         if self.anew:
             quick = quickly is not None and self.anew == "quick"
-            made = [theorem for theorem, _ in proofs] if quickly is None or not quick else list(quickly())
-            self.proofs[range] = [{"part" if quick else "theorem": theorem, "proof": None} for theorem in made]
+            theorems = [theorem for theorem, _ in proofs] if quickly is None or not quick else list(quickly())
+            self.proofs[range] = [{"part" if quick else "theorem": theorem, "proof": None} for theorem in theorems]
             return
         if not begun or self.until is not None:
             return

@@ -107,10 +107,10 @@ class Claim:
             theorem, _, aspect = self.id.partition("/")
             object.__setattr__(self, "theorem", theorem)
             object.__setattr__(self, "aspect", self.aspect or aspect)
-        made = id_of(self.theorem, self.task, self.aspect, bool(self.finding) or self.variant == "printed")
-        if self.id not in ("", made):
-            raise ValueError(f"claim id {self.id!r}: theorem, task and aspect make it {made!r}")
-        object.__setattr__(self, "id", made)
+        claim_id = id_of(self.theorem, self.task, self.aspect, bool(self.finding) or self.variant == "printed")
+        if self.id not in ("", claim_id):
+            raise ValueError(f"claim id {self.id!r}: theorem, task and aspect make it {claim_id!r}")
+        object.__setattr__(self, "id", claim_id)
         if not self.id or any(character.isspace() for character in self.id):
             raise ValueError(f"claim id {self.id!r}: want a non-empty word without spaces")
         object.__setattr__(self, "kind", None if self.kind is None else Kind(self.kind))
@@ -465,14 +465,14 @@ def why_not_from(evidence: Sequence[Evidence]) -> str:
 
 def merged(sizes: Iterable[tuple[int, int | None]]) -> Sizes:
     """The same n as intervals in order that do not touch."""
-    kept: list[tuple[int, int | None]] = []
+    intervals: list[tuple[int, int | None]] = []
     for low, high in sorted(sizes, key=lambda size: size[0]):
-        if kept and (kept[-1][1] is None or low <= kept[-1][1] + 1):
-            before = kept[-1][1]
-            kept[-1] = (kept[-1][0], None if before is None or high is None else max(before, high))
+        if intervals and (intervals[-1][1] is None or low <= intervals[-1][1] + 1):
+            before = intervals[-1][1]
+            intervals[-1] = (intervals[-1][0], None if before is None or high is None else max(before, high))
         else:
-            kept.append((low, high))
-    return tuple(kept)
+            intervals.append((low, high))
+    return tuple(intervals)
 
 
 class Counterexample(Exception):

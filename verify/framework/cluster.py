@@ -59,12 +59,12 @@ class Job:
         """Why this process must not judge; "" if it may."""
         here = versions()
         different = [
-            f"{name} {here[name]}, not {wanted}" for name, wanted in self.versions.items() if here[name] != wanted
+            f"{name} {here[name]}, not {expected}" for name, expected in self.versions.items() if here[name] != expected
         ]
-        for file, wanted in self.files.items():
-            found = _sha256(HERE / file)
-            if found != wanted:
-                different.append(f"another {file}" if found else f"no {file}")
+        for file, expected in self.files.items():
+            digest = _sha256(HERE / file)
+            if digest != expected:
+                different.append(f"another {file}" if digest else f"no {file}")
         return "; ".join(different)
 
 
@@ -114,15 +114,17 @@ def judge(job: Job, unit: Unit) -> Answer:
     worker = get_worker()
     answer = Answer(worker.address, job.misfit())
     task = worker.state.tasks[worker.get_current_task()]
-    left = [] if answer.refused else list(unit.names)
-    while left and task.state == WANTED:
-        code, error = _run([f"{HERE / unit.file}::{name}" for name in left], job, task, answer.reports)
-        left = [
-            name for name in left if not any(report["when"] == "teardown" for report in answer.reports.get(name, ()))
+    remaining = [] if answer.refused else list(unit.names)
+    while remaining and task.state == WANTED:
+        code, error = _run([f"{HERE / unit.file}::{name}" for name in remaining], job, task, answer.reports)
+        remaining = [
+            name
+            for name in remaining
+            if not any(report["when"] == "teardown" for report in answer.reports.get(name, ()))
         ]
-        for name in left if code in NOT_RUN else left[:1]:
+        for name in remaining if code in NOT_RUN else remaining[:1]:
             answer.crashed[name] = f"{worker.address}: exit status {code}: {error}"
-        left = [name for name in left if name not in answer.crashed]
+        remaining = [name for name in remaining if name not in answer.crashed]
     return answer
 
 
@@ -196,7 +198,7 @@ def connect(address: str) -> Any:
 
 def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) -> list[Unit]:
     """Those that take longest first. tests: test → its file and its name there. What nobody has timed goes alone."""
-    found: list[Unit] = []
+    full_units: list[Unit] = []
     open_units: dict[str, Unit] = {}
     for test in sorted(tests, key=lambda test: -seconds.get(test, UNIT_SECONDS)):
         file, name = tests[test]
@@ -205,8 +207,8 @@ def units(tests: Mapping[str, tuple[str, str]], seconds: Mapping[str, float]) ->
         if unit.seconds < UNIT_SECONDS:
             open_units[file] = unit
         else:
-            found.append(unit)
-    return sorted([*found, *open_units.values()], key=lambda unit: -unit.seconds)
+            full_units.append(unit)
+    return sorted([*full_units, *open_units.values()], key=lambda unit: -unit.seconds)
 
 
 class Cluster:
@@ -229,8 +231,8 @@ class Cluster:
         self.require_workers(job)
         verifier: Session | None = self.config.pluginmanager.get_plugin("verify-session")
         items = {tests[item.nodeid]: item for item in session.items}
-        wanted = units(tests, verifier.seconds if verifier is not None else {})
-        futures = {self._submit(job, unit, place): unit for place, unit in enumerate(wanted)}
+        work = units(tests, verifier.seconds if verifier is not None else {})
+        futures = {self._submit(job, unit, place): unit for place, unit in enumerate(work)}
         try:
             while futures:
                 self._receive(session, job, items, futures)
@@ -239,17 +241,24 @@ class Cluster:
         return True
 
     def _arguments(self) -> tuple[str, ...]:
-        told, option = self.options, self.config.option
-        precision = () if told.p_bits is None else (f"--p-bits={told.p_bits}",)
+        options, option = self.options, self.config.option
+        precision = () if options.p_bits is None else (f"--p-bits={options.p_bits}",)
         settings = [f"--override-ini={setting}" for setting in option.override_ini or ()]
         settings += [f"--pythonwarnings={warning}" for warning in option.pythonwarnings or ()]
         engine = f"--engine={option.engine}"
-        return f"--n-max={told.n_max}", *precision, engine, f"--device={told.device}", f"--seed={told.seed}", *settings
+        return (
+            f"--n-max={options.n_max}",
+            *precision,
+            engine,
+            f"--device={options.device}",
+            f"--seed={options.seed}",
+            *settings,
+        )
 
     def require_workers(self, job: Job) -> None:
         """UsageError names each worker that must not judge. There may be none yet: some clusters grow with their work."""
-        found = self.client.run(job.misfit, on_error="return")
-        unfit = [f"worker {worker}: {_words(why)}" for worker, why in found.items() if why]
+        misfits = self.client.run(job.misfit, on_error="return")
+        unfit = [f"worker {worker}: {_words(why)}" for worker, why in misfits.items() if why]
         if unfit:
             raise pytest.UsageError(f"--dask {self.address}: {'; '.join(unfit)}")
 

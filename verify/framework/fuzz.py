@@ -76,13 +76,13 @@ class Worker:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         if not is_property(pyfuncitem):
             return (yield)
-        with _counted(pyfuncitem.obj, self.until) as seen:
+        with _counted(pyfuncitem.obj, self.until) as cases:
             try:
                 return (yield)
             except TimeIsOver:
                 return True
             finally:
-                pyfuncitem.user_properties.append((CASES, len(seen)))
+                pyfuncitem.user_properties.append((CASES, len(cases)))
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
     """Inside, each case of a property adds to the list; when the time is over and nothing failed, the next one ends the test."""
     handle = test.hypothesis  # type: ignore[attr-defined]
     judge = handle.inner_test
-    seen: list[None] = []
+    cases: list[None] = []
     failed = False
 
     @functools.wraps(judge)
@@ -99,7 +99,7 @@ def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
         if time.time() >= until and not failed:
             raise TimeIsOver
         if not failed:
-            seen.append(None)
+            cases.append(None)
         try:
             return judge(*arguments, **named)
         except UnsatisfiedAssumption:
@@ -110,7 +110,7 @@ def _counted(test: Callable[..., object], until: float) -> Iterator[list[None]]:
 
     handle.inner_test = counted
     try:
-        yield seen
+        yield cases
     finally:
         handle.inner_test = judge
 
@@ -137,8 +137,8 @@ class Controller:
 
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         if not ids:
-            wanted = self.config.option.claim
-            raise pytest.UsageError("--fuzz: nothing here draws cases" + (f" for claim {wanted}" if wanted else ""))
+            claim = self.config.option.claim
+            raise pytest.UsageError("--fuzz: nothing here draws cases" + (f" for claim {claim}" if claim else ""))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -148,10 +148,10 @@ class Controller:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         rows = ledger.rows_of(report)
-        seen = sum(int(str(value)) for name, value in report.user_properties if name == CASES)
+        cases = sum(int(str(value)) for name, value in report.user_properties if name == CASES)
         if report.when == "call":
-            self.cases += seen
-            self.tests |= {report.nodeid} if seen else set()
+            self.cases += cases
+            self.tests |= {report.nodeid} if cases else set()
         if report.failed:
             refuted = [row for row in rows if row.witness is not None]
             if refuted:
@@ -161,7 +161,7 @@ class Controller:
             self.again.setdefault(
                 report.nodeid, commands[0] if commands else f"python -m pytest {shlex.quote(report.nodeid)}"
             )
-        if self.rounds is not None and (report.failed or (report.when == "call" and not seen)):
+        if self.rounds is not None and (report.failed or (report.when == "call" and not cases)):
             self.rounds.forget(report.nodeid)
 
     def _file(self) -> Path:
@@ -191,8 +191,10 @@ class Controller:
         live = self.stream.isatty()
         while not self.ended.wait(SECONDS_BETWEEN_UPDATES if live else SECONDS_BETWEEN_LINES):
             until = None if self.rounds is None else self.rounds.until
-            left = f"; {duration(max(0.0, until - time.time()))} left" if until else ""
-            self.stream.write(f"\r\x1b[Kfuzz: {self.text()}{left}" if live else f"fuzz: {self.text()}{left}\n")
+            time_left = f"; {duration(max(0.0, until - time.time()))} left" if until else ""
+            self.stream.write(
+                f"\r\x1b[Kfuzz: {self.text()}{time_left}" if live else f"fuzz: {self.text()}{time_left}\n"
+            )
             self.stream.flush()
         if live:
             self.stream.write("\r\x1b[K")

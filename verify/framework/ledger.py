@@ -211,9 +211,9 @@ def read_run(path: Path) -> tuple[list[Row], dict[str, Json]]:
         document = document_of(path)
         return [Row.from_json(row) for row in document["rows"]], dict(document["options"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        known = str(error).startswith(f"{path}: ")
+        has_path = str(error).startswith(f"{path}: ")
         what = f"there is no {error} in it" if isinstance(error, KeyError) else error
-        raise ValueError(str(error) if known else f"{path}: not a ledger: {what}") from error
+        raise ValueError(str(error) if has_path else f"{path}: not a ledger: {what}") from error
 
 
 def read(path: Path) -> list[Row]:

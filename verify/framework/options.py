@@ -53,14 +53,14 @@ def chosen_engines(name: str) -> tuple[str, ...]:
     """The engines that `--engine` asks for; ValueError names one that does not exist or is not built."""
     if name != "all" and name not in ENGINES:
         raise ValueError(f"--engine {name}: want one of {', '.join(ENGINES)}, all")
-    chosen = tuple(ENGINES) if name == "all" else (name,)
-    if chosen == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
-        return chosen
-    missing = [engine for engine in chosen if not built(engine)]
+    engines = tuple(ENGINES) if name == "all" else (name,)
+    if engines == (DEFAULT_ENGINE,):  # always there; looking would import the constructions
+        return engines
+    missing = [engine for engine in engines if not built(engine)]
     if missing:
         there = ", ".join(engine for engine in ENGINES if built(engine))
         raise ValueError(f"--engine {name}: not built yet: {', '.join(missing)}; there is: {there}")
-    return chosen
+    return engines
 
 
 def matching(wanted: str, ids: Sequence[str]) -> set[str]:

@@ -32,20 +32,20 @@ def seconds_of(path: Path) -> dict[Key, float]:
 
 def longest_first(items: Sequence[T], keys: Sequence[Key | None], seconds: Mapping[Key, float]) -> list[T]:
     """The items in a new order; those of which nothing is known may be long, so they come first, and as they were."""
-    known = [seconds.get(key, float("inf")) if key else float("inf") for key in keys]
-    return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
+    durations = [seconds.get(key, float("inf")) if key else float("inf") for key in keys]
+    return [items[i] for i in sorted(range(len(items)), key=lambda i: -durations[i])]
 
 
 def seconds_of_tests(tests: Sequence[str], seconds: Mapping[Key, float]) -> dict[str, float]:
     """The same by pytest's names, of those that name their claim: `…::test_head[reference-C.18/repaired]`."""
-    found = {}
+    by_test = {}
     for test in tests:
         name = test.partition("[")[2].removesuffix("]")
         engine, _, claim = name.partition("-")
         for key in ((name, ""), (claim, engine)):
             if key in seconds:
-                found[test] = seconds[key]
-    return found
+                by_test[test] = seconds[key]
+    return by_test
 
 
 def are_claims(arguments: Sequence[str], folder: Path) -> bool:

@@ -54,15 +54,15 @@ class Progress:
 
     def time_left(self) -> float | None:
         """Seconds, or None while nothing is finished."""
-        left = sum(self.waiting.values())
-        finished = sum(self.weights.values()) - left
+        work_left = sum(self.waiting.values())
+        finished = sum(self.weights.values()) - work_left
         elapsed = time.monotonic() - self.started
-        return None if self.done == 0 else elapsed * left / finished
+        return None if self.done == 0 else elapsed * work_left / finished
 
     def left_text(self) -> str:
         """The same in words, or nothing."""
-        left = self.time_left()
-        return "" if left is None else f"about {duration(left)} left"
+        seconds = self.time_left()
+        return "" if seconds is None else f"about {duration(seconds)} left"
 
     def finish(self, test: str) -> None:
         """One test more is finished."""

@@ -63,15 +63,15 @@ def load(path: Path) -> dict[str, dict[str, list[Json]]]:
         document = parse_json(path.read_text(encoding="utf-8"))
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}, want {SCHEMA}")
-        found = {}
+        by_claim = {}
         for claim, parts in document["proofs"].items():
-            found[claim] = {part: list(objects) for part, objects in parts.items()}
-            for item in (item for objects in found[claim].values() for item in objects):
+            by_claim[claim] = {part: list(objects) for part, objects in parts.items()}
+            for item in (item for objects in by_claim[claim].values() for item in objects):
                 if set(item) != {"theorem", "proof"}:
                     raise ValueError(f"{claim}: want objects of a theorem and its proof")
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a file of proofs: {error}") from error
-    return found
+    return by_claim
 
 
 def of_report(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
@@ -84,12 +84,12 @@ def of_report(report: pytest.TestReport) -> dict[str, dict[str, list[Json]]]:
     )
 
 
-def update(path: Path, judged: Sequence[str], found: Proofs) -> None:
+def update(path: Path, judged: Sequence[str], new_proofs: Proofs) -> None:
     """Stores what this run found; forgets the proofs of claims that it judged and has no proof of."""
     stored: dict[str, Mapping[str, Sequence[Json]]] = {**load(path)}
     for claim in judged:
         stored.pop(claim, None)
-    stored |= found
+    stored |= new_proofs
     if stored or path.exists():
         write_text(path, _text(stored))
 

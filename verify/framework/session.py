@@ -62,11 +62,11 @@ class Session:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        wanted = self.config.option.claim
-        if not ids and wanted is not None and not matching(wanted, [row.claim.id for row in self.rows]):
+        claim_option = self.config.option.claim
+        if not ids and claim_option is not None and not matching(claim_option, [row.claim.id for row in self.rows]):
             ours = are_claims(self.config.args, self.config.invocation_params.dir)
-            known = [claim for claim, _ in seconds_of(LEDGER)] if ours else []  # the workers told none
-            raise pytest.UsageError(f"--claim {wanted!r}: {no_claim(wanted, known)}")
+            claim_ids = [claim for claim, _ in seconds_of(LEDGER)] if ours else []  # the workers told none
+            raise pytest.UsageError(f"--claim {claim_option!r}: {no_claim(claim_option, claim_ids)}")
         files = {test.split("::")[0].rsplit("/", 1)[-1] for test in ids}
         if any(fnmatch.fnmatch(file, FILES) for file in files) and not self.tests:
             self._start(ids)
@@ -149,8 +149,8 @@ class Session:
                 ledger.write(option.ledger, self.rows, self.options, self.not_judged)
                 ledger.part_of(option.ledger).unlink(missing_ok=True)
         except OSError as error:
-            kept = f"; the rows are in {self.journal.path}" if self.journal is not None else ""
-            self.trouble.append(f"--ledger {option.ledger}: {error.strerror}{kept}")
+            note = f"; the rows are in {self.journal.path}" if self.journal is not None else ""
+            self.trouble.append(f"--ledger {option.ledger}: {error.strerror}{note}")
         try:
             if option.update_witnesses:
                 ledger.update_witnesses(option.witnesses, self.rows)

@@ -56,37 +56,37 @@ def _command(argv: Sequence[str]) -> int:
     if args.what not in COVERED:
         return say_not_covered(args.what, args.model, as_json=False, but=f"{' and '.join(COVERED)} are")
     subject = _subject(args)
-    made = theory_of(subject)
-    if made is None:
+    theory = theory_of(subject)
+    if theory is None:
         raise TypeError("there is no made")
     scripts: dict[str, Path] = {}
     if args.scripts is not None:
         args.scripts.mkdir(parents=True, exist_ok=True)
-        for number, name in enumerate(made.lemmas, start=1):
+        for number, name in enumerate(theory.lemmas, start=1):
             scripts[name] = args.scripts / f"{number:03}-{name.replace('/', '-')}.smt2"
             cli.check_writable(scripts[name], "--scripts", force=args.force)
-    seen = shown(made, made.lemmas)
-    left = 0
-    for name in made.lemmas:
+    runs = shown(theory, theory.lemmas)
+    doubtful = 0
+    for name in theory.lemmas:
         if scripts:
-            write_text(scripts[name], made.question(name))
-        doubt = made.doubt(name)
-        left += bool(doubt)
-        print(f"{doubt or 'follows'}: {name}, from {', '.join(made.facts[name].uses or ()) or 'nothing'}")
+            write_text(scripts[name], theory.question(name))
+        doubt = theory.doubt(name)
+        doubtful += bool(doubt)
+        print(f"{doubt or 'follows'}: {name}, from {', '.join(theory.facts[name].uses or ()) or 'nothing'}")
     all_follow = f"all follow: for every n, {ENDS[subject.construction, subject.model]}"
-    print(f"{len(made.lemmas)} lemmas, {f'{left} not seen to follow' if left else all_follow}")
-    if seen.doubt:
-        print(f"what they use may contradict itself: {seen.doubt}")
+    print(f"{len(theory.lemmas)} lemmas, {f'{doubtful} not seen to follow' if doubtful else all_follow}")
+    if runs.doubt:
+        print(f"what they use may contradict itself: {runs.doubt}")
         return cli.UNKNOWN
     invariants, refuted = (
-        len(made.invariants),
-        f", but for {seen.refuted} in a proof by contradiction" * bool(seen.refuted),
+        len(theory.invariants),
+        f", but for {runs.refuted} in a proof by contradiction" * bool(runs.refuted),
     )
     print(
-        f"{seen.axioms} axioms and {invariants} invariants are true at {seen.places} places of runs, for integers about the text, "
-        f"and at {seen.models} of them, says z3, for all integers; at one of these what each lemma uses is true{refuted}"
+        f"{runs.axioms} axioms and {invariants} invariants are true at {runs.places} places of runs, for integers about the text, "
+        f"and at {runs.models} of them, says z3, for all integers; at one of these what each lemma uses is true{refuted}"
     )
-    return cli.UNKNOWN if left else cli.HOLDS
+    return cli.UNKNOWN if doubtful else cli.HOLDS
 
 
 def _folder(text: str) -> Path:

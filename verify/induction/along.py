@@ -26,10 +26,10 @@ RUNS: dict[str, Callable[..., Iterable[Place]]] = {
 """By what `Theory.runs` names first; the rest of it is what these take."""
 
 
-def places_of(made: Theory) -> Iterator[Place]:
+def places_of(theory: Theory) -> Iterator[Place]:
     """The places of the runs that a theory is about; none if it names none."""
-    if made.runs:
-        name, *given = made.runs
+    if theory.runs:
+        name, *given = theory.runs
         yield from RUNS[name](*given)
 
 
@@ -47,16 +47,16 @@ class Shown:
     refuted: int = 0
 
 
-def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
+def shown(theory: Theory, lemmas: Sequence[str]) -> Shown:
     """What is seen of a theory along its runs, of these lemmas."""
-    missing = {name: made.facts[name].uses or () for name in lemmas}
-    refutes = [fact.supposes - set(made.invariants) for fact in made.facts.values() if fact.formula == "false"]
-    refuted = {name for name in missing if any(cases and cases <= made.facts[name].supposes for cases in refutes)}
+    missing = {name: theory.facts[name].uses or () for name in lemmas}
+    refutes = [fact.supposes - set(theory.invariants) for fact in theory.facts.values() if fact.formula == "false"]
+    refuted = {name for name in missing if any(cases and cases <= theory.facts[name].supposes for cases in refutes)}
     missing = {name: uses for name, uses in missing.items() if name not in refuted}
-    apart = set[str]().union(*(made.facts[name].supposes for name in refuted))
-    always = [*made.axioms, *made.invariants]
-    compiled, places, models = Compiled(made, made.facts), 0, 0
-    for place in places_of(made):
+    apart = set[str]().union(*(theory.facts[name].supposes for name in refuted))
+    always = [*theory.axioms, *theory.invariants]
+    compiled, places, models = Compiled(theory, theory.facts), 0, 0
+    for place in places_of(theory):
         name = ""
         try:
             compiled.go(place.symbols, place.window)
@@ -67,8 +67,8 @@ def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
             met = {name for name, uses in missing.items() if all(map(compiled.holds, uses))}
             if true or met or not places:
                 used = true.union(*(missing.pop(name) for name in met)).difference(always)
-                asked = [name for name in made.facts if name in used and made.facts[name].supposes]
-                if doubted := first_doubt(made, place, [*always, *asked]):
+                suppositions = [name for name in theory.facts if name in used and theory.facts[name].supposes]
+                if doubted := first_doubt(theory, place, [*always, *suppositions]):
                     fact, answer = doubted
                     return Shown(f"{fact} is not seen to be true of all integers: {place.name}: z3 says {answer}")
                 apart, models = apart - true, models + 1
@@ -80,4 +80,4 @@ def shown(made: Theory, lemmas: Sequence[str]) -> Shown:
     if apart or missing:
         what = [f"{name} is true" for name in sorted(apart)] + [f"all that {name} uses is true" for name in missing]
         return Shown(f"at no place of a run {what[0]}" + (f", and {len(what) - 1} more" if what[1:] else ""))
-    return Shown("", places, models, len(made.axioms), len(refuted))
+    return Shown("", places, models, len(theory.axioms), len(refuted))

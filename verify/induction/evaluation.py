@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 class Compiled:
     """Facts as functions of Python; "all integers" are those of a window, and each symbol is what it is called in `names`."""
 
-    def __init__(self, made: Theory, tried: Mapping[str, Fact]) -> None:
+    def __init__(self, theory: Theory, tried: Mapping[str, Fact]) -> None:
         self.names: dict[str, Any] = {"div": div, "mod": mod}
         self.macros = [
             (str(name), [str(pair[0]) for pair in parameters], body)
-            for declaration in made.declarations
+            for declaration in theory.declarations
             if isinstance(declaration, list) and declaration[0] == "define-fun"
             for _, name, parameters, _, body in [declaration]
         ]
@@ -64,8 +64,8 @@ class Compiled:
         return result
 
     def _compiled(self, parameters: list[str], body: Expression) -> Callable[..., Any]:
-        made: Callable[..., Any] = eval(f"lambda {', '.join(map(symbol, parameters))}: {_python(body)}", self.names)
-        return made
+        function: Callable[..., Any] = eval(f"lambda {', '.join(map(symbol, parameters))}: {_python(body)}", self.names)
+        return function
 
 
 def _declared(expression: Expression, macros: Mapping[str, frozenset[str]]) -> frozenset[str]:

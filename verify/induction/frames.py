@@ -57,7 +57,7 @@ def theory(frames: Frames) -> Theory:
         bits |= _frame(words, name, whole, before, _words(frames, f"a frame {mark}"), "(+ k 1)")
     macros += [f"(define-fun {name} Bool {value})" for name, value in bits.items()]
     kinds = [f"(define-fun |is {kind}| ((j Int)) Bool (= (kind j) {i}))" for i, kind in enumerate(KINDS)]
-    made = Theory(
+    lemmas = Theory(
         {
             **PARTS,
             "length": text_of("length"),
@@ -65,9 +65,9 @@ def theory(frames: Frames) -> Theory:
             "defined-terms": "\n".join([*words.lines, *macros]),
         }
     )
-    made.add(text_of("frames"))
-    made.runs = ("frames",)
-    return made
+    lemmas.add(text_of("frames"))
+    lemmas.runs = ("frames",)
+    return lemmas
 
 
 def translation(frames: Frames) -> Translation:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EFFORT = 20_000_000  # for a fact, in units of z3; the dearest of the hybrid's IsTree took 160,000
 
 
-def first_doubt(made: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
+def first_doubt(theory: Theory, place: Place, names: Iterable[str]) -> tuple[str, str] | None:
     """The first of these facts that the solver does not say to be true of all integers, and what it says.
 
     Raises LookupError for a symbol of which the place says nothing, ValueError for what z3 cannot read.
@@ -30,8 +30,8 @@ def first_doubt(made: Theory, place: Place, names: Iterable[str]) -> tuple[str, 
     import z3
 
     tried = list(names)
-    formulas = [written(_without_patterns(made.facts[name].formula)) for name in tried]
-    script = [*definitions(made, place), *(f"(assert (not {formula}))" for formula in formulas)]
+    formulas = [written(_without_patterns(theory.facts[name].formula)) for name in tried]
+    script = [*definitions(theory, place), *(f"(assert (not {formula}))" for formula in formulas)]
     context = z3.Context()
     try:
         read = z3.parse_smt2_string("\n".join(script), ctx=context)
@@ -46,12 +46,12 @@ def first_doubt(made: Theory, place: Place, names: Iterable[str]) -> tuple[str, 
     return None
 
 
-def definitions(made: Theory, place: Place) -> Iterator[str]:
+def definitions(theory: Theory, place: Place) -> Iterator[str]:
     """In SMT-LIB what each declared symbol is; macros as they stand."""
-    for declaration in made.declarations:
+    for declaration in theory.declarations:
         match declaration:
-            case ["declare-const", str(name), str(sort)] if name in made.defined:
-                yield f"(define-fun {name} () {sort} {written(made.defined[name])})"
+            case ["declare-const", str(name), str(sort)] if name in theory.defined:
+                yield f"(define-fun {name} () {sort} {written(theory.defined[name])})"
             case ["declare-const", str(name), str(sort)]:
                 yield f"(define-fun {name} () {sort} {_of_sort(sort, _number(int(place.symbols[name])))})"
             case ["declare-fun", str(name), _, str(sort)] if name in place.recursive:

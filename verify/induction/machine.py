@@ -53,7 +53,7 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
     terms["says-arrow () Int"] = said(4, lambda value: "0", lambda word: str(KINDS[word]))
     terms["halts () Bool"] = said(WORDS, lambda value: "false", lambda word: str(word == HALT).lower())
     terms = _searches(words, step) | terms
-    made = Theory(
+    lemmas = Theory(
         {
             "kinds": "\n".join(
                 [f"(define-fun {_is(name)} ((j Int)) Bool (= (kind j) {KINDS[name]}))" for name in TOLD]
@@ -66,9 +66,9 @@ def theory(machine: Machine, model: str = "hybrid", step: Step | None = None) ->
             "reads": text_of("by_search" if isinstance(step, SearchedStep) else "by_head"),
         }
     )
-    made.add(text_of("turing"))
-    made.runs = ("machine", model, machine)
-    return made
+    lemmas.add(text_of("turing"))
+    lemmas.runs = ("machine", model, machine)
+    return lemmas
 
 
 def _begins_alike(step: Step) -> bool:
@@ -142,12 +142,12 @@ def _is(name: str) -> str:
 
 def _head(read: Term) -> Pick:
     """The head by which it is read."""
-    found = read_alone(read)
-    if found is None:
+    term = read_alone(read)
+    if term is None:
         raise TypeError("there is no found")
-    if not isinstance(found.where, Pick):
+    if not isinstance(term.where, Pick):
         raise TypeError("found.where is no Pick")
-    return found.where
+    return term.where
 
 
 def table(machine: Machine, letters: str = LETTERS) -> str:

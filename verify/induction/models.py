@@ -49,9 +49,9 @@ def _apart(subject: Subject) -> Shown:
 
 
 def _limited(subject: Subject) -> Shown:
-    made = turns.theory(turns.defined())
-    return made, [
-        *(f"{invariant}/{case}" for invariant in made.invariants for case in made.kept),
+    theory = turns.theory(turns.defined())
+    return theory, [
+        *(f"{invariant}/{case}" for invariant in theory.invariants for case in theory.kept),
         "down-or-up",
         "records-limited",
     ]

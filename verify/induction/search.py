@@ -53,13 +53,13 @@ def theory(search: Search) -> Theory:
     macros += _said(words, search)
     terms = "\n".join([*words.lines, *macros])
     text = {"text": text_of("thoughts"), "layout": text_of(search.layout.name), "defined-terms": terms}
-    made = Theory(
+    lemmas = Theory(
         {**PARTS, **text, "step": text_of("says"), "length": text_of("vertices"), "heads": "".join(map(text_of, heads))}
     )
-    made.add(text_of("search"))
+    lemmas.add(text_of("search"))
     model = next(name for name, kind in MODELS.items() if isinstance(search, kind))
-    made.runs = ("search", model, search.layout)
-    return made
+    lemmas.runs = ("search", model, search.layout)
+    return lemmas
 
 
 def translation(search: Search) -> Translation:

@@ -153,13 +153,13 @@ class Theory:
 
     def behind(self, names: Iterable[str]) -> list[str]:
         """These facts and all that they rest on, in the order of the text."""
-        found, pending = set[str](), list(names)
+        closure, pending = set[str](), list(names)
         while pending:
             name = pending.pop()
-            if name not in found:
-                found.add(name)
+            if name not in closure:
+                closure.add(name)
                 pending += self.facts[name].uses or (n for n in (f"{name}/start", f"{name}/step") if n in self.facts)
-        return [name for name in self.facts if name in found]
+        return [name for name in self.facts if name in closure]
 
     def question(self, name: str) -> str:
         """An SMT-LIB script, unsatisfiable if and only if the lemma follows from what it uses."""
@@ -264,16 +264,16 @@ class Theory:
 
     def _below(self, names: Iterable[str]) -> set[str]:
         """What stands in macros of these names, and in theirs, other than their parameters."""
-        found: set[str] = set()
+        closure: set[str] = set()
         for declaration in self.declarations:
             match declaration:
                 case ["define-fun", str(name), [*parameters], _, body] if name in names:
                     inner = symbols(body) - {written(_pair(parameter)[0]) for parameter in parameters}
-                    found |= inner | self._below(inner)
+                    closure |= inner | self._below(inner)
                 case ["declare-const", str(name), _] if name in names and name in self.defined:
                     inner = symbols(self.defined[name])
-                    found |= inner | self._below(inner)
-        return found
+                    closure |= inner | self._below(inner)
+        return closure
 
 
 @lru_cache(maxsize=1024)  # lemmas are asked for alone, and with those that rest on them

@@ -96,8 +96,8 @@ class Translation:
             self.lines.append(f"(axiom {name} {each('k', f'(or (= {here} 1) {there})', here)})")
             candidate = apply("and", "(<= 2 j k)", self._matches(pick, "j"))
             order = f"({'<=' if pick.last else '>='} j {here})"
-            found = f"(=> {candidate} (and (not (= {here} 1)) {order}))"
-            self.lines.append(f"(axiom {name}-all {each('k j', found)})")
+            formula = f"(=> {candidate} (and (not (= {here} 1)) {order}))"
+            self.lines.append(f"(axiom {name}-all {each('k j', formula)})")
         return self.functions[pick]
 
     def named(self, name: str, of: Term) -> str:

@@ -46,10 +46,10 @@ def theory(machine: Machine, later: Later | None = None) -> Theory:
     }
     numbers = [f"(define-fun {name} () Int {number})" for name, number in constants.items()]
     terms = [*words.lines, *(f"(define-fun {name} {body})" for name, body in macros.items())]
-    made = Theory({"machine": "\n".join([table(machine, code.letters), *numbers]), "defined-terms": "\n".join(terms)})
-    made.add(text_of("turning"))
-    made.runs = ("turning", machine)
-    return made
+    lemmas = Theory({"machine": "\n".join([table(machine, code.letters), *numbers]), "defined-terms": "\n".join(terms)})
+    lemmas.add(text_of("turning"))
+    lemmas.runs = ("turning", machine)
+    return lemmas
 
 
 def translation() -> Translation:

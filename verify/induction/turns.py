@@ -141,9 +141,9 @@ class Text:
             )
             return self.ways(places, base, further)
 
-        def to_vertex(way: Way, value: str, known: bool = False) -> Iterator[Way]:
+        def to_vertex(way: Way, value: str, is_known: bool = False) -> Iterator[Way]:
             stands, bounds = f"(= (number {there}) {value})", f"(<= 1 {value} n)"
-            if known:
+            if is_known:
                 return to(way, VERTEX, stands)
             return chain(to(way.where(bounds), VERTEX, stands), way.where(f"(not {bounds})").to(OPEN))
 
@@ -170,9 +170,9 @@ class Text:
         for name, (items, _) in zip(FINDS, self.found.searches.values(), strict=True):
             if (as_defined := _is_search(items, way.script)) is not None:
                 value = f"({name} {at})"
-                nothing, found = (way.where(*as_defined, holds) for holds in (f"(= {value} 0)", f"(not (= {value} 0))"))
+                nothing, hit = (way.where(*as_defined, holds) for holds in (f"(= {value} 0)", f"(not (= {value} 0))"))
                 other = (way.where(f"(not {holds})").to(OPEN) for holds in as_defined)
-                return chain(to(nothing, FAILED), to_vertex(found, value), *other)
+                return chain(to(nothing, FAILED), to_vertex(hit, value), *other)
         return way.to(OPEN)
 
 
@@ -206,19 +206,19 @@ def theory(text: Text) -> Theory:
     turn = [
         way for mark in (RECORD, RETURN) for way in text.ways(text.heads(mark), "k", Way((f"({NAMES[mark]} (- k 1))",)))
     ]
-    told = {name: [way for way in turn if way.end == end] for name, end in ENDS.items()}
-    told |= {
+    ways_of = {name: [way for way in turn if way.end == end] for name, end in ENDS.items()}
+    ways_of |= {
         "begins": [way for way in first if way.end == RECORD],
         "begins-otherwise": [way for way in first if way.end != RECORD],
     }
-    lines = [f"(define {name} Bool {apply('or', *(way.formula for way in ways))})" for name, ways in told.items()]
+    lines = [f"(define {name} Bool {apply('or', *(way.formula for way in ways))})" for name, ways in ways_of.items()]
     length = "0"
     for way in turn:
         length = length if way.end == OPEN else f"(ite {way.formula} {way.length} {length})"
     lines.append(f"(define end Int (+ k {length}))")
     kinds = {f"{name} ((j Int)) Bool": f"(= (kind j) {text.kinds[word]})" for word, name in NAMES.items()}
     parts = {"text": "turns", "step": "searched", "edges": "edges", "length": "words"}
-    made = Theory(
+    lemmas = Theory(
         {
             **PARTS,
             **{part: text_of(name) for part, name in parts.items()},
@@ -226,9 +226,9 @@ def theory(text: Text) -> Theory:
             "defined-terms": "\n".join([*words.lines, *starmap(macro, macros.items()), *lines]),
         }
     )
-    made.add(text_of("search"))
-    made.runs = ("turns",)
-    return made
+    lemmas.add(text_of("search"))
+    lemmas.runs = ("turns",)
+    return lemmas
 
 
 def defined() -> Text:

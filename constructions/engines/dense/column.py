@@ -336,15 +336,15 @@ class Numbers:
             ranks: Tensor = torch.unique(column.narrow, return_inverse=True)[1]
             return ranks
         places: dict[int, int] = {}
-        found = [places.setdefault(number, len(places)) for number in column.objects(column.exponent).tolist()]
-        return torch.tensor(found, dtype=torch.int64, device=self.device)
+        rank_of_each = [places.setdefault(number, len(places)) for number in column.objects(column.exponent).tolist()]
+        return torch.tensor(rank_of_each, dtype=torch.int64, device=self.device)
 
     def choose(self, condition: Tensor, a: Column, b: Column) -> Column:
         """a where `condition` holds, otherwise b."""
         exponent, bound = _span([(ONE, column) for column in (a, b) if column.bound], ZERO)
         if bound >= NARROW:
-            chosen = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
-            return self.from_objects(chosen, exponent)
+            values = np.where(condition.cpu().numpy(), a.objects(exponent), b.objects(exponent))
+            return self.from_objects(values, exponent)
         bound = max(column.bound << (column.exponent - exponent) if column.bound else 0 for column in (a, b))
         return Column(torch.where(condition, _aligned(a, exponent), _aligned(b, exponent)), exponent, bound)
 

@@ -196,12 +196,12 @@ class _Run:
 
     def traces(self) -> list[_Trace]:
         """What each sequence left behind."""
-        kept: list[Objects] = []  # tables of (token, d)
+        tables: list[Objects] = []  # tables of (token, d)
         logits: Objects | None = None
         stream: list[Column] = []
         for stream in self._sublayers():
             if self.keep_registers:
-                kept.append(_table(stream))
+                tables.append(_table(stream))
         unembed = self.weights.unembed
         site = self._site(len(self.weights.blocks) + 1, "logit")
         following = first_argmax(self.operators, unembed, stream, self.tile * self.tile, site).cpu().numpy()
@@ -210,7 +210,7 @@ class _Run:
         return [
             _Trace(
                 next_tokens=following[span],
-                registers=[table[span] for table in kept],
+                registers=[table[span] for table in tables],
                 logits=None if logits is None else logits[span],
                 flags=None if self.recorder is None else in_order(self.recorder.flags[i]),
             )

@@ -63,8 +63,8 @@ class Operators:
         equal: dict[tuple[Row, Weight], list[int]] = {}
         for i, row in enumerate(rows):
             equal.setdefault(row, []).append(i)
-        known = {(row, bias): self.row(row, bias, columns, length, site[i]) for (row, bias), i in equal.items()}
-        return [known[row] for row in rows]
+        column_of = {(row, bias): self.row(row, bias, columns, length, site[i]) for (row, bias), i in equal.items()}
+        return [column_of[row] for row in rows]
 
     def dot(self, pairs: Sequence[tuple[Column, Column]], length: int, site: Site) -> Column:
         """Σ a · b over the pairs of columns, rounded as the discipline says."""

@@ -27,15 +27,15 @@ def states(
     """The state after each token, by register. site: that of all states together."""
     numbers, width = operators.numbers, len(stream)
     before = [numbers.zero(batch.size) for _ in range(width)]  # the states known so far, one position later
-    found: dict[int, Column] = {}
+    state_of: dict[int, Column] = {}
     for group in _groups(rows):
-        known = _at_once(operators, batch, group, [*before, *stream], site)
-        if known is None:
-            known = _by_position(operators, batch, group, [*before, *stream], site)
-        found |= known
-        for register, column in known.items():
+        group_states = _at_once(operators, batch, group, [*before, *stream], site)
+        if group_states is None:
+            group_states = _by_position(operators, batch, group, [*before, *stream], site)
+        state_of |= group_states
+        for register, column in group_states.items():
             before[register] = _delayed(operators, batch, column)
-    return found
+    return state_of
 
 
 def _groups(rows: Sequence[StateRow]) -> Iterator[list[StateRow]]:

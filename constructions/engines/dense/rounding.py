@@ -121,9 +121,9 @@ class Rounder:
         step = (_bit_length(magnitude) + (exponent - fmt.significand_bits)).clamp_min(0)  # in quanta, log2
         drop = step - exponent
         out_exponent = max(exponent, 0)
-        kept = self._drop(data, drop.clamp(0, 62)) << (step - out_exponent).clamp_min(0)
-        kept = torch.where(drop > 62, 0, kept)
-        rounded = torch.where(drop <= 0, data, kept) if exponent >= 0 else kept
+        digits = self._drop(data, drop.clamp(0, 62)) << (step - out_exponent).clamp_min(0)
+        digits = torch.where(drop > 62, 0, digits)
+        rounded = torch.where(drop <= 0, data, digits) if exponent >= 0 else digits
         # Rounding upwards at most doubles a number.
         bound = 2 * column.bound if exponent >= 0 else ((column.bound >> -exponent) + 1) * 2
         return Column(rounded, out_exponent, bound)
@@ -159,7 +159,7 @@ class Rounder:
 
     def _round_wide(self, column: Column) -> Column:
         """Rounds Python integers: by shifts in fixed point, otherwise by the definition, equal ones once."""
-        shift, left = max(0, -column.exponent), max(0, column.exponent)
+        shift, left_shift = max(0, -column.exponent), max(0, column.exponent)
         numbers = column.objects(column.exponent)
         fmt = self.format
         if fmt.is_fixed_point and self.rounding is Rounding.NEAREST_EVEN:
@@ -167,18 +167,18 @@ class Rounder:
                 # Ties to even: half a step less one unit, and one more if the whole part is odd, carries when it should.
                 odd = (numbers >> shift) & 1
                 numbers = (numbers + ((1 << (shift - 1)) - 1) + odd) >> shift
-            elif left:
-                numbers = numbers << left
-            if column.bound << left > fmt.max_quanta << shift:
+            elif left_shift:
+                numbers = numbers << left_shift
+            if column.bound << left_shift > fmt.max_quanta << shift:
                 numbers = np.clip(numbers, -fmt.max_quanta, fmt.max_quanta)
             return self.numbers.from_objects(numbers)
-        known: dict[int, int] = {}
+        quanta_of: dict[int, int] = {}
         rounded = []
         for number in numbers.tolist():
-            quanta = known.get(number)
+            quanta = quanta_of.get(number)
             if quanta is None:
-                quanta = round_shifted(number << left, shift, fmt, self.rounding).quanta
-                known[number] = quanta
+                quanta = round_shifted(number << left_shift, shift, fmt, self.rounding).quanta
+                quanta_of[number] = quanta
             rounded.append(quanta)
         return self.numbers.from_objects(np.array(rounded, dtype=object))
 

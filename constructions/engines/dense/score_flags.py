@@ -44,8 +44,8 @@ def note_scores(
         queries = tile.tokens[:, tile.first : tile.stop].reshape(-1)
         site.at(queries).mark("saturation", sifted.saturated.reshape(-1))
         if len(sifted.query):
-            chosen = [(numbers.gather(q, sifted.query), numbers.gather(k, sifted.key)) for q, k in pairs]
-            operators.dot(chosen, len(sifted.query), site.at(sifted.query))
+            components = [(numbers.gather(q, sifted.query), numbers.gather(k, sifted.key)) for q, k in pairs]
+            operators.dot(components, len(sifted.query), site.at(sifted.query))
 
 
 class _Sifted(NamedTuple):

@@ -102,18 +102,18 @@ class Screen:
         """
         first, stop = tile.first, tile.stop
         group = self.groups[tile.group]
-        rows, known, seen = stop - first, *group.columns(first, stop)
-        blocks = -(-seen // _BLOCK)
+        rows, seen_by_all, seen_by_any = stop - first, *group.columns(first, stop)
+        blocks = -(-seen_by_any // _BLOCK)
         width = blocks * _BLOCK
         scores = workspace.floats((len(tile.start), rows, width))
         torch.bmm(group.coarse_query[:, first:stop], group.coarse_key[:, :, :width], out=scores)
         if group.fine_query.shape[2]:
             scores.baddbmm_(group.fine_query[:, first:stop], group.fine_key[:, :, :width])
         if group.visible is None:
-            scores[:, :, known:].add_(workspace.causal(rows, width - known))
+            scores[:, :, seen_by_all:].add_(workspace.causal(rows, width - seen_by_all))
         else:
-            unseen = torch.arange(known, width, device=self.device) >= group.visible[:, first:stop, None]
-            scores[:, :, known:].masked_fill_(unseen, -math.inf)
+            unseen = torch.arange(seen_by_all, width, device=self.device) >= group.visible[:, first:stop, None]
+            scores[:, :, seen_by_all:].masked_fill_(unseen, -math.inf)
         by_block = scores.view(-1, blocks, _BLOCK)
         highest = by_block.amax(dim=2)  # (row, block), rows of all sequences
         top = highest.amax(dim=1)
@@ -127,11 +127,11 @@ class Screen:
             threshold.masked_fill_(threshold <= -self.largest * (1.0 - 2.0**-40), _NOTHING)
         block = (highest >= threshold[:, None]).view(-1).nonzero().squeeze(1)
         row = torch.div(block, blocks, rounding_mode="floor")
-        chosen = by_block.view(-1, _BLOCK).index_select(0, block) >= threshold[row][:, None]
-        found = chosen.view(-1).nonzero().squeeze(1)
-        of_block = torch.div(found, _BLOCK, rounding_mode="floor")
+        is_candidate = by_block.view(-1, _BLOCK).index_select(0, block) >= threshold[row][:, None]
+        candidates = is_candidate.view(-1).nonzero().squeeze(1)
+        of_block = torch.div(candidates, _BLOCK, rounding_mode="floor")
         row = row[of_block]
-        place = (block * _BLOCK)[of_block] - row * width + (found - of_block * _BLOCK)
+        place = (block * _BLOCK)[of_block] - row * width + (candidates - of_block * _BLOCK)
         sequence = torch.div(row, rows, rounding_mode="floor")
         query, key = row - sequence * rows + (tile.start[sequence] + first), group.tokens[sequence, place]
         return (query, key) if group.alike is None else _of_each(query, key, group.alike)
@@ -162,7 +162,7 @@ def relative_error(width: int) -> float:
 def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
     """Components of which float64 adds up any products exactly: as many of the coarsest as there can be; best if tight."""
     by_exponent = sorted(range(len(pairs)), key=lambda i: -_exponent(pairs[i]))
-    chosen: list[int] = []
+    components: list[int] = []
     bound, unit = 0, 0
     for i in by_exponent:
         q, k = pairs[i]
@@ -170,9 +170,9 @@ def _coarse(pairs: Sequence[tuple[Column, Column]]) -> list[int]:
         widened = (bound << (unit - exponent) if bound else 0) + q.bound * k.bound
         if widened > EXACT or max(q.bound, k.bound) > EXACT:
             break
-        chosen.append(i)
+        components.append(i)
         bound, unit = widened, exponent
-    return chosen
+    return components
 
 
 def _exponent(pair: tuple[Column, Column]) -> int:

@@ -93,8 +93,8 @@ class CompiledMachine:
 
     def feed(self, tokens: Sequence[int], more: int = 0, stop: Collection[int] = ()) -> list[int]:
         """See Machine."""
-        wanted = self.length + len(tokens) + more
-        self._reserve(wanted)
+        capacity = self.length + len(tokens) + more
+        self._reserve(capacity)
         buffer = np.zeros(len(tokens) + more, np.int64)
         buffer[: len(tokens)] = tokens
         ends = np.array(sorted(stop), np.int64)

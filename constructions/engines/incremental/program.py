@@ -120,18 +120,18 @@ def sum_code(weighted: Weighted, unit: int) -> list[int]:
             over = over if (mantissa << over).bit_length() <= PIECE_BITS else 0
             pieces.append((shift - over, sign * (mantissa << over), slot))
             rest, shift = rest >> PIECE_BITS, shift + PIECE_BITS
-    found: list[list[int]] = []
+    parts: list[list[int]] = []
     room = 0
     for shift, mantissa, slot in sorted(pieces):
-        size = abs(mantissa) << (shift - found[-1][0]) if found else 0
-        if not found or size >= room:
-            found.append([shift, 0])
+        size = abs(mantissa) << (shift - parts[-1][0]) if parts else 0
+        if not parts or size >= room:
+            parts.append([shift, 0])
             size, room = abs(mantissa), 1 << MANTISSA_BITS
-        part = found[-1]
+        part = parts[-1]
         part[1] += 1
         part += [slot, mantissa << (shift - part[0])]
         room -= size
-    return [len(found), *(n for part in found for n in part)]
+    return [len(parts), *(n for part in parts for n in part)]
 
 
 def compile_model(weights: Weights) -> Program:

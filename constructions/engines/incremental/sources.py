@@ -23,10 +23,10 @@ COMPILED = (
 
 def sources() -> list[Path]:
     """All modules of this package. Raises RuntimeError if those that are compiled are not where they should be."""
-    found = sorted(Path(__file__).parent.glob("*.py"))
-    if missing := {f"{name}.py" for name in COMPILED} - {path.name for path in found}:
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    if missing := {f"{name}.py" for name in COMPILED} - {path.name for path in paths}:
         raise RuntimeError(f"the sources of the compiled decoder are not beside {__file__}: no {min(missing)}")
-    return found
+    return paths
 
 
 def cache_folder() -> Path:

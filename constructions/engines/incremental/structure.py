@@ -53,8 +53,8 @@ class Keys:
     def differing(self, register: int, key: int) -> list[int]:
         """The keys whose register differs from that of `key`."""
         column = self.registers[:, register]
-        found: list[int] = np.flatnonzero(np.any(column != column[key], axis=1)).tolist()
-        return found
+        keys: list[int] = np.flatnonzero(np.any(column != column[key], axis=1)).tolist()
+        return keys
 
     def rises(self, register: int, places: Array) -> bool:
         """Whether the register rises from each of these keys to the next."""
@@ -90,15 +90,15 @@ def search(keys: Keys) -> Structure | None:
     structure = Structure(ordinary, exceptions, sorted(special))
     varying = [i for i in range(used) if i not in structure.exceptions]
     roots = _find_roots(keys, structure, varying)
-    left = [i for i in varying if i not in roots and i not in {root for root, _ in roots.values()}]
+    rest = [i for i in varying if i not in roots and i not in {root for root, _ in roots.values()}]
     places = np.setdiff1d(np.arange(length), structure.specials)
     pairs = [(root, square) for square, (root, _) in roots.items()]
     inexact = [(root, square) for square, (root, fit) in roots.items() if fit == 2]
-    if len(left) > 1 or len(inexact) > 1 - len(left):
+    if len(rest) > 1 or len(inexact) > 1 - len(rest):
         return None
     preferred = inexact[0] if inexact else None
-    if left:
-        structure.preference = (LINEAR, left[0], left[0])
+    if rest:
+        structure.preference = (LINEAR, rest[0], rest[0])
     else:
         rising = [pair for pair in pairs if keys.rises(pair[0], places) and len(places) > 1]
         if preferred is None and rising:

@@ -127,8 +127,8 @@ def _bent_one_way(members: Array, varying: Sequence[Array], numbers: Array) -> l
         rises, steps = np.diff(numbers[roots[order]]), np.diff(numbers[others[order]])
         turns = rises[:-1] * steps[1:] - rises[1:] * steps[:-1]
         if np.all(rises > 0) and (np.all(turns >= 0) or np.all(turns <= 0)):
-            found: list[int] = members[order].tolist()
-            return found
+            bend: list[int] = members[order].tolist()
+            return bend
     return None
 
 

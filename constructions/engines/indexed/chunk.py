@@ -93,7 +93,7 @@ class Chunk:
         self.observe(0, "embedding", tuple(self.parts[0]))
         shared: Shared = {}
         heads, recurrences = [], []
-        for number, (block, memories, held) in enumerate(
+        for number, (block, memories, recurrence) in enumerate(
             zip(self.loaded.weights.blocks, self.before.heads, self.before.recurrences, strict=True), start=1
         ):
             outputs: list[list[Column]] = [[] for _ in self.parts]
@@ -105,14 +105,14 @@ class Chunk:
                 shared.clear()
             for part, read in zip(self.parts, outputs, strict=True):
                 before = list(part)
-                held = self._mix(number, block, part, read, held)
+                recurrence = self._mix(number, block, part, read, recurrence)
                 self.observe(number, "attention", tuple(part))
                 if number < len(self.before.heads):
                     self._feed_forward(self.operators, block, part, len(part[0]), number)
                     self.observe(number, "feed-forward", tuple(part))
                 _pack(part, before)
             heads.append(tuple(after))
-            recurrences.append(held)
+            recurrences.append(recurrence)
         state = State(self.before.length + self.length, tuple(heads), tuple(recurrences))
         groups = [self.parts[i : i + TOGETHER] for i in range(0, len(self.parts), TOGETHER)]
         next_tokens = np.concatenate([self._finish(parts) for parts in groups])
@@ -126,13 +126,13 @@ class Chunk:
         rows = different_rows([pieces[i] for i in self.loaded.read_last], sum(lengths))
         if rows is None:
             return np.concatenate([self._finish_part(self.operators, part, len(part[0])) for part in parts])
-        tokens, found, size = [], [], self.begins.step
+        tokens, parts_of_rows, size = [], [], self.begins.step
         for begin in range(0, len(rows.places), size):
             places, times = rows.places[begin : begin + size], rows.times[begin : begin + size]
             part_of_rows = {i: pieces[i].take(places) for i in self.loaded.read_last}
             tokens.append(self._finish_part(self.operators.for_many(times), part_of_rows, len(places)))
-            found.append(part_of_rows)
-        written = {i: concatenated(*(part[i] for part in found)).packed() for i in self.loaded.written_last}
+            parts_of_rows.append(part_of_rows)
+        written = {i: concatenated(*(part[i] for part in parts_of_rows)).packed() for i in self.loaded.written_last}
         for part, which in zip(parts, np.split(rows.which, np.cumsum(lengths)[:-1]), strict=True):
             for i, column in written.items():
                 part[i] = column.take(which)
@@ -180,10 +180,10 @@ class Chunk:
         head = Head(self.operators, weights, site, memory, keys, self.length)
         number, index = (int(name) for name in site.split(".attn."))
         for begin, part, read in zip(self.begins, self.parts, outputs, strict=True):
-            found = head.attend(part, begin)
-            self.observe_head(number, index, found)
-            read += [column.packed() for column in found.outputs]
-            certified = int(np.count_nonzero(found.certified))
+            attention = head.attend(part, begin)
+            self.observe_head(number, index, attention)
+            read += [column.packed() for column in attention.outputs]
+            certified = int(np.count_nonzero(attention.certified))
             self.columns.certified += certified
             if dense := len(part[0]) - certified:
                 self.columns.dense += dense
@@ -196,7 +196,7 @@ class Chunk:
         block: BlockWeights,
         part: list[Column],
         read: Sequence[Column],
-        held: Mapping[int, Fraction],
+        recurrence: Mapping[int, Fraction],
     ) -> Mapping[int, Fraction]:
         """Adds what the heads have read, or the recurrence's states; what the recurrence holds then."""
         length = len(part[0])
@@ -208,10 +208,10 @@ class Chunk:
             carry = {j: self.operators.weight(weight) for j, weight in row if j < width}
             feed = {j - width: self.operators.weight(weight) for j, weight in row if j >= width}
             rows[register] = (carry, feed)
-        found, _ = states(rows, part, length, self.arithmetic, held)
-        for register, state in found.items():
+        state_of, _ = states(rows, part, length, self.arithmetic, recurrence)
+        for register, state in state_of.items():
             _add(self.operators, part, register, state, f"{number}.residual[{register}]")
-        return {register: state.at(length - 1) for register, state in found.items()}
+        return {register: state.at(length - 1) for register, state in state_of.items()}
 
     # Output head
 

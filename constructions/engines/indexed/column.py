@@ -190,13 +190,13 @@ def concatenated(*columns: Column) -> Column:
 
 def classes(columns: Iterable[Column], length: int) -> Array:
     """A number for each place; places where all columns agree have the same one, from 0 on without gaps."""
-    found = np.zeros(length, np.int64)
+    class_of = np.zeros(length, np.int64)
     for column in columns:
         m = column.m
         if len(column) and np.any(m != m[0]):
             values, value = unique(m)
-            _, found = unique(found * len(values) + value)
-    return found
+            _, class_of = unique(class_of * len(values) + value)
+    return class_of
 
 
 def from_floats(values: NDArray[np.float64]) -> Column:

@@ -79,11 +79,11 @@ def first_mismatch(
         raise IndexError("a prompt needs at least one token")
     engine = Indexed(model, arithmetic, beyond=beyond)
     model.admit(len(prompt) + len(answer) - 1, beyond=beyond)
-    given, wanted = _in_few_bits(prompt), _in_few_bits(answer)
+    prompt_array, answer_array = _in_few_bits(prompt), _in_few_bits(answer)
     try:
-        return engine.follow(given, wanted, chunk, tick, forget=True)
+        return engine.follow(prompt_array, answer_array, chunk, tick, forget=True)
     except KeysForgotten:
-        return engine.follow(given, wanted, chunk, tick, forget=False)
+        return engine.follow(prompt_array, answer_array, chunk, tick, forget=False)
 
 
 def _in_few_bits(tokens: Sequence[int] | Array) -> Array:
@@ -135,7 +135,7 @@ class Indexed:
             raise IndexError(f"a sequence needs at least one token, all of them integers from 0 to {size - 1}")
         observers = (
             observe or (lambda block, sublayer, registers: None),
-            observe_head or (lambda block, head, found: None),
+            observe_head or (lambda block, head, attention: None),
         )
         size = PART if observe is None and observe_head is None else len(array)  # what is observed is in one part
         return Chunk(self.loaded, state, array, size, *observers).advance(remember=remember, forget=forget)
@@ -149,23 +149,25 @@ class Indexed:
         all that are left, as each chunk sorts the keys that are kept. Few are enough that sorting the vocabulary costs no more;
         all are, of a vocabulary so large that a token occurs a few times, as keys that differ are hardly forgotten.
         """
-        known = len(prompt)
-        state, columns, last, begin = self.start, Columns(), known + len(answer) - 1, 0
+        prompt_length = len(prompt)
+        state, columns, last, begin = self.start, Columns(), prompt_length + len(answer) - 1, 0
         size = chunk or max(CHUNK, len(self.model.words))
         if chunk is None and last <= max(2 * size, FEW_TIMES * len(self.model.words)):
             size = last
         while begin < last:
             end = min(begin + size, last)
-            fed = np.concatenate([prompt[begin:end], answer[max(begin - known, 0) : max(end - known, 0)]])
-            state, found = self.advance(state, fed, remember=end < last, forget=forget)
-            columns.add(found.columns)
-            first = max(known - 1, begin)
-            wanted = answer[first + 1 - known : max(end + 1 - known, 0)]
-            wrong = np.flatnonzero(found.next_tokens[first - begin :] != wanted)
+            fed = np.concatenate(
+                [prompt[begin:end], answer[max(begin - prompt_length, 0) : max(end - prompt_length, 0)]]
+            )
+            state, chunk_run = self.advance(state, fed, remember=end < last, forget=forget)
+            columns.add(chunk_run.columns)
+            first = max(prompt_length - 1, begin)
+            expected = answer[first + 1 - prompt_length : max(end + 1 - prompt_length, 0)]
+            wrong = np.flatnonzero(chunk_run.next_tokens[first - begin :] != expected)
             if len(wrong):
                 place = first + int(wrong[0])
-                return place + 1 - known, Followed(int(found.next_tokens[place - begin]), columns)
-            del found  # before the next chunk is made
+                return place + 1 - prompt_length, Followed(int(chunk_run.next_tokens[place - begin]), columns)
+            del chunk_run  # before the next chunk is made
             tick(end)
             if chunk is None and any(2 * memory.kept > size for memories in state.heads for memory in memories):
                 size = last

@@ -110,7 +110,7 @@ class Head:
             operators.row(row, stream, ZERO, length, f"{self.site}.query[{c}]") for c, row in enumerate(self.head.query)
         ]
         visible = np.arange(begin + 1, begin + length + 1)
-        seen = memory.count + visible
+        positions = memory.count + visible
         coefficients = self._coefficients(query, length)
         winners = None
         if self.searched is not None:
@@ -127,7 +127,7 @@ class Head:
                 if not self._exact_scores(query):
                     certified &= (winners.number == 1) | self._are_alike(winners)
                 certified &= self._stays_within(query, length)
-            losers = winners.number < seen
+            losers = winners.number < positions
             outputs = [self._read(j, winners, certified, losers) for j in range(len(self.value))]
         failed = np.flatnonzero(~certified)
         if len(failed):
@@ -135,7 +135,7 @@ class Head:
                 block, _, number = self.site.split(".")
                 head = name_place(int(block), name_part("head", int(number) + 1))
                 raise KeysForgotten(
-                    f"{head} at position {seen[failed[0]]} has no certificate without keys that were dropped"
+                    f"{head} at position {positions[failed[0]]} has no certificate without keys that were dropped"
                 )
             outputs = self._by_definition(failed, self.before + begin, query, outputs)
         self._last = coefficients, winners
@@ -148,11 +148,11 @@ class Head:
 
         Kept is every register that may be the root of a square.
         """
-        wanted = {*self.scored, *self.read} or {0}  # one of them tells how many keys there are
-        others = [i for i in self.keys if i not in wanted]
+        indices = {*self.scored, *self.read} or {0}  # one of them tells how many keys there are
+        others = [i for i in self.keys if i not in indices]
         searched = self.searched or Keys([self.keys[i] for i in self.scored], (), self.number)
         roots = searched.structure.possible_roots([self.keys.pieces[i] for i in others])
-        registers = {i: self.keys[i].packed() for i in sorted({*wanted, *(others[place] for place in roots)})}
+        registers = {i: self.keys[i].packed() for i in sorted({*indices, *(others[place] for place in roots)})}
         memory = Memory(self.count, registers, self.ranges, self.memory.dropped)
         coefficients, winners = self._last
         if not forget or winners is None or winners.preference is None:
@@ -170,10 +170,10 @@ class Head:
         grouped = winners.grouped
         others = set(self.searched.structure.varying) - {*winners.preference, *grouped.registers}
         alike = None if others else (grouped.order, grouped.group)
-        found = drop({i: memory.registers[i] for i in self.scored}, root, square, alike)
-        if found is None:
+        outcome = drop({i: memory.registers[i] for i in self.scored}, root, square, alike)
+        if outcome is None:
             return memory
-        keep, new = found
+        keep, new = outcome
         dropped = new if memory.dropped is None else new.joined(memory.dropped)
         if dropped is None or not dropped.is_beaten(last, self.lead).all():
             return memory

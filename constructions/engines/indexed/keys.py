@@ -73,9 +73,9 @@ class Grouped:
                 wanted = np.where((wanted >= 0) & (number >= 0), combined, -1)
         if not self._steps:
             return Seen(wanted, wanted, self._places.below(visible), representable)
-        start, found = self._starts[wanted], wanted >= 0
+        start, exists = self._starts[wanted], wanted >= 0
         stop = self._places.below_within(wanted * (self.length + 1) + visible, start, self._starts[wanted + 1])
-        return Seen(wanted, start * found, stop * found, representable)
+        return Seen(wanted, start * exists, stop * exists, representable)
 
 
 def look_up(queries: Column, e: int, values: Sorted) -> tuple[Array, Array]:
@@ -167,5 +167,5 @@ def is_function_of(column: Column, rank: Array) -> bool:
 
 def count_at_most(values: Sorted, e: int, queries: Column) -> Array:
     """How many of the values of exponent e are at most each query."""
-    wanted = queries.scaled_to(e) if queries.is_zero or queries.e >= e else shift_right(queries.m, e - queries.e)
-    return values.below(wanted, equal=True)
+    thresholds = queries.scaled_to(e) if queries.is_zero or queries.e >= e else shift_right(queries.m, e - queries.e)
+    return values.below(thresholds, equal=True)

@@ -38,10 +38,10 @@ class Digits:
 
     def __getitem__(self, index: Any) -> Any:
         """The numbers at these places; at a single one, a Python integer."""
-        chosen = [row[index] for row in self.rows]
-        if np.ndim(chosen[0]) == 0:
-            return sum(int(digit) << DIGIT_BITS * i for i, digit in enumerate(chosen))
-        return Digits(chosen)
+        digits = [row[index] for row in self.rows]
+        if np.ndim(digits[0]) == 0:
+            return sum(int(digit) << DIGIT_BITS * i for i, digit in enumerate(digits))
+        return Digits(digits)
 
     def tolist(self) -> list[int]:
         """Python integers."""
@@ -246,8 +246,8 @@ class Total:
             self._reach.append(0)
         if self._reach[place] + most >= SMALL:
             self._carry()
-        known = self._rows[place]
-        self._rows[place] = row if known is None else known + row
+        total = self._rows[place]
+        self._rows[place] = row if total is None else total + row
         self._reach[place] += most
 
     def _carry(self) -> None:

@@ -118,8 +118,8 @@ class Sorted:
 
 def _wide_below(values: Mantissas, wishes: Mantissas, *, equal: bool) -> Array:
     shift = max(0, max(bound_of(values), bound_of(wishes)).bit_length() - 61)
-    leads, wanted = (_lead(m, shift) for m in (values, wishes))
-    low, high = np.searchsorted(leads, wanted, "left"), np.searchsorted(leads, wanted, "right")
+    leads, wish_leads = (_lead(m, shift) for m in (values, wishes))
+    low, high = np.searchsorted(leads, wish_leads, "left"), np.searchsorted(leads, wish_leads, "right")
     return _bisected(values, wishes, low, high, equal=equal)  # these agree with the wish in all but their last digits
 
 

@@ -53,12 +53,12 @@ class OutputHead:
                 terms = [(row.at(int(part[0])), wish) for wish, row in zip(wishes, self.rows, strict=True)]
             else:
                 visible = np.full(positions, len(part))
-                found = keys.winners([wishes[i] for i in self.numbers], visible, lead, largest)
-                if found is None:
+                winners = keys.winners([wishes[i] for i in self.numbers], visible, lead, largest)
+                if winners is None:
                     return none
-                certified &= found.certified
-                alone = found.number == 1
-                winner = part[found.one_of_them]
+                certified &= winners.certified
+                alone = winners.number == 1
+                winner = part[winners.one_of_them]
                 terms = [(Fraction(1), multiply(w, row.take(winner))) for w, row in zip(wishes, self.rows, strict=True)]
             logit = combine(terms, Fraction(0), positions)
             candidate = _Leader(winner, logit, alone)

@@ -36,9 +36,9 @@ def states(
     """h_1 … h_length of each state register, and whether a scan gave them. held: h_0, where it is not 0."""
     order, before = _order(rows), held or {}
     if order is not None:
-        found = _scan(order, rows, stream, length, arithmetic, before)
-        if found is not None:
-            return found, True
+        state_of = _scan(order, rows, stream, length, arithmetic, before)
+        if state_of is not None:
+            return state_of, True
     return _step_by_step(rows, stream, length, arithmetic, before), False
 
 
@@ -64,12 +64,14 @@ def _scan(
     held: Mapping[int, Fraction],
 ) -> dict[int, Column] | None:
     fmt = arithmetic.format
-    found: dict[int, Column] = {}
+    state_of: dict[int, Column] = {}
     for register in order:
         carry, feed = rows[register]
         own, before = carry.get(register, Fraction(0)), held.get(register, Fraction(0))
         terms = [
-            (w, _delayed(found[j], held.get(j, Fraction(0)))) for j, w in carry.items() if j != register and j in found
+            (w, _delayed(state_of[j], held.get(j, Fraction(0))))
+            for j, w in carry.items()
+            if j != register and j in state_of
         ]
         terms += [(w, stream[j]) for j, w in feed.items()]
         total = combine(terms, Fraction(0), length)
@@ -79,9 +81,9 @@ def _scan(
         if own == 0:
             if not (exact and reach <= fmt.max_value) and arithmetic.discipline is Discipline.SEQUENTIAL:
                 return None
-            found[register] = rounded(total, arithmetic)[0]
+            state_of[register] = rounded(total, arithmetic)[0]
         elif own == 1 and exact and abs(before) + reach * length <= fmt.max_value:
-            found[register] = _running_sum(total, before)
+            state_of[register] = _running_sum(total, before)
         elif own.denominator == 1 and exact:
             # Under `sequential` each partial sum must lie within the format, and none exceeds |own|·|h| + reach.
             fused = arithmetic.discipline is Discipline.FUSED
@@ -90,10 +92,10 @@ def _scan(
             )
             if iterated is None:
                 return None
-            found[register] = iterated
+            state_of[register] = iterated
         else:
             return None
-    return found
+    return state_of
 
 
 def _running_sum(inputs: Column, before: Fraction) -> Column:

@@ -116,15 +116,15 @@ class Structure:
         """
         scales: dict[int, Fraction] = {}
         for s in self.varying:
-            if any(found is not None and found[0] == s for found in map(self._roots.get, scales)):
+            if any(root is not None and root[0] == s for root in map(self._roots.get, scales)):
                 continue  # 0 and 1 are squares of each other
             m = coefficients[s].m
             if m[0] < 0 and np.all(m == m[0]) and self._root(s) is not None:
                 scales[s] = -coefficients[s].at(0)
-        found = tuple(scales.items())
-        if found not in self._dimensions:
-            self._dimensions[found] = self._complete(scales)
-        dimensions = self._dimensions[found]
+        key = tuple(scales.items())
+        if key not in self._dimensions:
+            self._dimensions[key] = self._complete(scales)
+        dimensions = self._dimensions[key]
         if dimensions is None:
             return None
         covered = {*scales, *(d.root for d in dimensions)}
@@ -135,18 +135,18 @@ class Structure:
     def _root(self, s: int) -> tuple[int, Column, Column] | None:
         """Of which register a register is the square, −1 if it is one of the pool; its values, and the defect."""
         if s not in self._roots:
-            others = ((-1, *found) for found in self._among(self.pool, s))
+            others = ((-1, *pair) for pair in self._among(self.pool, s))
             self._roots[s] = next(itertools.chain(self._own_roots(s), others), None)
         return self._roots[s]
 
     def _own_roots(self, s: int) -> Iterator[tuple[int, Column, Column]]:
-        known = self._roots.get(s)
-        if known is not None and known[0] >= 0:
-            yield known
+        root = self._roots.get(s)
+        if root is not None and root[0] >= 0:
+            yield root
             return
         for j in self.varying:
             if j != s:
-                yield from ((j, *found) for found in self._among([self.registers[j]], s))
+                yield from ((j, *pair) for pair in self._among([self.registers[j]], s))
 
     def _among(self, roots: Iterable[Register], s: int) -> Iterator[tuple[Column, Column]]:
         for root in roots:
@@ -168,10 +168,10 @@ class Structure:
     def _complete(self, scales: Mapping[int, Fraction]) -> list[Dimension] | None:
         dimensions: list[Dimension] = []
         for s, scale in scales.items():
-            found = self._root(s)
-            if found is None:
+            triple = self._root(s)
+            if triple is None:
                 raise TypeError("there is no found")
-            j, root, defect = found
+            j, root, defect = triple
             if j >= 0 and (j in scales or any(d.root == j for d in dimensions)):
                 return None
             keys = combine([(2 * scale, root)], Fraction(0), len(root))

@@ -125,8 +125,8 @@ def over_runs(
             combine([(Fraction(1), c.take(run)), (Fraction(1), shift)], Fraction(0), len(run)) for c in (low, high)
         )
         alike &= at_most(high, most) & ~at_most(low, least)
-    found = [row[..., run] for row in winners.rows]
-    if len(left := np.flatnonzero(~alike)):
-        for row, its in zip(found, search(left).winners.rows, strict=True):
-            row[..., left] = its
-    return winners.with_rows(found)
+    rows = [row[..., run] for row in winners.rows]
+    if len(rest := np.flatnonzero(~alike)):
+        for row, its in zip(rows, search(rest).winners.rows, strict=True):
+            row[..., rest] = its
+    return winners.with_rows(rows)

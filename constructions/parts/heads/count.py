@@ -85,11 +85,11 @@ def count(
 
 
 def _oracle(setting: Setting, columns: Columns) -> Expected:
-    seen: Counter[Fraction] = Counter()
+    tally: Counter[Fraction] = Counter()
     out: list[Fraction | None] = []
     for x in columns["x"]:
-        seen[x] += 1
-        out.append(Fraction(1, seen[x] + 1) if x else None)
+        tally[x] += 1
+        out.append(Fraction(1, tally[x] + 1) if x else None)
     return {"out": out}
 
 

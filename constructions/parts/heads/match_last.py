@@ -168,15 +168,15 @@ class Scale:
 
     def _equality(self, pairs: Sequence[Pair], *, default: bool) -> Iterator[Term]:
         u, c, one, unity = self.unit, self.origin * self.unit, reg("one"), Fraction(1)
-        asked, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
+        mask, text = (one - reg("first"), "−S·x² unless k' = 1") if default else (one, "−S·x²")
         factor, most = self.mismatch / u**2, (self.setting.n - self.origin) * u
         for p in pairs:
-            keys = p.key - c * asked, p.key_squared - 2 * c * p.key + c * c * asked
+            keys = p.key - c * mask, p.key_squared - 2 * c * p.key + c * c * mask
             query = p.query - c * one, p.query_squared - 2 * c * p.query + c * c * one
             yield Term(keys[1], most**2, u * u, one, unity, unity, -factor, "−S·x'²")
             for half in ("a half", "the other half"):
                 yield Term(keys[0], most, u, query[0], most, u, factor, f"+2S·x'·x, {half}")
-            yield Term(asked, unity, unity, query[1], most**2, u * u, -factor, text)
+            yield Term(mask, unity, unity, query[1], most**2, u * u, -factor, text)
 
     def _default(self) -> Term:
         one = Fraction(1)

@@ -146,12 +146,12 @@ def match_next_precision(n: int, length: int) -> int:
 
 def _derive(columns: Columns) -> Columns:
     """Turns `count` into the running count of the key, and `wish` into a count that the query's key has, or 1."""
-    seen: Counter[Fraction] = Counter()
+    tally: Counter[Fraction] = Counter()
     counts, queries = [], []
     for key, query, wish in zip(columns["key"], columns["query"], columns["wish"], strict=True):
-        seen[key] += 1
-        counts.append(Fraction(1, seen[key] + 1) if key else Fraction(0))
-        queries.append(Fraction(1, 1 + int(wish) % (seen[query] + 1)))
+        tally[key] += 1
+        counts.append(Fraction(1, tally[key] + 1) if key else Fraction(0))
+        queries.append(Fraction(1, 1 + int(wish) % (tally[query] + 1)))
     return {**columns, "count": counts, "query_count": queries}
 
 
@@ -169,10 +169,10 @@ def _contract(setting: Setting) -> Contract:
 def _oracle(setting: Setting, columns: Columns) -> Expected:
     payload, out = columns["payload"], []
     for k in range(len(payload)):
-        wanted = columns["query_count"][k].denominator + 1
+        next_number = columns["query_count"][k].denominator + 1
         equal = equal_positions(columns, k)
         by_number = {columns["count"][h].denominator: h for h in equal}
-        out.append(payload[by_number.get(wanted, by_number.get(wanted - 1, 0))])
+        out.append(payload[by_number.get(next_number, by_number.get(next_number - 1, 0))])
     return {"out": out}
 
 

@@ -19,9 +19,9 @@ class Around:
     @cached_property
     def components(self) -> list[dict[int, int]]:
         """Of each its vertices, and how far they are from the least one."""
-        found = list[dict[int, int]]()
+        components = list[dict[int, int]]()
         for start in range(1, self.n + 1):
-            if any(start in component for component in found):
+            if any(start in component for component in components):
                 continue
             component, last, distance = {start: 0}, {start}, 0
             while last:
@@ -29,8 +29,8 @@ class Around:
                 ends = {b for edge in self.edges for a, b in (edge, edge[::-1]) if a in last}
                 last = ends - component.keys()
                 component |= dict.fromkeys(last, distance)
-            found.append(component)
-        return found
+            components.append(component)
+        return components
 
     @property
     def reached(self) -> dict[int, int]:

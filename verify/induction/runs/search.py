@@ -44,9 +44,9 @@ class Run:
         self.tour, self.is_tree = graph.search
         self.end = len(prompt)
         self.last = self.end + len(self.tour)
-        told = [words[token] for token in prompt + layout.answer(self.tour, self.is_tree, graph.n)]
-        self.text = Input([*tokens_of(told), *BEHIND])
-        self.window, self.table = range(-1, len(told)), range(-5, len(told) + len(BEHIND))
+        word_list = [words[token] for token in prompt + layout.answer(self.tour, self.is_tree, graph.n)]
+        self.text = Input([*tokens_of(word_list), *BEHIND])
+        self.window, self.table = range(-1, len(word_list)), range(-5, len(word_list) + len(BEHIND))
         self.records = dict[tuple[int, int], int]()
         for e, (a, b) in enumerate(graph.edges, start=1):
             self.records |= {(b, a): 3 * e + 1, (a, b): 3 * e + 2}

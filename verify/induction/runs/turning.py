@@ -66,13 +66,13 @@ class Turning:
         fixed |= {name: partial(value, self.text, atom) for atom, name in functions.items() if "|" not in name}
         fixed["last"] = len(self.words) - (self.words[-1] in (HALT, OUT))
         cells = {task.left + i: x for i, x in word.items()}
-        seen, head, state = {task.left, *cells}, task.left, 0
+        visited, head, state = {task.left, *cells}, task.left, 0
         for t in range(self.configurations):
             tracked = {"e": (m + 1) * (t + 1) + 1, "head": head, "state": state}
-            at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells)), "seen": frozenset(seen).__contains__}
+            at = {"tape": partial(lambda held, c: held.get(c, 0), dict(cells)), "seen": frozenset(visited).__contains__}
             yield fixed | tracked | at
             if t < len(self.steps):
                 step = self.steps[t]
                 cells[head] = step.written
                 head, state = head + step.move, self.code.letters.index(step.next_state)
-                seen.add(head)
+                visited.add(head)

@@ -115,8 +115,8 @@ class Run:
     def finds_father(self, k: int, end: int) -> bool:
         """Whether one of the neighbours that are found in this turn is the father: what the turn's first search finds."""
         starts = [j for j in range(k, end) if self.words[j] == START_SEARCH]
-        found = [(self.words[j + 1], self.words[self.words.index(END_SEARCH, j) + 1]) for j in starts]
-        return any(first in (FIRST[1], NEXT[1]) and result == found[0][1] for first, result in found)
+        searches = [(self.words[j + 1], self.words[self.words.index(END_SEARCH, j) + 1]) for j in starts]
+        return any(first in (FIRST[1], NEXT[1]) and result == searches[0][1] for first, result in searches)
 
     def kind(self, j: int) -> int:
         name = self.words[j - 1] if 1 <= j <= len(self.words) else ""

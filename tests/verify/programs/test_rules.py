@@ -31,6 +31,7 @@ from verify.programs.terms import (
     Closest,
     Equal,
     IsNumber,
+    Nearest,
     NumberOf,
     Positive,
     Read,
@@ -354,3 +355,4 @@ def test_who_wins_has_the_largest_score(rows: list[tuple[Term, Term]], normal: N
             assert not isinstance(told, Among)
             assert told is not None
             assert best == text.chosen(told, k)
+            assert not isinstance(told, Nearest) or text.value(told.target, k).denominator == 1

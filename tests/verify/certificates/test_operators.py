@@ -131,11 +131,15 @@ def behind(layer: Sublayer, x: list[Number], fused: bool, exactly: bool) -> list
 # The sign of the last gate asks for parts, and what the one before it holds is kept.
 KEPT = Sublayer(tuple(Unit(((i, 1),), 0, ((4, 1),), 0) for i in (2, 1, 0)), ((5, ((0, 1), (1, 2), (2, 3)), 0),))
 
+# −max(a, 0): 0 where the gate is shut, and less where it is open.
+LESS = Sublayer((Unit(((0, 1),), 0, ((4, -1),), 0),), ((5, ((0, 1),), 0),))
+
 
 @pytest.mark.parametrize("fused", [True, False])
 @settings(max_examples=60)
 @given(sublayers(), st.tuples(st.integers(-2, 2), st.integers(0, 3)), st.tuples(st.integers(1, 3), st.integers(0, 2)))
 @example(KEPT, (-2, 3), (1, 1))
+@example(LESS, (-2, 3), (1, 1))
 def test_a_sublayer_loses_no_input(
     fused: bool, layer: Sublayer, ends: tuple[int, int], counts: tuple[int, int]
 ) -> None:

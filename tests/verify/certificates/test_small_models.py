@@ -350,13 +350,24 @@ def test_a_score_at_the_largest_number(discipline: Discipline) -> None:
     assert verdicts == [CERTIFIED, REFUSED, REFUSED]
 
 
-@pytest.mark.parametrize(("cost", "verdict"), [(2.34375, CERTIFIED), (2.328125, REFUSED), (0.5, REFUSED)])
-def test_a_position_that_is_looked_for_before_the_first(cost: float, verdict: str) -> None:
-    """Of −cost·k'² the first key leads by 3·cost; 7 is needed."""
+@pytest.mark.parametrize(
+    ("cost", "factor", "verdict"),
+    [
+        (2.34375, 1, CERTIFIED),
+        (2.328125, 1, REFUSED),
+        (0.5, 1, REFUSED),
+        (2.390625, 63 / 64, CERTIFIED),  # two scores are rounded, by half a step each: 1/128
+        (2.375, 63 / 64, REFUSED),
+        (56.5, 1, CERTIFIED),  # the least number is −63.98, and all keys but the first one have that
+        (57.5, 1, REFUSED),
+    ],
+)
+def test_a_position_that_is_looked_for_before_the_first(cost: float, factor: float, verdict: str) -> None:
+    """Of −cost·factor·k'² the first key leads by 3·cost·factor; 7 is needed."""
     of = Registers((*OF, "k²"))
     blocks = [
         of.block(({"k": 1}, 0, {"k": 1}, 0, {"k²": 1})),
-        of.block(heads=[of.head([({"?": -cost}, {"k²": 1})], {"x": 1}, "read")]),
+        of.block(heads=[of.head([({"?": -cost}, {"k²": factor})], {"x": 1}, "read")]),
     ]
     wired = of.model(WORDS, {"k": 1}, blocks, Arithmetic(fixed_point(13)))
     found = judged(wired, SPOKEN)

@@ -194,6 +194,31 @@ def test_a_default_between_two_numbers_of_the_line() -> None:
     assert Winners(some, [False, False]).lead([]) <= min(leads)
 
 
+@pytest.mark.parametrize("apart", [1, 2])
+def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
+    """−2(k' − f)² at 2 … 5, of which two keys are that far apart; the default is near one of its values, or is one."""
+    empty, told = Score((), constant(0)), 0
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5)}
+    for f, near, more in itertools.product(range(4, 25), range(2, 7), (-2, Fraction(-1, 8), 0, Fraction(1, 8), 2)):
+        off = atom("p") - Fraction(f, 4)
+        score = off * off * -2 + 40 * (near % 2)  # which all keys share
+        line = Kind(SPACE, {SCORE: score, SCORE - 1: atom("p")}, box, name="test")
+        default = at(line.register(SCORE), {"p": near}) + more
+        one = line.with_registers({SCORE: constant(Fraction(default)), SCORE - 1: constant(1)})
+        some = [scored(Candidate(frozenset([0]), line, frozenset("p"), empty))]
+        some.append(scored(Candidate(frozenset([1]), one, frozenset(), empty)))
+        values = {place: at(line.register(SCORE), {"p": place}) for place in range(2, 6)}
+        pairs = [(values[i], values[j]) for i, j in itertools.permutations(values, 2) if abs(i - j) >= apart]
+        for parts, many in ((some, [True, False]), (some[::-1], [False, True])):
+            able = Winners(parts, many, apart)
+            first = apart + 1 if all(able.line()[0]) else 2  # a default that is on the line is apart too
+            every = [*pairs, *((value, default) for place, value in values.items() if place >= first)]
+            told += able.lead([]) > 0
+            assert able.lead([]) <= min(abs(x - y) for x, y in every if x != y)
+            assert not able.unique() or all(abs(x - y) > 0 for x, y in every)
+    assert told > 100
+
+
 # By count
 
 

@@ -55,7 +55,6 @@ CHECKERS = (
 NOT_YET = frozenset(
     {
         "istree-lean-eos-rounding",
-        "istree-lean-sequential-rounding",
         "istree-lean-eos-program",
     }
 )

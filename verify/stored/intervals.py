@@ -54,7 +54,6 @@ CHECKERS = (
 
 NOT_YET = frozenset(
     {
-        "istree-lean-eos-rounding",
         "istree-lean-eos-program",
     }
 )

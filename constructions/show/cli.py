@@ -247,7 +247,8 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 def check_writable(path: Path, option: str, *, force: bool) -> None:
     """Says before a long run that its result could not be written, or would overwrite a file. Raises CommandError."""
     if str(path) in ("-", "."):
-        raise CommandError(f"{option}: this needs the name of a file; standard output and a folder will not do")
+        name = "-" if str(path) == "-" else ""  # Path("") is "."
+        raise CommandError(f"{option} {name!r}: this needs the name of a file, standard output will not do")
     if path.is_dir():
         raise CommandError(f"{option} {path}: this is a folder, not a file")
     if path.is_fifo():

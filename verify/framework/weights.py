@@ -19,7 +19,6 @@ from verify.stored import above as stored_above
 from verify.stored.above import Above
 from verify.stored.intervals import (
     FOLDER,
-    NOT_YET,
     About,
     Interval,
     NotCertified,
@@ -65,7 +64,7 @@ class Kept:
 
     def __init__(self, subject: Subject, about: About, seed: int) -> None:
         try:
-            document = read(subject, about, whole=name_of(subject, about) not in NOT_YET)
+            document = read(subject, about)
         except ValueError as error:
             raise Undecided(f"no document of every n: {error}") from error
         if document is None:

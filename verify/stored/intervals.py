@@ -52,14 +52,6 @@ CHECKERS = (
 )  # rooms of verify/ whose text is the checker's
 
 
-NOT_YET = frozenset(
-    {
-        "istree-lean-eos-program",
-    }
-)
-"""Documents that do not go up to the last n so far, or are not there: claims rely on them as far as they go, and say how far."""
-
-
 @dataclass(frozen=True)
 class Piece:
     """n up to `high` for which one check was made, and a digest of what it said."""

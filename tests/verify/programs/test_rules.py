@@ -339,7 +339,16 @@ def scores(draw: st.DrawFn) -> list[tuple[Term, Term]]:
     return [*rows, (as_term(Equal(K, Fraction(1))), first)]
 
 
+def better_at_the_target(target: Term) -> list[tuple[Term, Term]]:
+    """−4(number there − number here)² − (j − target)², and −1/2 at position 1: less than at the target, more than beside it."""
+    first = (ONE - target) * (ONE - target) + NUMBER * NUMBER * 4 - Fraction(1, 2)
+    rows = [(K * K, as_term(-1)), (K, target * 2), (NUMBER * NUMBER, as_term(-4)), (NUMBER, NUMBER * 8)]
+    return [*rows, (as_term(Equal(K, Fraction(1))), first)]
+
+
 @settings(max_examples=400)
+@example(better_at_the_target(K - 1), ANY_K)
+@example(better_at_the_target(ONE * 3), ANY_K)
 @given(scores(), st.sampled_from([ANY_K, EACH_K]))
 def test_who_wins_has_the_largest_score(rows: list[tuple[Term, Term]], normal: Normalizer) -> None:
     told = winners(by_key(tuple(rows)), normal)

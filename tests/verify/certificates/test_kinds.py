@@ -141,3 +141,10 @@ def test_a_parabola_is_monotone_on_one_side_only(other: int, unique: bool) -> No
         return Candidate(frozenset([0]), joint, frozenset("p"), complete_squares(joint, score, ("p",)))
 
     assert Winners([candidate(place), candidate(constant(other))], [True, False]).unique() is unique
+
+
+def test_what_is_affine() -> None:
+    a, b = atom("a"), atom("b")
+    assert (a + b * 2 + 1).is_affine
+    assert constant(3).is_affine
+    assert not any(p.is_affine for p in (a * a, a * a + 1, a * b + a, a * a + a + 1))

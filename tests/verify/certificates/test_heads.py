@@ -219,6 +219,33 @@ def test_a_line_and_a_default_lead_by_no_more_than_they_do(apart: int) -> None:
     assert told > 100
 
 
+def test_a_number_at_the_end_of_what_is_on_no_line() -> None:
+    """−8(k' − 10)² is the line, and the default at 1 is on it: −648, as is the last of the third kind, 3 above the one before."""
+    box: dict[str, Domain] = {"n": Integer(4, 4), "k": Integer(9, 9), "p": Integer(2, 5), "o": Integer(2, 8)}
+    near, far = atom("o") - 9, atom("p") - 10
+    scores = [
+        (near * near * -1 - 647, atom("o"), "o"),
+        (constant(Fraction(-648)), constant(1), ""),
+        (far * far * -8, atom("p"), "p"),
+    ]
+    some = [
+        scored(
+            Candidate(
+                frozenset([i]),
+                Kind(SPACE, {SCORE: score, SCORE - 1: place}, box, name="test"),
+                frozenset(own),
+                Score((), constant(0)),
+            )
+        )
+        for i, (score, place, own) in enumerate(scores)
+    ]
+    for parts in (some, [some[1], some[0], some[2]]):
+        able = Winners(parts, [False] * 3)
+        assert able.line()[0] == [part is not some[0] for part in parts]
+        assert able.lead([]) <= 3
+        assert not able.unique()
+
+
 # By count
 
 

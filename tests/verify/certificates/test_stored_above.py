@@ -46,6 +46,22 @@ def test_the_order_of_inequalities_is_none_of_a_theorems() -> None:
     assert stored_above.fingerprint(other) != stored_above.fingerprint(theorem)
 
 
+def hinted(part: Any) -> Any:
+    """Each inequality with how it is seen beside it."""
+    shown = [[one, 0, "1"] if isinstance(one, int) else one for one in part["shown"]]
+    return {**part, "shown": shown, **({"parts": [*map(hinted, part["parts"])]} if "parts" in part else {})}
+
+
+def test_how_an_inequality_is_seen_is_not_taken_for_its_number() -> None:
+    above, theorem = made()
+    beside = {**theorem, "cases": [*map(hinted, theorem["cases"])]}
+    for case in above.cases:
+        stored_above.renew(above, case, beside)
+    changed = {**beside, "inequalities": [["1*n", ">"], *beside["inequalities"][1:]]}
+    last = {**beside, "inequalities": [*beside["inequalities"][:-1], ["1*n", ">"]]}
+    assert len({*map(stored_above.fingerprint, (beside, changed, last))}) == 3
+
+
 def test_forged_documents_are_refused() -> None:
     above, theorem = made()
     with pytest.raises(Stale, match="other cases"):

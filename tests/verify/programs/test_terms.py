@@ -47,6 +47,7 @@ from verify.programs.terms import (
     IsWord,
     Matching,
     Nearest,
+    Next,
     NumberOf,
     Pick,
     Positive,
@@ -333,6 +334,15 @@ def test_a_share_is_a_positive_one() -> None:
     assert _is_share(value * Fraction(3, 2), value)
     assert not _is_share(value * -1, value)
     assert not _is_share(value + 1, value)
+
+
+@pytest.mark.parametrize(("asked", "position"), [(1, 4), (2, 3), (4, 2), (3, 2), (6, 2)])
+def test_the_next_one_is_of_the_next_number_else_of_the_largest(asked: int, position: int) -> None:
+    number, said = as_term(NumberOf()), as_term(Equal(as_term(NumberOf()), ONE))
+    run = Input(tokens_of([START, "5", "3", "2", ASK]))
+    for matching, at in ((Matching(()), position), (Matching(((said, ONE),)), 1)):
+        some = Next(matching, number, as_term(asked))
+        assert run.value(as_term(Read(as_term(POSITION), some)), 4) == at
 
 
 def test_a_position_that_is_not_there_is_refused() -> None:

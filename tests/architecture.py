@@ -77,6 +77,7 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
             "verify/algebra/*.py",
             "verify/automata/*.py",
             *(f"verify/rounding/{name}.py" for name in ("model", "queues", "rows")),
+            "constructions/language/*.py",
             "verify/programs/*.py",
             *WIRING,
             "verify/certificates/document.py",
@@ -84,7 +85,14 @@ TRUSTED: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "stored": (
         "the same as certified and its program, and what holds a document against the weights",
-        (*CHECKER, *WIRING, "verify/certificates/document.py", "verify/programs/*.py", "verify/stored/*.py"),
+        (
+            *CHECKER,
+            *WIRING,
+            "verify/certificates/document.py",
+            "constructions/language/*.py",
+            "verify/programs/*.py",
+            "verify/stored/*.py",
+        ),
     ),
     "solver": (
         "z3 or a SAT solver, and what writes its questions",

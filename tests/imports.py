@@ -19,6 +19,13 @@ BELOW = {
     "constructions.engines": ("precision", "constructions.places", "constructions.layers"),
     "constructions.wiring": ("precision", "constructions.places", "constructions.layers"),
     "constructions.parts": ("precision", "constructions.places", "constructions.layers", "constructions.wiring"),
+    "constructions.language": (
+        "precision",
+        "constructions.places",
+        "constructions.layers",
+        "constructions.wiring",
+        "constructions.parts",
+    ),
 }
 BELOW["constructions.models"] = tuple(BELOW)
 BELOW["constructions.exports"] = tuple(BELOW)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from constructions.language.terms import Above, Count, If, Matching, Say, as_term
 from constructions.retrieval.task import NO, YES
 from verify import theorem
 from verify.certificates import ranges
@@ -25,7 +26,6 @@ from verify.patterns.pattern import MOST_REPEATED, NUMERALS
 from verify.patterns.texts import Comparison
 from verify.programs.shorthand import back
 from verify.programs.tasks import NUMBER
-from verify.programs.terms import Above, Count, If, Matching, Say, as_term
 from verify.theorem import main
 
 LINES = {

@@ -6,6 +6,7 @@ from itertools import chain, product
 
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
+from constructions.language.interpreter import Input
 from verify.certificates.building import ENDLESS, LEAST, Subject
 from verify.claims.certified import BEYOND, LAST, every_n, listed
 from verify.claims.induction import RANKS
@@ -15,7 +16,6 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.frames import N, theory
 from verify.programs.frames import Frames
-from verify.programs.interpreter import Input
 from verify.runs.frames import FAMILIES, Edges, places, run, step, tokens_of
 
 FRAME = (

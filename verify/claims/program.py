@@ -9,6 +9,7 @@ from functools import cache
 
 from constructions.istree import lean, transformer
 from constructions.istree.graphs import LAYOUTS, Graph, TokenLayout, expected_answer
+from constructions.language.interpreter import Input
 from constructions.retrieval.task import Question
 from verify.certificates.building import ENDLESS, LEAST, MODELS, RETRIEVERS, Subject
 from verify.claims.certified import BEYOND, INVARIANT, LAST, every_n, in_cases, listed
@@ -16,7 +17,6 @@ from verify.framework.check import Check
 from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs, questions
-from verify.programs.interpreter import Input
 from verify.programs.searches import definition as defined_step
 from verify.programs.tasks import ANSWERS
 from verify.programs.witness import tokens_of

@@ -10,6 +10,8 @@ from functools import cache
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Edge, Graph, is_tree
 from constructions.istree.rag import RECORD, RETURN
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import Answer, Term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH, retrieve
 from verify.automata.language import Language, Place
 from verify.automata.searches import PROMPT
@@ -25,9 +27,7 @@ from verify.inputs.strategies import all_edges, every_input
 from verify.oracles.counts import ordered_graphs
 from verify.patterns.models import FOUND, OF_TURNS, of_turns
 from verify.programs import turns
-from verify.programs.interpreter import Input, Spoken
 from verify.programs.tasks import definition, inputs
-from verify.programs.terms import Answer, Term
 from verify.programs.turns import Items, Vertex
 from verify.programs.witness import tokens_of
 

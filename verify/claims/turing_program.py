@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from functools import cache
 
+from constructions.language.interpreter import Input
 from constructions.models.search import END_SEARCH, START_SEARCH, retrieve
 from constructions.turing import hybrid, rag
 from constructions.turing.library import find
@@ -22,7 +23,6 @@ from verify.framework.claim import Claim, Counterexample, claim, claims
 from verify.induction.machine import theory
 from verify.inputs.turing_machines import every_run
 from verify.patterns.models import of_tape, of_word
-from verify.programs.interpreter import Input
 from verify.programs.machines import found
 from verify.programs.tasks import definition
 from verify.runs.turing_runs import HYBRID, Case, cases, places_of, tokens_of

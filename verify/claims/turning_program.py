@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from constructions.language.interpreter import Input
 from constructions.turing import cot
 from constructions.turing.library import find
 from constructions.turing.machine import parse_standard
@@ -20,7 +21,6 @@ from verify.framework.check import Check
 from verify.framework.claim import Counterexample, claim
 from verify.induction.turning import theory
 from verify.inputs.turing_machines import RULES, every_run
-from verify.programs.interpreter import Input
 from verify.programs.intervals import as_defined
 from verify.programs.tasks import definition
 from verify.runs.turing_runs import COT, SpaceCase, cases, digits_of

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verify.programs.interpreter import Input
-from verify.programs.terms import Atom, Closest, Count, IsWord, Matching, Named, Next, Pick
+from constructions.language.interpreter import Input
+from constructions.language.terms import Atom, Closest, Count, IsWord, Matching, Named, Next, Pick
 
 if TYPE_CHECKING:
     from verify.induction.theory import Expression, Fact, Theory

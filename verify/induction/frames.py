@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, UP, VERTEX, YES
+from constructions.language.interpreter import ANYTHING
+from constructions.language.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
 from verify.algebra.symbolic import symbol
 from verify.induction.search import PARTS, head
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply
 from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames, nearest_record
-from verify.programs.interpreter import ANYTHING
 from verify.programs.shorthand import back, word
-from verify.programs.terms import ONE, Answer, Anything, Count, If, IsWord, Matching, Pick, Say, SayNumber
 
 N = symbol(2, 2**64)
 # What the texts call a frame's mark, and that the frame stands behind k.

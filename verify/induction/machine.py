@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from constructions.language.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from constructions.turing.machine import LETTERS, Machine
 from constructions.turing.rag import COPY, PLACE, tape_search
@@ -24,7 +25,6 @@ from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, apply
 from verify.programs.forms import read_alone
 from verify.programs.machines import LEFTWARD, RIGHTWARD, WORDS, SearchedStep, Step
-from verify.programs.terms import ONE, Answer, Count, If, IsWord, Matching, Pick, Say, SayNumber, Term, as_term
 
 NUMBERS, ASKS = (CELL, SYMBOL, STATE, PLACE), tape_search(frozenset())
 TOLD = (CELL, SYMBOL, STATE, TO_RIGHT, TO_LEFT, PLACE, FAILED, END_SEARCH)  # that terms tell apart, kinds 1 to 8

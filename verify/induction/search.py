@@ -32,12 +32,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias
 
+from constructions.language.terms import Answer, Matching, Pick, Term
 from verify.algebra.symbolic import symbol
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation
 from verify.programs.forms import read_alone
 from verify.programs.searches import ByCounts, ByNeighbours, definition
-from verify.programs.terms import Answer, Matching, Pick, Term
 
 Search: TypeAlias = ByNeighbours | ByCounts
 MODELS: dict[str, type[Search]] = {"lean": ByNeighbours, "repaired": ByCounts}

@@ -11,10 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from verify.algebra.polynomial import Number
-from verify.programs.interpreter import ANYTHING
-from verify.programs.sizes import parts
-from verify.programs.terms import (
+from constructions.language.interpreter import ANYTHING
+from constructions.language.terms import (
     ZERO,
     Above,
     Answer,
@@ -39,6 +37,8 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.algebra.polynomial import Number
+from verify.programs.sizes import parts
 
 
 def apply(operator: str, *arguments: str) -> str:

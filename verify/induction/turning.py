@@ -16,12 +16,12 @@ configurations itself; and of the queue, that the words are as said because it h
 
 from __future__ import annotations
 
+from constructions.language.terms import Above, Answer, If, IsWord, Say, SayNumber, as_term
 from constructions.turing.configurations import BLANK, CELL, HALTED, HEAD, OUTSIDE, RUN, START, TURN, Code
 from constructions.turing.machine import Machine
 from verify.induction.machine import table
 from verify.induction.theory import Theory, text_of
 from verify.induction.translation import Translation, each
-from verify.programs.terms import Above, Answer, If, IsWord, Say, SayNumber, as_term
 from verify.programs.turning import HAS_BEGUN, HAS_HALTED, Later, leaving
 
 KINDS = {BLANK: 1, CELL: 2, HEAD: 3, HALTED: 4, TURN: 5, OUTSIDE: 6}

@@ -24,6 +24,7 @@ from typing import TypeAlias
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
+from constructions.language.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
 from verify.automata.language import Place
 from verify.automata.searches import PROMPT
@@ -34,7 +35,6 @@ from verify.induction.translation import Translation, apply
 from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.pieces import by_way, copied_from
-from verify.programs.terms import ONE, ZERO, Answer, Count, If, IsWord, Matching, Say, SayNumber, as_term
 from verify.programs.turns import Items, Vertex
 
 Places: TypeAlias = "frozenset[int]"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from constructions.language.terms import POSITION, Above, At, Back, Count, Matching, Named, Pick, Read, Term, as_term
 from verify.programs.forms import alone, read_alone
-from verify.programs.terms import POSITION, Above, At, Back, Count, Matching, Named, Pick, Read, Term, as_term
 
 MANY = 2
 

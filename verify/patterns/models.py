@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import VERTEX
+from constructions.language.terms import Answer, If, Say, SayNumber, Term
 from constructions.models.search import END_SEARCH, START_SEARCH
 from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
 from constructions.retrieval.task import ASK, FAILED, NO, YES
@@ -22,7 +23,6 @@ from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.machines import SearchedStep
 from verify.programs.tasks import ANSWERS
-from verify.programs.terms import Answer, If, Say, SayNumber, Term
 
 ABOUT, COME_FROM = NUMERALS
 QUERIES: Mapping[int, Mapping[str, Sequence[str]]] = {

@@ -13,11 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from verify.automata.language import Place
-from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
-from verify.patterns.pattern import NUMERALS
-from verify.patterns.tally import Tally, initial
-from verify.programs.terms import (
+from constructions.language.terms import (
     Atom,
     Back,
     IsNumber,
@@ -28,6 +24,10 @@ from verify.programs.terms import (
     Read,
     Term,
 )
+from verify.automata.language import Place
+from verify.patterns.heads import MANY, Head, Inner, Occurs, depth, head_of, more_than, tells_positions
+from verify.patterns.pattern import NUMERALS
+from verify.patterns.tally import Tally, initial
 
 NOTHING, MARKED, ANOTHER = range(3)  # what is read: 0, the number of the marked word, or that of another one
 

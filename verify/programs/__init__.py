@@ -1,14 +1,13 @@
 """Programs: what the ideal model computes, read off its weights and held against the task.
 
 A certificate says that a rounded run is the ideal model's. This package says which function the ideal model is: the same weights
-over exact rationals, with attention that averages the keys of largest score.
+over exact rationals, with attention that averages the keys of largest score. The language of programs and its interpreter stand in
+`constructions.language`.
 
-terms        the language: polynomials over what a position knows, and reads of other positions
 forms        what a term alone tells: its scale, what it is at position 1
 tables       terms that tokens alone tell, value by value
 sizes        numbers that may depend on n
 text         a term as people read it
-interpreter  what a term is on one input, by the plain meaning of each word; no other code of this project
 texts        which inputs end at a place
 pieces       which texts a run can be that is written in pieces
 facts        bounds that hold at some places of all inputs

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
+from constructions.language.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 from verify.algebra.growing import told_apart
 from verify.automata.language import Language
 from verify.programs.forms import alone
-from verify.programs.terms import ZERO, Atom, Back, Equal, Read, Selection, Term, as_term
 
 Interval = tuple[Fraction, Fraction]
 BIT = Fraction(0), Fraction(1)

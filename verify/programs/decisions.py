@@ -6,13 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from constructions.language.terms import (
+    Above,
+    Answer,
+    Anything,
+    Atom,
+    Count,
+    Equal,
+    If,
+    Next,
+    Read,
+    SayNumber,
+    Term,
+    as_term,
+    fraction,
+)
 from verify.algebra.domains import Undecided
 from verify.programs.forms import expanded
 from verify.programs.implied import least_match, without
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.sizes import ceiling, floor, fraction, is_whole
-from verify.programs.terms import Above, Answer, Anything, Atom, Count, Equal, If, Next, Read, SayNumber, Term, as_term
+from verify.programs.sizes import ceiling, floor, is_whole
 from verify.programs.text import Teller
 from verify.rounding.model import Model
 

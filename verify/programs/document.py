@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from constructions.istree.graphs import LAYOUTS
+from constructions.language.terms import ZERO, Matched, Term
 from constructions.turing.configurations import Code, TaskOfAnySize
 from verify.algebra.domains import OtherMatrices, Undecided
 from verify.automata.language import Language
@@ -26,7 +27,6 @@ from verify.programs.output import answer_of, normal_answer
 from verify.programs.searches import ByCounts
 from verify.programs.shares import denominator
 from verify.programs.tasks import ANSWERS, definition, inputs, is_stepwise
-from verify.programs.terms import ZERO, Matched, Term
 from verify.programs.text import Teller, Told, told_answer
 from verify.programs.texts import ending
 from verify.programs.witness import first_wrong, first_wrong_run

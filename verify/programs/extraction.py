@@ -6,16 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
-from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
-from verify.algebra.domains import Undecided
-from verify.algebra.polynomial import Polynomial
-from verify.automata.language import Consecutive, Delayed, Language
-from verify.programs.facts import Facts, Group
-from verify.programs.forms import named, unresolved
-from verify.programs.normal import Normalizer
-from verify.programs.sizes import fraction
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -30,7 +21,16 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
+    fraction,
 )
+from constructions.places import ATTENTION, FEED_FORWARD, RECURRENCE, name_part, name_place
+from constructions.wiring.exact import HeadRows, Recurrent, Row, Sublayer, Weight
+from verify.algebra.domains import Undecided
+from verify.algebra.polynomial import Polynomial
+from verify.automata.language import Consecutive, Delayed, Language
+from verify.programs.facts import Facts, Group
+from verify.programs.forms import named, unresolved
+from verify.programs.normal import Normalizer
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.queues import Queue, queue_of
 

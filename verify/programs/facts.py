@@ -7,16 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
-from verify.algebra.domains import Integer, Undecided
-from verify.algebra.growing import Growing, at_most, told_apart
-from verify.automata.language import Language
-from verify.programs import ways
-from verify.programs.cases import by_token, lines, on_line, settled, share
-from verify.programs.forms import alone, at_first
-from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
-from verify.programs.sizes import ceiling, floor, fraction, is_whole, whole
-from verify.programs.tables import extent, is_table, is_told, of_one
-from verify.programs.terms import (
+from constructions.language.terms import (
     POSITION,
     Above,
     At,
@@ -41,7 +32,17 @@ from verify.programs.terms import (
     Sum,
     Term,
     as_term,
+    fraction,
 )
+from verify.algebra.domains import Integer, Undecided
+from verify.algebra.growing import Growing, at_most, told_apart
+from verify.automata.language import Language
+from verify.programs import ways
+from verify.programs.cases import by_token, lines, on_line, settled, share
+from verify.programs.forms import alone, at_first
+from verify.programs.matches import always_matches, matches_before, matching_places, most_matches, picked_places
+from verify.programs.sizes import ceiling, floor, is_whole, whole
+from verify.programs.tables import extent, is_table, is_told, of_one
 from verify.programs.texts import ending
 
 Interval = tuple[Fraction, Fraction]

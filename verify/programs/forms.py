@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.programs.sizes import common_factor
-from verify.programs.terms import (
+from constructions.language.terms import (
     ZERO,
     Above,
     Atom,
@@ -29,6 +28,7 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.programs.sizes import common_factor
 
 
 def unresolved(value: Term) -> Best | None:

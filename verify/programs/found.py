@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from constructions.istree.rag import RECORD
+from constructions.language.terms import ZERO, Term
 from verify.programs import turns
 from verify.programs.searches import NUMBER, ByNeighbours
 from verify.programs.shorthand import at, back, let, word
-from verify.programs.terms import ZERO, Term
 from verify.programs.turns import Items
 
 

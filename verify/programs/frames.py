@@ -20,8 +20,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from constructions.istree.hybrid import DOWN, FURTHER, JOINT, NO, PASS, PLACE, START, UP, VERTEX, YES
-from verify.programs.shorthand import K, at, back, equal, let, word
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     ZERO,
     Above,
@@ -38,6 +37,7 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.programs.shorthand import K, at, back, equal, let, word
 
 HERE, THERE = as_term(NumberOf(VERTEX)), as_term(NumberOf(PLACE))
 AT_END, BEHIND = word(JOINT, 1), word(JOINT, 2)

@@ -20,11 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.programs.facts import Facts
-from verify.programs.forms import at_first, expanded
-from verify.programs.shares import Normal, denominator, wish
-from verify.programs.sizes import is_never_whole
-from verify.programs.terms import (
+from constructions.language.terms import (
     FIRST,
     ONE,
     POSITION,
@@ -40,6 +36,10 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.programs.facts import Facts
+from verify.programs.forms import at_first, expanded
+from verify.programs.shares import Normal, denominator, wish
+from verify.programs.sizes import is_never_whole
 
 K = as_term(POSITION)
 Rows = tuple[tuple[Term, Term], ...]

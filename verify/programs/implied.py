@@ -6,12 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from verify.algebra.growing import Growing
-from verify.programs.facts import MOST_STEPS, Facts, Standing
-from verify.programs.forms import alone, at_first, content, read_alone
-from verify.programs.sizes import ceiling, floor
-from verify.programs.tables import is_number
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -35,6 +30,11 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.algebra.growing import Growing
+from verify.programs.facts import MOST_STEPS, Facts, Standing
+from verify.programs.forms import alone, at_first, content, read_alone
+from verify.programs.sizes import ceiling, floor
+from verify.programs.tables import is_number
 
 K = as_term(POSITION)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from constructions.language.terms import fraction
 from constructions.wiring.exact import Weight
 from verify.algebra.domains import SIZE, OtherMatrices
 from verify.algebra.polynomial import Polynomial, constant
@@ -34,7 +35,6 @@ from verify.certificates.building import (
 )
 from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN, changed, subject_of
 from verify.programs.document import Json, asked, explained, explanation
-from verify.programs.sizes import fraction
 from verify.rounding.model import Model, first_difference
 
 TOLD = ("verdict", "where", "what", "answers", "task", "assumed_invariants")

@@ -14,12 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from constructions.turing.machine import LETTERS, RIGHT, Rule
-from constructions.turing.rag import PLACE, tape_search
-from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
-from verify.programs.shorthand import at, equal, let
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -41,6 +36,11 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from constructions.turing.machine import LETTERS, RIGHT, Rule
+from constructions.turing.rag import PLACE, tape_search
+from constructions.turing.tape_models import CELL, HALT, STATE, SYMBOL, TO_LEFT, TO_RIGHT, TaskOfAnySize
+from verify.programs.shorthand import at, equal, let
 
 RIGHTWARD, LEFTWARD = IsWord(TO_RIGHT), IsWord(TO_LEFT)
 WORDS = 5  # of a step

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from constructions.language.terms import Matching, Pick, Term
 from verify.algebra.domains import Integer
 from verify.programs import ways
 from verify.programs.cases import Known
 from verify.programs.sizes import whole
-from verify.programs.terms import Matching, Pick, Term
 
 
 def matching_places(facts: Known, matching: Matching, *, before: bool = False) -> list[int]:

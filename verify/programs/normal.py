@@ -12,17 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 
-from verify.algebra.growing import Growing
-from verify.programs import implied, matches, tables
-from verify.programs.cases import BIT
-from verify.programs.facts import Facts
-from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
-from verify.programs.heads import Among, Tied, as_rows, by_key, winners
-from verify.programs.products import simplified
-from verify.programs.shares import inverse as as_inverse
-from verify.programs.shares import larger
-from verify.programs.sizes import ceiling, is_never_whole, span, whole
-from verify.programs.terms import (
+from constructions.language.terms import (
     FIRST,
     ONE,
     POSITION,
@@ -53,6 +43,16 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.algebra.growing import Growing
+from verify.programs import implied, matches, tables
+from verify.programs.cases import BIT
+from verify.programs.facts import Facts
+from verify.programs.forms import alone, at_first, named, primitive, read_alone, with_value
+from verify.programs.heads import Among, Tied, as_rows, by_key, winners
+from verify.programs.products import simplified
+from verify.programs.shares import inverse as as_inverse
+from verify.programs.shares import larger
+from verify.programs.sizes import ceiling, is_never_whole, span, whole
 from verify.programs.units import MOST_EXCEPTIONS, merged
 
 K = as_term(POSITION)

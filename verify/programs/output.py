@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.algebra.domains import Undecided
-from verify.programs.forms import expanded, named
-from verify.programs.normal import Normalizer
-from verify.programs.sizes import common_factor, fraction, is_whole, nearest
-from verify.programs.terms import (
+from constructions.language.terms import (
     ZERO,
     Above,
     Answer,
@@ -25,8 +21,13 @@ from verify.programs.terms import (
     SayNumber,
     Term,
     as_term,
+    fraction,
     term,
 )
+from verify.algebra.domains import Undecided
+from verify.programs.forms import expanded, named
+from verify.programs.normal import Normalizer
+from verify.programs.sizes import common_factor, is_whole, nearest
 from verify.rounding.model import Model
 
 WHERE = "the output head"

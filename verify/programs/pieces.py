@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from constructions.language.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
 from verify.algebra.growing import Growing
 from verify.automata.language import Language, Place
-from verify.programs.terms import Answer, Back, NumberOf, Read, SayNumber, as_term
 
 
 def by_way(language: Language) -> Language:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from constructions.language.terms import FIRST, Atom, Equal, Monomial, as_term, term
 from verify.programs import implied
 from verify.programs.forms import at_first
 from verify.programs.shares import Normal
-from verify.programs.terms import FIRST, Atom, Equal, Monomial, as_term, term
 
 
 def simplified(monomial: Monomial, c: Fraction, normal: Normal) -> Iterator[tuple[Monomial, Fraction]]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from constructions.istree.graphs import TokenLayout
-from verify.programs.shorthand import K, at, back, equal, let, word
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     ZERO,
     Above,
@@ -27,6 +26,7 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.programs.shorthand import K, at, back, equal, let, word
 
 NUMBER = as_term(NumberOf())
 

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from verify.programs.facts import Facts
-from verify.programs.forms import expanded, named, with_value
-from verify.programs.implied import is_zero
-from verify.programs.sizes import ceiling, floor, fraction, is_whole, span, whole
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     ZERO,
     Above,
@@ -28,8 +24,13 @@ from verify.programs.terms import (
     Reciprocal,
     Term,
     as_term,
+    fraction,
     term,
 )
+from verify.programs.facts import Facts
+from verify.programs.forms import expanded, named, with_value
+from verify.programs.implied import is_zero
+from verify.programs.sizes import ceiling, floor, is_whole, span, whole
 
 
 class Normal(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.programs.terms import POSITION, Back, Equal, IsWord, Matching, Named, Pick, Read, Term, as_term
+from constructions.language.terms import POSITION, Back, Equal, IsWord, Matching, Named, Pick, Read, Term, as_term
 
 K = as_term(POSITION)
 

@@ -12,15 +12,6 @@ from verify.algebra.quotients import Unanswered
 from verify.algebra.symbolic import Size
 
 
-def fraction(value: Number) -> Fraction:
-    """The number; one that does not depend on n is a plain one."""
-    if type(value) is Fraction:  # asked first, as it is most often so
-        return value
-    if isinstance(value, Size):
-        return value.settled
-    return value if isinstance(value, Growing) else Fraction(value)
-
-
 def floor(value: Number) -> int:
     """Rounded down: a polynomial of n if that is whole, else one number."""
     return value // 1 if isinstance(value, Size) else math.floor(value)

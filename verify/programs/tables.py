@@ -8,9 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from verify.automata.language import Language, Place
-from verify.programs.forms import alone, content
-from verify.programs.terms import (
+from constructions.language.terms import (
     FIRST,
     Atom,
     Back,
@@ -23,6 +21,8 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import Language, Place
+from verify.programs.forms import alone, content
 
 MOST_VALUES = 256  # of the numbers of a family, told one by one
 MOST_TEXTS = 1 << 17  # of a few tokens

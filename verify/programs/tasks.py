@@ -10,15 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from constructions.istree.graphs import LAYOUTS
-from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
-from constructions.retrieval.task import ASK, FAILED, NO, YES
-from constructions.turing.configurations import TaskOfAnySize
-from verify.automata.language import Language
-from verify.automata.searches import PROMPT
-from verify.certificates.building import Subject
-from verify.programs import frames, machines, searches, turning, turns
-from verify.programs.pieces import as_due, by_way
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     ZERO,
     Above,
@@ -37,6 +29,14 @@ from verify.programs.terms import (
     SayNumber,
     as_term,
 )
+from constructions.retrieval.rag import PLAIN, REPEAT, Searcher
+from constructions.retrieval.task import ASK, FAILED, NO, YES
+from constructions.turing.configurations import TaskOfAnySize
+from verify.automata.language import Language
+from verify.automata.searches import PROMPT
+from verify.certificates.building import Subject
+from verify.programs import frames, machines, searches, turning, turns
+from verify.programs.pieces import as_due, by_way
 from verify.programs.texts import copied, searched, spaced
 
 NUMBER = as_term(NumberOf())

@@ -6,11 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from verify.programs.extraction import Program, Stage
-from verify.programs.forms import alone, scaled, unresolved
-from verify.programs.normal import Normalizer
-from verify.programs.sizes import parts as powers_of_n
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -47,6 +43,10 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from verify.programs.extraction import Program, Stage
+from verify.programs.forms import alone, scaled, unresolved
+from verify.programs.normal import Normalizer
+from verify.programs.sizes import parts as powers_of_n
 
 Token = NumberOf | IsNumber | IsWord
 LETTERS = "kjihgfedcba"

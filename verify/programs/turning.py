@@ -11,6 +11,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from constructions.language.terms import (
+    ONE,
+    ZERO,
+    Above,
+    Answer,
+    Count,
+    If,
+    IsNumber,
+    Matching,
+    NumberOf,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
 from constructions.turing.configurations import (
     BLANK,
     CELL,
@@ -26,21 +41,6 @@ from constructions.turing.configurations import (
 )
 from constructions.turing.machine import RIGHT, Rule
 from verify.programs.shorthand import back, equal, word
-from verify.programs.terms import (
-    ONE,
-    ZERO,
-    Above,
-    Answer,
-    Count,
-    If,
-    IsNumber,
-    Matching,
-    NumberOf,
-    Say,
-    SayNumber,
-    Term,
-    as_term,
-)
 
 HAS_HALTED = Count(Matching(((as_term(IsNumber(HALTED)), ONE),)))
 HAS_BEGUN = Count(Matching(((word(RUN), ONE),)))

@@ -18,9 +18,7 @@ from typing import TypeAlias
 from constructions.istree.graphs import PAPER
 from constructions.istree.rag import RECORD, RETURN, VERTEX
 from constructions.istree.searches import Ref, Search, searches
-from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
-from verify.programs.shorthand import back, equal, word
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     Answer,
     Count,
@@ -32,6 +30,8 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from constructions.models.search import END_SEARCH, FAILED, START_SEARCH
+from verify.programs.shorthand import back, equal, word
 
 
 class Vertex(Enum):

@@ -6,9 +6,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import Protocol
 
+from constructions.language.terms import ZERO, Above, Monomial, Positive, Term, as_term, fraction, term
 from verify.programs.shares import Normal, step
-from verify.programs.sizes import ceiling, floor, fraction, span
-from verify.programs.terms import ZERO, Above, Monomial, Positive, Term, as_term, term
+from verify.programs.sizes import ceiling, floor, span
 
 MOST_EXCEPTIONS = 8  # of a piecewise linear function, from a line
 MOST_OF_ONE = 2  # if it is one unit

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from constructions.language.terms import Atom, IsNumber, IsWord
 from verify.algebra.domains import Integer
 from verify.algebra.growing import Growing, told_apart
 from verify.algebra.quotients import Unanswered
 from verify.automata.language import Language, Place
-from verify.programs.terms import Atom, IsNumber, IsWord
 
 FOLLOWED = 4  # steps of those whose number grows
 

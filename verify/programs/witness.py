@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from constructions.istree.graphs import Graph, is_tree
+from constructions.language.interpreter import Input, Spoken
 from constructions.retrieval.task import Question
 from verify.algebra.polynomial import Polynomial, constant
 from verify.certificates.building import Subject, solver_of, wired_of
 from verify.certificates.hard_inputs import candidates, text_of
 from verify.certificates.ideal import decode
 from verify.programs.extraction import Program
-from verify.programs.interpreter import Input, Spoken
 from verify.rounding.model import NUMBER, Model
 from verify.rounding.rows import as_polynomial
 

@@ -12,6 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from constructions.engines import find_engine
 from constructions.engines.indexed import first_mismatch
+from constructions.language.interpreter import Spoken
 from constructions.measures import HYBRID_RNN, LINEAR_RNN
 from constructions.models.construction import Construction
 from constructions.models.search import SearchError
@@ -27,7 +28,6 @@ from precision.format import Discipline
 from verify.automata.language import Language, Place
 from verify.framework.claim import Claim, Counterexample
 from verify.inputs.turing_machines import machines
-from verify.programs.interpreter import Spoken
 
 OF_PLACE = re.compile(r"\^<s>.*\{(\d+)\}")
 NUMBERS: dict[str, Spoken] = {digit: (SYMBOL, i) for i, digit in enumerate(DIGITS)}

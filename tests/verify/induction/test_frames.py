@@ -10,14 +10,7 @@ import pytest
 
 from constructions.istree import hybrid
 from constructions.istree.hybrid import DOWN, MARKS, NO, PLACE, UP, VERTEX, YES
-from tests.verify.induction.another_solver import answers_of_another_solver
-from verify.induction.evaluation import Compiled, symbol
-from verify.induction.frames import N, theory
-from verify.induction.runs.frames import Run
-from verify.induction.theory import Theory, text_of
-from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames
-from verify.programs.shorthand import K, at, back, let, word
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     ZERO,
     Anything,
@@ -28,6 +21,13 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from tests.verify.induction.another_solver import answers_of_another_solver
+from verify.induction.evaluation import Compiled, symbol
+from verify.induction.frames import N, theory
+from verify.induction.runs.frames import Run
+from verify.induction.theory import Theory, text_of
+from verify.programs.frames import HERE, OTHER, OWN, THERE, Frames
+from verify.programs.shorthand import K, at, back, let, word
 from verify.runs.frames import Edges
 
 MADE = theory(Frames(N))

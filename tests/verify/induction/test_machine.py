@@ -7,6 +7,21 @@ from importlib import resources
 
 import pytest
 
+from constructions.language.terms import (
+    POSITION,
+    Above,
+    Answer,
+    Back,
+    If,
+    IsNumber,
+    NumberOf,
+    Pick,
+    Read,
+    Say,
+    SayNumber,
+    Term,
+    as_term,
+)
 from constructions.turing.library import find
 from constructions.turing.machine import Machine, parse_standard
 from constructions.turing.rag import COPY, PLACE
@@ -22,21 +37,6 @@ from verify.induction.theory import Theory
 from verify.induction.translation import Translation
 from verify.programs.machines import WORDS, SearchedStep, Step
 from verify.programs.shorthand import let
-from verify.programs.terms import (
-    POSITION,
-    Above,
-    Answer,
-    Back,
-    If,
-    IsNumber,
-    NumberOf,
-    Pick,
-    Read,
-    Say,
-    SayNumber,
-    Term,
-    as_term,
-)
 
 BB2 = find("bb2").machine
 

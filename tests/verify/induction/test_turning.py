@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from constructions.language.terms import Answer, SayNumber, as_term
 from constructions.turing.configurations import CELL, HALT, HEAD, OUT, RUN, START, Code
 from constructions.turing.library import find
 from constructions.turing.machine import LEFT, Machine, Rule, parse_standard
@@ -19,7 +20,6 @@ from verify.induction.evaluation import Compiled
 from verify.induction.runs.turning import Turning
 from verify.induction.theory import Theory
 from verify.induction.turning import KINDS, theory
-from verify.programs.terms import Answer, SayNumber, as_term
 from verify.programs.turning import Later
 
 BB2, COUNTER = find("bb2").machine, find("counter").machine

@@ -11,6 +11,7 @@ import pytest
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.rag import RECORD, RETURN
+from constructions.language.terms import ONE, Answer, If, Say, SayNumber, Term
 from constructions.models.search import START_SEARCH
 from tests.verify.induction.another_solver import answers_of_another_solver
 from verify.induction.__main__ import main
@@ -23,7 +24,6 @@ from verify.programs import turns
 from verify.programs.found import Found
 from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, back, let, word
-from verify.programs.terms import ONE, Answer, If, Say, SayNumber, Term
 
 MADE = theory(defined())
 # About YES in a graph that is not connected: no run has that.

@@ -8,12 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from constructions.istree.rag import VERTEX
-from tests.verify.patterns.told import seen_behind
-from verify.patterns.pattern import NUMERALS, OTHER
-from verify.patterns.readings import ANOTHER, MARKED, Reading, Seen, Word
-from verify.programs.searches import NUMBER
-from verify.programs.shorthand import at, back, word
-from verify.programs.terms import (
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -24,6 +19,11 @@ from verify.programs.terms import (
     Positive,
     as_term,
 )
+from tests.verify.patterns.told import seen_behind
+from verify.patterns.pattern import NUMERALS, OTHER
+from verify.patterns.readings import ANOTHER, MARKED, Reading, Seen, Word
+from verify.programs.searches import NUMBER
+from verify.programs.shorthand import at, back, word
 
 
 def behind(reading: Reading, words: Sequence[Word]) -> Seen:

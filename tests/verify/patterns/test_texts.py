@@ -13,6 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.istree.rag import VERTEX, families
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import (
+    Matching,
+    Pick,
+    Read,
+    Term,
+    as_term,
+)
 from constructions.retrieval.rag import PLAIN, REPEAT
 from constructions.turing import rag
 from constructions.turing.library import find
@@ -24,17 +32,9 @@ from verify.patterns.models import FOUND, OF_TURNS, SPELLED, of_tape, of_task, o
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled
-from verify.programs.interpreter import Input, Spoken
 from verify.programs.machines import SearchedStep
 from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, word
-from verify.programs.terms import (
-    Matching,
-    Pick,
-    Read,
-    Term,
-    as_term,
-)
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens
 

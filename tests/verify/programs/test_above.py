@@ -14,6 +14,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from constructions.language.interpreter import Input
+from constructions.language.terms import Term
 from constructions.wiring.exact import Weight
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
@@ -29,7 +31,6 @@ from verify.certificates.document import CERTIFIED, UNKNOWN, judge
 from verify.explain import main
 from verify.programs.document import explained
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input
 from verify.programs.intervals import as_defined, explanations
 from verify.programs.normal import Normalizer
 from verify.programs.sizes import (
@@ -43,7 +44,6 @@ from verify.programs.sizes import (
     span,
 )
 from verify.programs.tasks import inputs
-from verify.programs.terms import Term
 from verify.programs.witness import tokens_of
 from verify.rounding.model import Model
 

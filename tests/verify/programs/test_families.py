@@ -10,13 +10,8 @@ from functools import cache
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verify.automata.language import Language, Place
-from verify.programs.decisions import _contradicts, _with
-from verify.programs.facts import Facts
-from verify.programs.forms import named
-from verify.programs.interpreter import Input
-from verify.programs.normal import Normalizer
-from verify.programs.terms import (
+from constructions.language.interpreter import Input
+from constructions.language.terms import (
     FIRST,
     ONE,
     POSITION,
@@ -37,6 +32,11 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import Language, Place
+from verify.programs.decisions import _contradicts, _with
+from verify.programs.facts import Facts
+from verify.programs.forms import named
+from verify.programs.normal import Normalizer
 
 FAMILIES = {"a": (-1, 1), "b": (0, 2)}
 LONGEST = 4

@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from constructions.istree import hybrid
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.hybrid import PLACE, VERTEX
+from constructions.language.interpreter import ANYTHING, Input, Spoken
+from constructions.language.terms import ZERO, Answer
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.automata.language import Apart
 from verify.certificates import mutants
@@ -29,10 +31,8 @@ from verify.programs.document import explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.forms import expanded
 from verify.programs.frames import OWN, definition
-from verify.programs.interpreter import ANYTHING, Input, Spoken
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
-from verify.programs.terms import ZERO, Answer
 from verify.rounding.model import described
 from verify.runs.frames import FAMILIES, places, tokens_of
 

@@ -10,13 +10,8 @@ from functools import cache
 
 import pytest
 
-from verify.automata.language import Language, Place
-from verify.programs import implied
-from verify.programs.facts import Facts
-from verify.programs.forms import named
-from verify.programs.interpreter import Input, Spoken
-from verify.programs.normal import Normalizer
-from verify.programs.terms import (
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -38,6 +33,11 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import Language, Place
+from verify.programs import implied
+from verify.programs.facts import Facts
+from verify.programs.forms import named
+from verify.programs.normal import Normalizer
 
 START = "<s>"
 LANGUAGE = Language(

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from constructions.language.interpreter import Input
+from constructions.language.terms import Atom, Term, fraction, term
 from constructions.layers import Transformer
 from constructions.retrieval.task import Question
 from constructions.wiring.wired import Wired
@@ -26,11 +28,9 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.explain import main
 from verify.programs.document import explained, explanation
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input
 from verify.programs.intervals import at_one, intervals, pieces
 from verify.programs.normal import Normalizer
-from verify.programs.sizes import ceiling, floor, fraction, is_never_whole, is_whole
-from verify.programs.terms import Atom, Term, term
+from verify.programs.sizes import ceiling, floor, is_never_whole, is_whole
 from verify.programs.witness import questions, tokens_of
 from verify.rounding.model import Model, described, first_difference
 

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.language.interpreter import Input
+from constructions.language.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.polynomial import atom, constant
 from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
@@ -25,12 +27,10 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
 from verify.programs.tasks import definition
-from verify.programs.terms import ONE, Count, IsNumber, IsWord, Matching, SayNumber, Term, as_term
 from verify.programs.texts import copied
 from verify.rounding.model import Numbers, described
 from verify.runs.turing_runs import places_of, tokens_of

@@ -11,17 +11,8 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from constructions.retrieval.task import ASK, START
-from verify.automata.language import Language, Place
-from verify.certificates.building import Subject, language_of
-from verify.programs import shares
-from verify.programs.decisions import _with
-from verify.programs.facts import Facts
-from verify.programs.heads import Among, Tied, by_key, winners
-from verify.programs.interpreter import Input
-from verify.programs.normal import Normalizer
-from verify.programs.products import simplified
-from verify.programs.terms import (
+from constructions.language.interpreter import Input
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -40,6 +31,15 @@ from verify.programs.terms import (
     as_term,
     term,
 )
+from constructions.retrieval.task import ASK, START
+from verify.automata.language import Language, Place
+from verify.certificates.building import Subject, language_of
+from verify.programs import shares
+from verify.programs.decisions import _with
+from verify.programs.facts import Facts
+from verify.programs.heads import Among, Tied, by_key, winners
+from verify.programs.normal import Normalizer
+from verify.programs.products import simplified
 
 MOST = 6
 K, NUMBER = as_term(POSITION), as_term(NumberOf())

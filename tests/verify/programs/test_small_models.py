@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from constructions.language.interpreter import Input
+from constructions.language.terms import ZERO
 from constructions.layers import AttentionHead, Block
 from constructions.wiring.wired import Wired
 from precision.format import Arithmetic, fixed_point
@@ -13,10 +15,8 @@ from verify.algebra.domains import Undecided
 from verify.automata.language import Language, Place
 from verify.certificates.ideal import IdealModel
 from verify.programs.extraction import extract
-from verify.programs.interpreter import Input
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of
-from verify.programs.terms import ZERO
 from verify.rounding.model import Listed, described
 
 OF = Registers(("v", "v²", "n", "<s>", "x", "?", "k", "one", "first", "k²", "a", "a²", "b", "b²", "c", "d", "e", "f"))

@@ -14,26 +14,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from constructions.istree.graphs import LAYOUTS, Graph, Layout, expected_answer
-from constructions.retrieval.task import ASK, START, Question
-from verify.certificates.building import (
-    MODELS,
-    RETRIEVERS,
-    Subject,
-    build,
-    families_of,
-    findings_of,
-    language_of,
-    wired_of,
-)
-from verify.certificates.ideal import IdealModel
-from verify.programs.extraction import Program, extract
-from verify.programs.facts import Facts
-from verify.programs.forms import at_first, unresolved
-from verify.programs.heads import by_key, winners
-from verify.programs.interpreter import Input
-from verify.programs.normal import Normalizer
-from verify.programs.output import _is_share, _sign
-from verify.programs.terms import (
+from constructions.language.interpreter import Input
+from constructions.language.terms import (
     ONE,
     POSITION,
     Above,
@@ -57,6 +39,24 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from constructions.retrieval.task import ASK, START, Question
+from verify.certificates.building import (
+    MODELS,
+    RETRIEVERS,
+    Subject,
+    build,
+    families_of,
+    findings_of,
+    language_of,
+    wired_of,
+)
+from verify.certificates.ideal import IdealModel
+from verify.programs.extraction import Program, extract
+from verify.programs.facts import Facts
+from verify.programs.forms import at_first, unresolved
+from verify.programs.heads import by_key, winners
+from verify.programs.normal import Normalizer
+from verify.programs.output import _is_share, _sign
 from verify.programs.texts import MORE, searched
 from verify.programs.witness import tokens_of
 

@@ -13,27 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.turing.__main__ import main as dump
-from constructions.turing.configurations import HALT, HALTED, OUT
-from tests.verify.programs.wrong import with_one_wrong_word
-from verify.algebra.domains import Undecided
-from verify.algebra.symbolic import symbol
-from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
-from verify.certificates.document import CERTIFIED, UNKNOWN
-from verify.certificates.ideal import IdealModel
-from verify.certificates.mutants import CHANGES, mutant, places
-from verify.explain import main
-from verify.inputs.turing_machines import machines
-from verify.programs.decisions import _contradicts, _with, first_mismatch
-from verify.programs.document import _is_passed, explained, explanation
-from verify.programs.extraction import Program, extract
-from verify.programs.facts import Facts
-from verify.programs.interpreter import Input, Spoken
-from verify.programs.normal import Normalizer
-from verify.programs.output import answer_of, normal_answer
-from verify.programs.tables import extent
-from verify.programs.tasks import definition, inputs
-from verify.programs.terms import (
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import (
     ONE,
     ZERO,
     Atom,
@@ -52,6 +33,25 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from constructions.turing.__main__ import main as dump
+from constructions.turing.configurations import HALT, HALTED, OUT
+from tests.verify.programs.wrong import with_one_wrong_word
+from verify.algebra.domains import Undecided
+from verify.algebra.symbolic import symbol
+from verify.certificates.building import Subject, build, families_of, language_of, of_machine, wired_of
+from verify.certificates.document import CERTIFIED, UNKNOWN
+from verify.certificates.ideal import IdealModel
+from verify.certificates.mutants import CHANGES, mutant, places
+from verify.explain import main
+from verify.inputs.turing_machines import machines
+from verify.programs.decisions import _contradicts, _with, first_mismatch
+from verify.programs.document import _is_passed, explained, explanation
+from verify.programs.extraction import Program, extract
+from verify.programs.facts import Facts
+from verify.programs.normal import Normalizer
+from verify.programs.output import answer_of, normal_answer
+from verify.programs.tables import extent
+from verify.programs.tasks import definition, inputs
 from verify.rounding.model import described
 from verify.runs.turing_runs import digits_of, places_of
 

@@ -11,6 +11,19 @@ from hypothesis import strategies as st
 
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import (
+    ONE,
+    Answer,
+    Back,
+    Count,
+    Matching,
+    NumberOf,
+    Read,
+    Say,
+    SayNumber,
+    as_term,
+)
 from constructions.models.search import END_SEARCH
 from tests.verify.programs.wrong import with_one_wrong_word
 from verify.algebra.domains import Integer
@@ -27,22 +40,9 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
 from verify.programs.extraction import Program, extract
 from verify.programs.facts import Facts
-from verify.programs.interpreter import Input, Spoken
 from verify.programs.normal import Normalizer
 from verify.programs.pieces import as_due, by_way
 from verify.programs.tasks import inputs
-from verify.programs.terms import (
-    ONE,
-    Answer,
-    Back,
-    Count,
-    Matching,
-    NumberOf,
-    Read,
-    Say,
-    SayNumber,
-    as_term,
-)
 from verify.rounding.model import Model, described
 
 N = 5

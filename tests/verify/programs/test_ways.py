@@ -7,12 +7,8 @@ from functools import cache
 
 import pytest
 
-from verify.automata.language import istree
-from verify.programs import matches
-from verify.programs.facts import Facts
-from verify.programs.interpreter import Input, Spoken
-from verify.programs.normal import Normalizer
-from verify.programs.terms import (
+from constructions.language.interpreter import Input, Spoken
+from constructions.language.terms import (
     ONE,
     POSITION,
     ZERO,
@@ -26,6 +22,10 @@ from verify.programs.terms import (
     Term,
     as_term,
 )
+from verify.automata.language import istree
+from verify.programs import matches
+from verify.programs.facts import Facts
+from verify.programs.normal import Normalizer
 
 LANGUAGE = istree(2, 2, "eos")
 LONGEST = 7  # with one edge, both ends and a verdict's place

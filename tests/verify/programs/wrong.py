@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.programs.terms import Answer, If, Say, SayNumber
+from constructions.language.terms import Answer, If, Say, SayNumber
 
 
 def with_one_wrong_word(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from constructions.language.interpreter import Input
 from constructions.models.search import FAILED
 from constructions.turing import hybrid, rag
 from constructions.turing.machine import LETTERS, Machine
@@ -14,7 +15,6 @@ from constructions.turing.tape_models import CELL, SYMBOL, TaskOfAnySize
 from verify.induction.evaluation import value
 from verify.induction.machine import KINDS, NUMBERS, STEPS, translation
 from verify.induction.place import Place
-from verify.programs.interpreter import Input
 from verify.programs.machines import WORDS
 from verify.runs.turing_runs import tokens_of
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from constructions.istree.graphs import Graph, TokenLayout
+from constructions.language.interpreter import Input
 from verify.induction.evaluation import value
 from verify.induction.place import Place
 from verify.induction.runs.graphs import Around
 from verify.induction.search import MODELS, translation
-from verify.programs.interpreter import Input
 from verify.programs.witness import tokens_of
 
 GRAPHS = {

@@ -10,12 +10,12 @@ from typing import Any
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
 from constructions.istree.rag import RECORD, RETURN
+from constructions.language.interpreter import Input
 from constructions.models.search import END_SEARCH, START_SEARCH
 from verify.induction.evaluation import value
 from verify.induction.place import Place
 from verify.induction.runs.graphs import Around
 from verify.induction.turns import defined
-from verify.programs.interpreter import Input
 from verify.programs.turns import FIRST, NEXT
 from verify.programs.witness import tokens_of
 

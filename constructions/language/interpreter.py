@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.programs.terms import (
+from constructions.language.terms import (
     Above,
     Answer,
     Anything,

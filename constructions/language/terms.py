@@ -14,9 +14,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from verify.programs.sizes import fraction
-
 Number: TypeAlias = "int | Fraction"
+
+
+def fraction(value: Number) -> Fraction:
+    """The number as a Fraction. One that may depend on a size says by `settled` which plain number it is, if it is one."""
+    if type(value) is Fraction:  # asked first, as it is most often so
+        return value
+    if isinstance(value, Fraction):
+        return getattr(value, "settled", value)
+    return Fraction(value)
 
 
 @dataclass(frozen=True)

@@ -169,8 +169,11 @@ def _affine(row: Row, bias: Weight, registers: Registers) -> Term:
 
 
 def _embedded(model: Model, normal: Normalizer) -> Registers:
-    """Word and position: a polynomial of the number at numbers, a constant at each word."""
+    """Word and position: a polynomial of the number at numbers, a constant at each word; what all tokens have is a constant."""
     registers: Registers = {}
+    words = [{i: _number(w) for i, w in row} for row in model.specials.values()]
+    constants = [{i: _number(p.constant) for i, p in numbers.rows.items()} for numbers in model.families.values()]
+    every = {i: c for i, c in (*words, *constants)[0].items() if all(row.get(i) == c for row in (*words, *constants))}
     for family, numbers in model.families.items():
         number = as_term(NumberOf(family))
         for i, polynomial in numbers.rows.items():
@@ -182,11 +185,14 @@ def _embedded(model: Model, normal: Normalizer) -> Registers:
                 for _ in monomial:
                     power = power * number
                 value = value + power * c
-            value = value + (as_term(IsNumber(family)) - 1) * value.constant  # no other token has it
+            own = value.constant - every.get(i, 0)
+            value = value - value.constant + as_term(IsNumber(family)) * own  # no other token has it
             registers[i] = registers.get(i, ZERO) + value
-    for word, row in model.specials.items():
-        for i, w in row:
-            registers[i] = registers.get(i, ZERO) + as_term(IsWord(word)) * _number(w)
+    for word, row in zip(model.specials, words, strict=True):
+        for i, w in row.items():
+            registers[i] = registers.get(i, ZERO) + as_term(IsWord(word)) * (w - every.get(i, 0))
+    for i, c in every.items():
+        registers[i] = registers.get(i, ZERO) + c
     for i, w in model.position:
         registers[i] = registers.get(i, ZERO) + as_term(POSITION) * _number(w)
     return {i: value for i, term in sorted(registers.items()) if (value := normal.term(term)) != ZERO}

@@ -244,6 +244,8 @@ class Normalizer:
             bit = term([(monomial, 1)])
             if not monomial:
                 total = total + K * c
+            elif monomial == (FIRST,):
+                total = total + c
             elif all(map(self.facts.is_bit, monomial)) and not at_first(bit, self.facts.start):
                 total = total + as_term(Count(Matching(((bit, ONE),)))) * c
             else:
@@ -261,6 +263,8 @@ class Normalizer:
             case Best(rows):
                 everywhere = self.everywhere
                 score = by_key(tuple((everywhere.term(key), self.term(query)) for key, query in rows))
+                if not score:  # all positions have one score
+                    return self.settled(self.term(as_term(Sum(value))) * self.term(as_term(Reciprocal(K))))
                 winner = winners({m: self.settled(query) for m, query in score.items()}, self)
                 if isinstance(winner, Nearest | Matched):
                     return self._read(value, winner)

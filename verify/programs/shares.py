@@ -30,7 +30,7 @@ from constructions.language.terms import (
 from verify.programs.facts import Facts
 from verify.programs.forms import expanded, named, with_value
 from verify.programs.implied import is_zero
-from verify.programs.sizes import ceiling, floor, is_whole, span, whole
+from verify.programs.sizes import ceiling, floor, is_whole, nearest, span, whole
 
 
 class Normal(Protocol):
@@ -155,21 +155,62 @@ def most(a: Atom, normal: Normal) -> int | None:
 
 
 def step(x: Term, units: Sequence[tuple[Fraction, Fraction]], normal: Normal) -> Term | None:
-    """Σ c·max(0, x + b) for a difference x of two unit fractions: all corners are nearer to 0 than x is, where it is not 0."""
+    """Σ c·max(0, x + b) for a quotient x of integers: all corners are nearer to one integer than x is, where it is not that."""
+    if sum((c for c, _ in units), Fraction(0)):
+        return None
+    at = nearest(-units[0][1])
+    apart = _apart(x, normal) if not at else None
+    compared = x
+    if apart is None:
+        if (ends := quotient_of(x - at, normal)) is None:
+            return None
+        compared, most_under = ends
+        apart = 1 / fraction(most_under)
+    if any(abs(b + at) > apart for _, b in units):
+        return None
+    there = sum((c * max(b + at, Fraction(0)) for c, b in units), Fraction(0))
+    beyond = sum((c * (b + at) for c, b in units), Fraction(0))
+    above = as_term(Above(compared))
+    if not there:
+        return above * beyond
+    if there == beyond:
+        return (ONE - as_term(Above(compared * -1))) * beyond
+    return as_term(Equal(compared, Fraction(0))) * there + above * beyond if compared is not x else None
+
+
+def _apart(x: Term, normal: Normal) -> Fraction | None:
+    """How far a difference of two unit fractions is from 0 at least, where it is not 0; by invariants that bound them."""
     ends = _difference(x)
     if ends is None or any(inverse(a, normal) is None for a in ends):
         return None
     bounds = [m for a in ends if (m := most(a, normal)) is not None]
-    if len(bounds) < len(ends) or sum((c for c, _ in units), Fraction(0)):
+    if len(bounds) < len(ends):
         return None
     largest = max(2, *bounds)
-    if any(abs(b) > 1 / fraction(largest * (largest - 1)) for _, b in units):
+    return 1 / fraction(largest * (largest - 1))
+
+
+def quotient_of(x: Term, normal: Normal) -> tuple[Term, int] | None:
+    """N and a bound of D ≥ 1, with x = N/D, both integers: a polynomial of integers and of reciprocals; None if it is none."""
+    under: dict[Reciprocal, int] = {}
+    for monomial, _ in x.items:
+        for a in set(monomial):
+            if isinstance(a, Reciprocal):
+                under[a] = max(under.get(a, 0), monomial.count(a))
+    if not under or not all(normal.facts.is_integer(a.of) for a in under):
         return None
-    at_zero = sum((c * max(b, Fraction(0)) for c, b in units), Fraction(0))
-    beyond = sum((c * b for c, b in units), Fraction(0))
-    if not at_zero:
-        return as_term(Above(x)) * beyond
-    return (ONE - as_term(Above(x * -1))) * beyond if at_zero == beyond else None
+    divisor = math.lcm(*(c.denominator for _, c in x.items))
+    top, largest = ZERO, divisor
+    for a, power in under.items():
+        largest = largest * floor(normal.facts.bounds(a.of)[1]) ** power
+    for monomial, c in x.items:
+        part = term([(tuple(a for a in monomial if not isinstance(a, Reciprocal)), c * divisor)])
+        for a, power in under.items():
+            for _ in range(power - monomial.count(a)):
+                part = part * a.of
+        top = top + part
+    top = normal.term(top)
+    return (top, largest) if normal.facts.is_integer(top) else None
 
 
 def _difference(x: Term) -> tuple[Atom, Atom] | None:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from constructions.wiring.exact import HeadRows
 from verify.algebra.domains import POSITION, SIZE, Integer, Reciprocal, Refused, Undecided
 from verify.algebra.growing import at_most
-from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, shown, total, whole
+from verify.algebra.polynomial import ONE, ZERO, Polynomial, atom, constant, is_whole, shown, total, whole
 from verify.automata.language import Apart, Consecutive
 from verify.rounding.candidates import (
     GROUPS,
@@ -293,7 +293,8 @@ class Reader:
             self.trace.append(f"key {c.told} {c.place} {c.whole} {rank} {signs} {[*map(str, c.equal)]}")
         if able.unique():
             return [self._reads(c.joint, at) for c in winners], head_lead
-        return [self._average(query, winners, at)], head_lead
+        everybody = not lost and len(winners) == len(candidates)
+        return [self._average(query, winners, at, everybody=everybody)], head_lead
 
     def _of_one_number(self, able: Winners) -> Iterator[tuple[Apart, bool]]:
         """The invariants of positions that are apart; and whether all keys on the line are of one number of theirs."""
@@ -350,13 +351,17 @@ class Reader:
         """Whether there may be several such keys."""
         return self._multiplicity(candidate) > 1
 
-    def _average(self, query: Kind, winners: Sequence[Candidate], at: int) -> Kind:
-        """What several winners give: 0, or 1 of a key that is surely one of them, divided by their number."""
+    def _average(self, query: Kind, winners: Sequence[Candidate], at: int, *, everybody: bool) -> Kind:
+        """What several winners give: 0, or 1 of a key that is surely one of them, or a sum of integers, divided by their number.
+
+        A sum needs scores that are one number: then the same keys win in every case. everybody: whether no key can lose.
+        """
         top = max(c.upper for c in winners)
         always = [c for c in winners if c.certain and self._sure(query, c) and c.upper == top]
         most = min(sum(self._multiplicity(c) for c in winners), query.position.high)
         number, share = query.space.fresh("m"), query.space.fresh("r")
         values: list[Polynomial] = []
+        sums: dict[str, Integer] = {}
         constant_scores = all(c.upper == c.lower == top for c in winners)
         for i in range(len(self.rows.value)):
             nonzero = [c for c in winners if c.value(i).terms]
@@ -370,6 +375,12 @@ class Reader:
                 and not self._many(nonzero[0])
             ):
                 values.append(atom(share))
+            elif constant_scores and all(self._is_whole(c, i) for c in winners):
+                ends = [whole(end) for c in winners for end in c.joint.bounds(c.value(i))]
+                summed = query.space.fresh("s")  # the values of all winners, added up
+                sums[summed] = Integer(min(*ends, 0) * most, max(*ends, 0) * most)
+                values.append(atom(summed) * atom(share))
+                self.trace.append(f"sum {[f'{c.value(i)} of {c.told}' for c in winners]}")
             else:
                 shown = ", ".join(f"{c.value(i)} at {self._name(c)}" for c in nonzero)
                 raise Undecided(self.where, f"several keys of {query.name} can tie, whose values are {shown}")
@@ -378,8 +389,15 @@ class Reader:
                 raise Refused(self.where, f"{most} keys are more than the largest number")
             if any(c.noise for c in winners):
                 raise Undecided(self.where, f"equal scores of {query.name} may be rounded differently")
-        box = {**query.box, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
+        box = {**query.box, **sums, number: Integer(max(len(always), 1), most), share: Reciprocal(number, 0)}
+        if constant_scores and everybody:  # as many as there are positions
+            box[share] = Reciprocal(POSITION, 0)
         return self._reads(replace(query, box=box), at, values).simplified()
+
+    def _is_whole(self, candidate: Candidate, row: int) -> bool:
+        """Whether what is read there is an integer, the same one in both readings."""
+        value = candidate.value(row)
+        return not self._inexact(value, candidate.joint) and all(map(is_whole, value.terms.values()))
 
     def _name(self, candidate: Candidate) -> str:
         return "itself" if candidate.is_self else self.keys.kinds[min(candidate.ids)].name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -205,6 +206,29 @@ class Bounded:
         if not isinstance(domain, Reciprocal):
             raise TypeError("domain is no Reciprocal")
         return lead, form * (Fraction(1) / lead), domain
+
+    def compared_shares(self, polynomial: Polynomial) -> Polynomial | None:
+        """b − a, if it is c·(1/a − 1/b) + d, each 1/… rounded."""
+        pairs = [(m[0], c) for m, c in polynomial.terms.items() if m]
+        if len(pairs) != 2 or not polynomial.is_affine or pairs[0][1] != -pairs[1][1]:
+            return None
+        first, second = (self.box[name] for name, _ in pairs)
+        if not isinstance(first, Reciprocal) or not isinstance(second, Reciprocal):
+            return None
+        return atom(second.of) - atom(first.of) + constant(second.shift - first.shift)
+
+    def root_of_ratio(self, polynomial: Polynomial) -> tuple[Polynomial, int] | None:
+        """A and j, if it is c·A/M + d, and for every M that there is it is 0 between j and j + 1."""
+        ratio = self.ratio(polynomial)
+        if ratio is None:
+            return None
+        c, form, domain = ratio
+        index = self.index_of(domain)
+        if isinstance(index.high, Growing) or not all(map(is_whole, form.terms.values())):
+            return None
+        roots = sorted(-polynomial.constant * m / c for m in (index.low, index.high))
+        last = math.floor(roots[0])
+        return (form, last) if roots[1] <= last + 1 else None
 
     def _by_ratio(self, polynomial: Polynomial, ideal: bool) -> Iterator[Interval]:
         """c·A/M + d, 1/M rounded, where it is known that A ≥ M or A < M."""

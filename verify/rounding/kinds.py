@@ -133,6 +133,10 @@ class Kind(Bounded):
                 last = self._last_of_same_sign(polynomial, name, domain)
                 of = atom(domain.of)
                 parts = [self.restricted(of, None, last), self.restricted(of, last + 1, None)]
+        elif (ends := self.compared_shares(polynomial)) is not None:
+            parts = [self.restricted(ends, None, -1), self.restricted(ends, 0, 0), self.restricted(ends, 1, None)]
+        elif (root := self.root_of_ratio(polynomial)) is not None:
+            parts = [self.restricted(root[0], None, root[1]), self.restricted(root[0], root[1] + 1, None)]
         elif (found_ratio := self.ratio(polynomial)) is not None:
             _, ratio, over = found_ratio
             difference = ratio - atom(over.of) - constant(over.shift)

@@ -1,0 +1,91 @@
+"""Between which numbers a term lies, over all texts of a program for n; n may be a symbol.
+
+The bounds are those of each atom alone: never too narrow, and too wide where atoms depend on each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from constructions.language.terms import (
+    Above,
+    Atom,
+    Back,
+    Count,
+    Equal,
+    IsNumber,
+    IsWord,
+    Named,
+    NumberOf,
+    Position,
+    Positive,
+    Read,
+    Sum,
+    Term,
+)
+
+Bound: TypeAlias = Any
+"""A number, or one that depends on n."""
+Interval: TypeAlias = "tuple[Bound, Bound]"
+
+
+@dataclass
+class Bounds:
+    """numbers: the least and the largest number of a text. length: the most tokens of a text."""
+
+    numbers: Interval
+    length: Bound
+    known: dict[Atom, Interval] = field(default_factory=dict)
+
+    def term(self, term: Term) -> Interval:
+        """The least and the largest value."""
+        low: Bound = 0
+        high: Bound = 0
+        for monomial, c in term.items:
+            ends: Interval = (c, c)
+            for atom in monomial:
+                ends = product(ends, self.atom(atom))
+            low, high = low + ends[0], high + ends[1]
+        return low, high
+
+    def largest(self, term: Term) -> Bound:
+        """The largest absolute value."""
+        low, high = self.term(term)
+        return max(-low, high)
+
+    def atom(self, atom: Atom) -> Interval:
+        """Raises TypeError for an atom that the compiler does not know."""
+        if atom not in self.known:
+            self.known[atom] = self._atom(atom)
+        return self.known[atom]
+
+    def _atom(self, atom: Atom) -> Interval:
+        match atom:
+            case IsNumber() | IsWord() | Equal() | Above():
+                return 0, 1
+            case NumberOf():
+                return 0, self.numbers[1]
+            case Position():
+                return 1, self.length
+            case Count():
+                return 0, self.length
+            case Named(_, of):
+                return self.term(of)
+            case Positive(of):
+                return 0, max(0, self.term(of)[1])
+            case Sum(of):
+                low, high = self.term(of)
+                return self.length * min(0, low), self.length * max(0, high)
+            case Read(value, where):
+                low, high = self.term(value)
+                return (min(0, low), max(0, high)) if isinstance(where, Back) else (low, high)
+        raise TypeError(f"no bounds are known of {atom}")
+
+
+def product(a: Interval, b: Interval) -> Interval:
+    """The least and the largest product."""
+    if a[0] >= 0 and b[0] >= 0:
+        return a[0] * b[0], a[1] * b[1]
+    ends = [x * y for x in a for y in b]
+    return min(ends), max(ends)

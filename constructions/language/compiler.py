@@ -1,0 +1,764 @@
+"""From a program to weights: which head, unit or recurrence computes which term, in which block, over which registers.
+
+A model alternates attention (or a recurrence) and feed-forward: stage 0 is the embedding, stage 2b − 1 the heads of block b, stage
+2b its feed-forward. Each term is computed in the first stage in which all that it is made of is there, so the depth of a model is
+that of its program; equal terms are computed once, and all that is read from one place is read by one head. Sums and multiples
+cost nothing: a term is a form over the registers of its atoms. What costs something:
+
+  comparisons, products, squares   a gadget in a feed-forward (Lemmas C.1, C.3, C.5)
+  back, at                         a head by position (C.13); back in a recurrence is a shift register (C.20)
+  first, last, nearest             a head by keys (C.15, C.16, C.17)
+  count                            a head of which the positions that match and position 1 tie (C.14): it has 1/(1 + count)
+  running sum                      a linear recurrence (C.21)
+
+Counts. Where x = ROUND(1/(1 + m)) is all that is known of a count m, m > r is (r + 1)·x < 1, and m > m' is x < x', both with a
+margin: a product (r + 1)·x lies at least 1/(1 + L) below 1 or no rounding error above it, L the length; and two different shares
+lie 1/(L·(L + 1)) apart. A count that does not depend on the query, and a running sum in a Transformer, is known as a mean over all
+positions, by a head with equal scores: sums of these are compared with 0, from which a mean of integers is 1/L away.
+
+Nothing here is trusted: what the weights compute is read off them again and compared with the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+from constructions.language.bounds import Bound, Bounds
+from constructions.language.interpreter import Input
+from constructions.language.program import NotCompiled, Program
+from constructions.language.terms import (
+    ONE,
+    ZERO,
+    Above,
+    Answer,
+    Anything,
+    Atom,
+    Back,
+    Best,
+    Closest,
+    Count,
+    Equal,
+    If,
+    IsNumber,
+    IsWord,
+    Matching,
+    Named,
+    Nearest,
+    NumberOf,
+    Pick,
+    Position,
+    Positive,
+    Read,
+    Say,
+    SayNumber,
+    Selection,
+    Sum,
+    Term,
+    as_term,
+)
+from constructions.language.values import START
+from constructions.parts.heads.copy import copy, nearest_key
+from constructions.parts.heads.match import Pair, equality_components, equality_needs, match
+from constructions.parts.heads.match_close import match_close
+from constructions.parts.heads.match_nearest import match_nearest
+from constructions.parts.recurrences.recent import recent
+from constructions.parts.recurrences.running_sum import running_sum
+from constructions.wiring.affine import Affine, Number, as_affine, reg, total
+from constructions.wiring.needs import ONE as ONE_NEED
+from constructions.wiring.needs import POSITION as POSITION_NEED
+from constructions.wiring.needs import is_square
+from constructions.wiring.numbered import Numbered, Powers
+from constructions.wiring.part import Setting, least_odd_precision, log2, split_scale
+from constructions.wiring.plan import BlockPlan, Component, Embedding, Gadget, Head, LinearUnit, Unit, constant
+from constructions.wiring.register import copied, kept, squared
+from precision.format import Discipline, Format, fixed_point
+
+ONE_REGISTER, FIRST, IS_NUMBER, NUMBER, POSITION = "one", "first", "is_number", "number", "position"
+IDLE = Fraction(1, 2)  # of a word that is said where no answer is due: no logit ties with it
+Corners: TypeAlias = "tuple[tuple[int, int], ...]"
+"""Units on a number x, Σ weight·max(0, x + corner), as pairs of corner and weight."""
+HAT: Corners = ((1, 1), (0, -2), (-1, 1))  # 1 at 0, and 0 from 1 away
+STEP: Corners = ((0, 1), (-1, -1))  # 0 up to 0, 1 from 1 on
+RISING: Corners = ((2, 1), (1, -1))  # 0 up to −2, 1 from −1 on
+FALLING: Corners = ((2, -1), (1, 1))  # added to 1: 1 up to −2, 0 from −1 on
+PLATEAU: Corners = ((2, 1), (1, -1), (-1, -1), (-2, 1))  # 1 from −1 to 1, and 0 from 2 away
+Formed: TypeAlias = "tuple[Affine, int]"
+"""A form, and the stage behind which its registers are filled."""
+MakesHead: TypeAlias = "Callable[[Setting, Mapping[str, Affine]], Head]"
+
+
+@dataclass
+class _HeadDraft:
+    """A head whose values are still collected. reads: register → form."""
+
+    make: MakesHead
+    reads: dict[str, Affine] = field(default_factory=dict)
+
+
+@dataclass
+class _BlockDraft:
+    """What a block computes. recent: register → the form that a shift register keeps, and how far back."""
+
+    heads: dict[Atom, _HeadDraft] = field(default_factory=dict)
+    gadgets: list[Gadget] = field(default_factory=list)
+    sums: list[LinearUnit] = field(default_factory=list)
+    recent: dict[str, tuple[Affine, int]] = field(default_factory=dict)
+
+    @property
+    def recurs(self) -> bool:
+        return bool(self.sums or self.recent)
+
+
+class Compiler:
+    """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason."""
+
+    def __init__(self, program: Program, n: Bound) -> None:
+        self.program, self.n, self.texts = program, n, program.texts
+        largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
+        self.numbers = (self.texts.lowest, largest)
+        self.length = self.texts.length(n)
+        self.bounds = Bounds(self.numbers, self.length)
+        self.blocks: dict[int, _BlockDraft] = {}
+        self.formed: dict[Atom, Formed] = {}
+        self.products: dict[tuple[Atom, ...], Formed] = {}
+        self.meanings: dict[str, Term] = {}
+        self.largest: dict[str, Bound] = {
+            ONE_REGISTER: 1,
+            FIRST: 1,
+            IS_NUMBER: 1,
+            NUMBER: largest,
+            POSITION: self.length,
+        }
+        self.largest |= {squared(NUMBER): largest * largest, **dict.fromkeys(self.words, 1)}
+        self.shares = False
+        self.output = self._output(program.says.answer)
+
+    # Words
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the vocabulary: those of texts, and those that are only said."""
+        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.program.says.answer))))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether numbers are tokens."""
+        return any(piece.numbers for piece in self.texts.pieces)
+
+    def embedding(self, listed: int | None = None) -> Embedding:
+        """The fixed embedding, of so many numbers, by default all: 1 for each token; a number as (v, v²), a word by a register.
+
+        `<s>` has `first` as well: it stands at position 1 alone.
+        """
+        low, high = self.numbers
+        families: tuple[Powers, ...] = ()
+        if self.has_numbers:
+            high = high if listed is None else low + listed - 1
+            powers = {NUMBER: (1, 1), squared(NUMBER): (1, 2), IS_NUMBER: (1, 0), ONE_REGISTER: (1, 0)}
+            families = (Powers(low, high, powers),)
+        spelled = [str(i) for family in families for i in range(low, high + 1)]
+        rows = [{word: 1, ONE_REGISTER: 1} | ({FIRST: 1} if word == START else {}) for word in self.words]
+        return Embedding((*spelled, *self.words), Numbered(families, tuple(rows)), POSITION)
+
+    # Terms
+
+    def form(self, term: Term) -> Formed:
+        """A term as a form of registers, and the stage behind which they are filled."""
+        form, ready = Affine(), 0
+        for monomial, c in term.items:
+            part, stage = self.product(monomial) if monomial else (as_affine(1), 0)
+            form, ready = form + part * c, max(ready, stage)
+        return form, ready
+
+    def product(self, atoms: tuple[Atom, ...]) -> Formed:
+        """A product of atoms."""
+        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_bit(as_term(a))))
+        if len(atoms) == 1:
+            return self.atom(atoms[0])
+        if atoms not in self.products:
+            self.products[atoms] = self._product(atoms)
+        return self.products[atoms]
+
+    def _product(self, atoms: tuple[Atom, ...]) -> Formed:
+        if len(atoms) == 2 and atoms[0] == atoms[1]:
+            return self._square(atoms[0])
+        bits = [a for a in atoms if self.is_bit(as_term(a))]
+        rest = [a for a in atoms if a not in bits]
+        if len(rest) > 1:  # one of them times the others, and then the bits
+            (x, at_x), (y, at_y) = self.atom(rest[0]), self.product(tuple(rest[1:]))
+            low, high = self.bounds.atom(rest[0])
+            name = self._register(as_term(rest[0]) * Term((((*rest[1:],), Fraction(1)),)), "product")
+            units = [Unit(x, y, {name: 1})] if high > 0 else []
+            units += [Unit(-x, -y, {name: 1})] if low < 0 else []
+            made = reg(name), self._feed(max(at_x, at_y), Gadget(f"({x})·({y})", tuple(units), {}, "Lemma C.1"))
+            if not bits:
+                return made
+        else:
+            made = self.atom(rest[0]) if rest else (as_affine(1), 0)
+        formed = [self.atom(bit) for bit in bits]
+        gate = total(form for form, _ in formed) - (len(bits) - 1)
+        term = Term(((atoms, Fraction(1)),))
+        name = self._register(term, "both" if not rest else "kept")
+        gadget = Gadget(f"{name}: a product of {len(atoms)}", (Unit(gate, made[0], {name: 1}),), {}, "Lemma C.1")
+        return reg(name), self._feed(max(made[1], *(ready for _, ready in formed)), gadget)
+
+    def _square(self, atom: Atom) -> Formed:
+        match atom:
+            case NumberOf():
+                return reg(squared(NUMBER)), 0
+            case Named(_, of):
+                return self.form(of * of)
+            case Read(value, where):  # one position is read, so its square is
+                return self.atom(Read(value * value, where))
+        form, ready = self.atom(atom)
+        low, high = self.bounds.atom(atom)
+        plain = _plain(form)
+        name = squared(plain) if plain else self._register(as_term(atom) * as_term(atom), "square")
+        self.meanings[name], self.largest[name] = as_term(atom) * as_term(atom), max(low * low, high * high)
+        units = [Unit(form, form, {name: 1})] if high > 0 else []
+        units += [Unit(-form, -form, {name: 1})] if low < 0 else []
+        return reg(name), self._feed(ready, Gadget(f"({form})²", tuple(units), {}, "Lemma C.1"))
+
+    def atom(self, atom: Atom) -> Formed:
+        """The form of an atom."""
+        if atom not in self.formed:
+            self.formed[atom] = self._atom(atom)
+        return self.formed[atom]
+
+    def _atom(self, atom: Atom) -> Formed:
+        match atom:
+            case NumberOf(""):
+                return reg(NUMBER), 0
+            case IsNumber(""):
+                return reg(IS_NUMBER), 0
+            case IsWord(text):
+                if text not in self.words:
+                    raise NotCompiled(f"the program asks for {text!r}, which is no word of its texts")
+                return reg(text), 0
+            case Position():
+                return reg(POSITION), 0
+            case Named(_, of):
+                return self.form(of)
+            case Equal(of, value):
+                return self._equal(atom, of, value)
+            case Above(of):
+                return self._above(atom, of)
+            case Positive(of):
+                self._require_whole(of, "positive")
+                form, ready = self.form(of)
+                name = self._register(as_term(atom), "positive")
+                return reg(name), self._feed(ready, Gadget(f"max(0, {form})", (Unit(form, as_affine(1), {name: 1}),)))
+            case Sum(of):
+                return self._sum(atom, of)
+            case Read(value, where):
+                return self._read(atom, value, where)
+            case Count():
+                if not self.attends and (summand := self._summed(atom)) is not None:
+                    return self.atom(Sum(summand))
+                raise NotCompiled(
+                    "a count m is known as 1/(1 + m) only: compare it with a number or with another count, alone on its side"
+                )
+        raise NotCompiled(f"the compiler has no rule for {type(atom).__name__}")
+
+    @property
+    def attends(self) -> bool:
+        """Whether sums over all positions are means, as a head has them; else a recurrence has them as they are."""
+        return self.program.architecture == "transformer"
+
+    def counts_in(self, term: Term) -> bool:
+        """Whether one of its atoms is a count that is known as a share only, or another name for one."""
+        return any(
+            (isinstance(atom, Count) and (self.attends or self._summed(atom) is None))
+            or (isinstance(atom, Named) and self.counts_in(atom.of))
+            for monomial, _ in term.items
+            for atom in monomial
+        )
+
+    def sums_in(self, term: Term) -> bool:
+        """Whether one of its atoms is a running sum, or another name for one."""
+        return any(
+            isinstance(atom, Sum | Count) or (isinstance(atom, Named) and self.sums_in(atom.of))
+            for monomial, _ in term.items
+            for atom in monomial
+        )
+
+    def is_whole(self, term: Term) -> bool:
+        """Whether its value is an integer that a register can hold."""
+        return all(c.denominator == 1 for _, c in term.items) and not self.counts_in(term)
+
+    def is_bit(self, term: Term) -> bool:
+        """Whether it is seen to be 0 or 1."""
+        if not self.is_whole(term):
+            return False
+        low, high = self.bounds.term(term)
+        return bool(low >= 0 and high <= 1)
+
+    def _require_whole(self, term: Term, what: str) -> None:
+        if self.counts_in(term):
+            self.atom(Count(Matching(())))  # raises, with what can be done
+        if not self.is_whole(term):
+            raise NotCompiled(f"{what} is for integers")
+
+    # Comparisons
+
+    def _equal(self, atom: Atom, of: Term, value: Fraction) -> Formed:
+        if self.counts_in(of) or (self.attends and self.sums_in(of)):
+            return self._compared_counts(atom, of - value, equal=True)
+        self._require_whole(of, "==")
+        if value.denominator != 1:
+            return Affine(), 0
+        form, ready = self.form(of)
+        low, high = self.bounds.term(of)
+        if self.is_bit(of) and value in (0, 1):
+            return (form, ready) if value else (as_affine(1) - form, ready)
+        if low > value or high < value:
+            return Affine(), 0
+        x, name = form - value, self._register(as_term(atom), "is")
+        one = as_affine(1)
+        if low >= value and not self.sums_in(of):
+            units: tuple[Unit, ...] = (Unit(1 - x, one, {name: 1}),)
+        elif high <= value and not self.sums_in(of):
+            units = (Unit(x + 1, one, {name: 1}),)
+        else:
+            units = tuple(Unit(x + corner, one, {name: weight}) for corner, weight in HAT)
+        return reg(name), self._feed(ready, Gadget(f"1[{form} = {value}]", units, {}, "Lemma C.3"))
+
+    def _above(self, atom: Atom, of: Term) -> Formed:
+        if self.counts_in(of) or (self.attends and self.sums_in(of)):
+            return self._compared_counts(atom, of, equal=False)
+        self._require_whole(of, "a comparison")
+        form, ready = self.form(of)
+        low, high = self.bounds.term(of)
+        if high <= 0 or low > 0:
+            return as_affine(int(low > 0)), 0
+        if self.is_bit(of):
+            return form, ready
+        name = self._register(as_term(atom), "above")
+        units = tuple(Unit(form + corner, as_affine(1), {name: weight}) for corner, weight in STEP[: 2 - (high <= 1)])
+        return reg(name), self._feed(ready, Gadget(f"1[{form} > 0]", units, {}, "Lemma C.5"))
+
+    def _compared_counts(self, atom: Atom, of: Term, *, equal: bool) -> Formed:
+        """Whether a sum of counts and numbers is 0, or above 0."""
+        name, sign = self._register(as_term(atom), "is" if equal else "above"), "=" if equal else ">"
+        self.largest[name] = 1
+        bits = self.length.bit_length()
+        if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
+            mean, ready = self._mean(summand)
+            slope, units = 1 << bits + 1, HAT if equal else STEP
+            x, source = mean, f"1[{mean} {sign} 0]"
+        else:
+            x, ready, slope, units = self._compared_shares(of, bits, equal=equal)
+            source = f"1[{x} {sign} 0]"
+        made = tuple(Unit(slope * x + corner, as_affine(1), {name: weight}) for corner, weight in units)
+        constants = {name: 1} if units is FALLING else {}
+        return reg(name), self._feed(ready, Gadget(source, made, constants, "Lemma C.5"))
+
+    def _compared_shares(self, of: Term, bits: Bound, *, equal: bool) -> tuple[Affine, int, Bound, Corners]:
+        """A form that is 0 or above 0 where `of` is, the stage behind which it is there, a slope, and corners that tell."""
+        self.shares = True
+        counts = [(m, c) for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
+        rest = of - Term(tuple(counts))
+        signs = sorted((c, m) for m, c in counts) if all(abs(c) == 1 and len(m) == 1 for m, c in counts) else []
+        if len(signs) == 2 and signs[0][0] == -1 and signs[1][0] == 1 and rest == ZERO:
+            (less, at_less), (more, at_more) = (self._share(m[0]) for _, m in signs)
+            # The shares differ by more than 2/slope, or not at all.
+            return less - more, max(at_less, at_more), 1 << 2 * bits + 1, HAT if equal else STEP
+        if len(signs) != 1 or not self.is_whole(rest):
+            raise NotCompiled(
+                "a count is compared with a whole number, or with one other count, and nothing is added to them"
+            )
+        ((sign, m),) = signs
+        share, at_share = self._share(m[0])
+        # m > r: (r + 1)·x < 1, rest = −r. m < r: r·x ≥ 1, rest = r.
+        factor = ONE - rest if sign == 1 else rest if not equal else rest + 1
+        form, at_factor = self.form(factor)
+        product = self._register(None, "times_share")
+        self.largest[product] = max(1, self.bounds.term(factor)[1])
+        ready = self._feed(max(at_share, at_factor), Gadget(f"({form})·{share}", (Unit(form, share, {product: 1}),)))
+        reached = reg(product) - 1
+        corners = PLATEAU if equal else FALLING if sign == 1 else RISING
+        return reached, ready, 1 << bits + 2, corners
+
+    def _summand(self, of: Term) -> Term | None:
+        """What adds up to `of` over all positions: of running sums, counts of what does not depend on the query, and a number."""
+        summand = ZERO
+        for monomial, c in of.items:
+            if not monomial:
+                part: Term | None = as_term(IsWord(START))
+            elif len(monomial) > 1:
+                return None
+            else:
+                part = self._summed(monomial[0])
+            if part is None:
+                return None
+            summand = summand + part * c
+        return summand
+
+    def _summed(self, atom: Atom) -> Term | None:
+        match atom:
+            case Sum(of):
+                return of
+            case Named(_, of):
+                return self._summand(of)
+            case Count(where) if all(query.is_constant for _, query in where.pairs):
+                bits = [key if self.is_bit(key) and query == ONE else None for key, query in where.pairs]
+                summand = ONE
+                for bit in bits:
+                    if bit is None:
+                        return None
+                    summand = summand * bit
+                at_start = Input(((START, 0),)).value(summand, 1)
+                return summand - as_term(IsWord(START)) * at_start
+        return None
+
+    def _mean(self, summand: Term) -> Formed:
+        """The mean of an integer over the positions up to this one, by a head whose scores are all 0."""
+        form, at_value = self.form(summand)
+        block = self._attention(at_value)
+        where = Best((), "all")
+
+        def make(setting: Setting, reads: Mapping[str, Affine]) -> Head:
+            return Head("mean of all", (Component(reg(ONE_REGISTER), Affine()),), reads, "uniform attention")
+
+        head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
+        name = self._register(None, "mean")
+        head.reads[name] = _linear(form)
+        # A certificate bounds the sum and the share of one position apart.
+        self.largest[name] = self.bounds.largest(summand) * self.length
+        return reg(name), 2 * block - 1
+
+    def _share(self, atom: Atom) -> Formed:
+        """1/(1 + count)."""
+        if isinstance(atom, Named):
+            ((monomial, c),) = atom.of.items if len(atom.of.items) == 1 else (((), Fraction(0)),)
+            if c != 1 or len(monomial) != 1:
+                raise NotCompiled(f"{atom.name} is more than one count: compare counts alone")
+            return self._share(monomial[0])
+        if not isinstance(atom, Count):
+            raise NotCompiled("a count is compared alone, not times another value")
+        if atom not in self.formed:
+            pairs, ready = self._pairs(atom.where)
+
+            def make(setting: Setting, reads: Mapping[str, Affine]) -> Head:
+                return Head(
+                    f"share of {name}",
+                    equality_components(pairs, setting.gap),
+                    reads,
+                    "Lemma C.14",
+                    equality_needs(pairs),
+                )
+
+            name = self._register(as_term(atom), "share")
+            self.largest[name] = 1
+            block = self._attention(ready)
+            self.blocks[block].heads[atom] = _HeadDraft(make, {name: reg(FIRST)})
+            self.formed[atom] = reg(name), 2 * block - 1
+        return self.formed[atom]
+
+    # Other positions
+
+    def _sum(self, atom: Atom, of: Term) -> Formed:
+        if self.attends:
+            raise NotCompiled(
+                "a Transformer has a running sum as a mean: compare it with a number, or take the architecture rnn or hybrid"
+            )
+        self._require_whole(of, "a running sum")
+        form, ready = self.form(of)
+        name = self._register(as_term(atom), "sum")
+        block = self._recurrence(ready)
+        self.blocks[block].sums.append(running_sum(f"sum of {form}", _linear(form), name))
+        return reg(name), 2 * block - 1
+
+    def _read(self, atom: Atom, value: Term, where: Selection) -> Formed:
+        self._require_whole(value, "what is read")
+        if isinstance(where, Back):
+            return self._back(atom, value, where.steps)
+        make, ready = self._head(where)
+        return self._attended(atom, value, where, make, ready)
+
+    def _attended(self, atom: Atom, value: Term, where: Selection, make: MakesHead, ready: int) -> Formed:
+        form, at_value = self.form(value)
+        block = self._attention(max(ready, at_value), where)
+        head = self.blocks[block].heads.setdefault(where, _HeadDraft(make))
+        name = self._read_register(atom, form, where)
+        head.reads[name] = _linear(form)
+        self.largest[name] = self.bounds.largest(value)
+        return reg(name), 2 * block - 1
+
+    def _read_register(self, atom: Atom, form: Affine, where: Selection) -> str:
+        if isinstance(where, Back) and (plain := _plain(form)):
+            name = copied(plain, where.steps)
+            self.meanings[name] = as_term(atom)
+            return name
+        return self._register(as_term(atom), "read")
+
+    def _back(self, atom: Atom, value: Term, steps: int) -> Formed:
+        """What stood there; at position 1 a head reads for all that lies before it, so what `<s>` has is added by itself."""
+        at_start = Fraction(Input(((START, 0),)).value(value, 1))
+        if at_start:
+            shifted = value - as_term(IsWord(START)) * at_start
+            (x, at_x), (y, at_y) = (
+                self.atom(Read(shifted, Back(steps))),
+                self.atom(Equal(as_term(Position()), Fraction(steps + 1))),
+            )
+            return x + y * at_start, max(at_x, at_y)
+        if not self.attends:
+            form, ready = self.form(value)
+            block = self._recurrence(ready)
+            base = _plain(form) or self._register(value, "past")
+            kept_form, depth = self.blocks[block].recent.get(base, (form, 0))
+            self.blocks[block].recent[base] = (kept_form, max(depth, steps))
+            for i in range(steps + 1):
+                self.largest[kept(base, i)] = self.bounds.largest(value)
+            return reg(kept(base, steps)), 2 * block - 1
+        return self._attended(
+            atom, value, Back(steps), lambda s, reads: copy(f"@{steps}", steps, reads, s), self._places()
+        )
+
+    def _places(self) -> int:
+        """Behind which stage the squares of positions are there."""
+        return self.product((Position(), Position()))[1]
+
+    def _head(self, where: Selection) -> tuple[MakesHead, int]:
+        """What makes a head that reads there, and the stage behind which all that it compares is there."""
+        match where:
+            case Nearest(target):
+                self._require_whole(target, "a position")
+                (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
+                w, ww = _linear(wanted), _linear(wanted_squared)
+
+                def at(setting: Setting, reads: Mapping[str, Affine]) -> Head:
+                    parts = nearest_key(w, ww, "w", split_scale(setting.gap))
+                    needs = (ONE_NEED, POSITION_NEED, is_square(ww, w))
+                    return Head(f"at {wanted}", parts, reads, "Lemma C.13 with a position that is read", needs)
+
+                return at, max(at_wanted, at_square, self._places())
+            case Pick(matching, last):
+                pairs, ready = self._pairs(matching)
+                which, made = ("last", match_close) if last else ("first", match)
+                name = f"{which} where {_compared(pairs)}"
+                return lambda s, reads: made(name, pairs, reads, s), max(ready, self._places())
+            case Closest(matching, target):
+                self._require_whole(target, "a position")
+                pairs, ready = self._pairs(matching)
+                (wanted, at_wanted), (wanted_squared, at_square) = self.form(target), self.form(target * target)
+                w, ww = _linear(wanted), _linear(wanted_squared)
+                name = f"nearest to {wanted} where {_compared(pairs)}"
+                return lambda s, reads: match_nearest(name, pairs, w, ww, reads, s), max(
+                    ready, at_wanted, at_square, self._places()
+                )
+        raise NotCompiled(f"the compiler has no head for {type(where).__name__}")
+
+    def _pairs(self, matching: Matching) -> tuple[tuple[Pair, ...], int]:
+        """Keys and queries with their squares, both moved so that `<s>` has the key 0; and where they are there."""
+        pairs, ready = [], 0
+        for key, query in matching.pairs:
+            for side in (key, query):
+                self._require_whole(side, "a key")
+            origin = Fraction(Input(((START, 0),)).value(key, 1))
+            sides = []
+            for term in (key - origin, query - origin):
+                for part in (term, term * term):
+                    form, stage = self.form(part)
+                    sides.append(_linear(form))
+                    ready = max(ready, stage)
+            pairs.append(Pair(sides[0], sides[2], sides[1], sides[3]))
+        return tuple(pairs), ready
+
+    # Places in the model
+
+    def _feed(self, ready: int, gadget: Gadget) -> int:
+        """Puts a gadget into the first feed-forward behind this stage; the stage of that."""
+        block = _fed_behind(ready)
+        self._draft(block).gadgets.append(gadget)
+        return 2 * block
+
+    def _draft(self, block: int) -> _BlockDraft:
+        return self.blocks.setdefault(block, _BlockDraft())
+
+    def _attention(self, ready: int, where: Selection | None = None) -> int:
+        """The first block behind this stage whose heads can read; the block."""
+        if self.program.architecture == "rnn":
+            raise NotCompiled(
+                "an RNN has no head: first, last, nearest, at and count need the architecture transformer or hybrid"
+            )
+        block = (ready + 1) // 2 + 1
+        while self._draft(block).recurs:
+            block += 1
+        return block
+
+    def _recurrence(self, ready: int) -> int:
+        """The first block behind this stage that can have a recurrence; the block."""
+        block = (ready + 1) // 2 + 1
+        while self._draft(block).heads:
+            block += 1
+        return block
+
+    def _register(self, term: Term | None, kind: str) -> str:
+        """A register of its own: what the program calls the term, else its kind with a number."""
+        name = self.program.names.get(term) if term is not None else None
+        taken = {*self.largest, *self.words}
+        if name is None or name in taken:
+            base = name or kind
+            name = next(f"{base}_{i}" for i in range(1, len(taken) + 2) if f"{base}_{i}" not in taken)
+        self.largest[name] = 1 if term is None or self.counts_in(term) else self.bounds.largest(term)
+        if term is not None:
+            self.meanings[name] = term
+        return name
+
+    # What is said
+
+    def _output(self, answer: Answer) -> int:
+        """Puts the output into the last feed-forward, and returns the number of its block."""
+        rules = self._rules(answer, ())
+        made = []
+        ready = 0
+        for conditions, leaf in rules:
+            gates = [self.form(bit) for bit in conditions]
+            value = self.form(leaf.number) if isinstance(leaf, SayNumber) else (as_affine(1), 0)
+            ready = max(ready, value[1], *(stage for _, stage in gates), 0)
+            made.append(([form for form, _ in gates], leaf, value[0]))
+        block = max(_fed_behind(ready), *self.blocks)
+        gadgets: list[Gadget] = []
+        embedded = self.embedding(1).registers[:-1]
+        clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded)
+        gadgets.append(Gadget("clear the embedding", clear))
+        constants: dict[str, Number] = {self.words[0]: IDLE}
+        if self.has_numbers:
+            constants[squared(NUMBER)] = -1
+        gadgets.append(constant("−1 for squares, and a word where nothing is due", constants))
+        for forms, leaf, said in made:
+            gate = total(forms) - (len(forms) - 1)
+            if isinstance(leaf, Say):
+                gadgets.append(Gadget(f"say {leaf.word}", (Unit(gate, as_affine(1), {leaf.word: 1}),)))
+            else:
+                units = (Unit(gate, said, {NUMBER: 2}), Unit(gate, as_affine(1), {IS_NUMBER: 1}))
+                gadgets.append(Gadget(f"say the number {said}", units))
+        self._draft(block).gadgets += gadgets
+        return block
+
+    def _rules(self, answer: Answer, conditions: tuple[Term, ...]) -> list[tuple[tuple[Term, ...], Say | SayNumber]]:
+        match answer:
+            case If(bit, then, otherwise):
+                if not self.is_bit(bit):
+                    raise NotCompiled("choose asks for a comparison, a word, or some of them joined by &, | and ~")
+                no = ONE - bit
+                return [*self._rules(then, (*conditions, bit)), *self._rules(otherwise, (*conditions, no))]
+            case Say() | SayNumber():
+                if isinstance(answer, SayNumber):
+                    if not self.has_numbers:
+                        raise NotCompiled("a number is said, but no number stands in the texts: name them as a piece")
+                    self._require_whole(answer.number, "a number that is said")
+                return [(conditions, answer)]
+            case Anything():
+                return []
+        raise NotCompiled(f"the compiler has no rule for {answer}")
+
+    # The model
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of blocks."""
+        return self.output
+
+    def plan(self, setting: Setting) -> tuple[BlockPlan, ...]:
+        """The blocks. Raises NotCompiled for a hybrid with heads before its last block."""
+        plans = []
+        for number in range(1, self.depth + 1):
+            draft = self._draft(number)
+            if draft.heads and self.program.architecture == "hybrid" and number < self.depth:
+                raise NotCompiled(
+                    f"a hybrid has its heads in the last block: this program reads in block {number} of {self.depth}"
+                )
+            heads = tuple(head.make(setting, head.reads) for head in draft.heads.values())
+            units = [*draft.sums]
+            for name, (form, depth) in draft.recent.items():
+                units.append(_shifted(name, form, depth))
+            plans.append(BlockPlan(heads, tuple(draft.gadgets), tuple(units)))
+        return tuple(plans)
+
+    def setting(self, fmt: Format) -> Setting:
+        """What the constants of this model are derived from."""
+        return Setting(self.n, self.length, fmt)
+
+    def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
+        """The least p at which all that the weights must hold, by the rules of each part, fits R_p."""
+        return least_odd_precision(lambda q: self._digits(q, discipline))
+
+    def _digits(self, fraction_bits: int, discipline: Discipline) -> int:
+        """The q that this model needs, its constants derived for a format of `fraction_bits`."""
+        setting = self.setting(fixed_point(2 * fraction_bits + 1))
+        needs = [self.length.bit_length() * 2 + 4] if self.shares else [2]
+        needs += map(_bits, self.largest.values())
+        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
+            needs.append(_bits(self.numbers[1] * self.numbers[1]) + 1)
+        area = setting.gap * setting.length_bound**2
+        blocks = self.plan(setting)
+        for block in blocks:
+            for head in block.heads:
+                # Keys that are not equal must lie below the default where they saturate; a runner-up must lie a lead below.
+                by_key = any(c.meaning.startswith("−D") for c in head.components)
+                needs.append(log2(4 * area) if by_key else log2(setting.gap) + 1)
+                sides = [(self._reach(c.key), self._reach(c.query)) for c in head.components]
+                needs += (_bits(end) for side in sides for end in side)
+                if discipline is Discipline.SEQUENTIAL:
+                    needs.append(_bits(sum(key * query for key, query in sides)))
+            for unit in (unit for gadget in block.gadgets for unit in gadget.units):
+                gate, up = self._reach(unit.gate), self._reach(unit.up)
+                needs += map(_bits, (gate, up, *(gate * up * abs(weight) for weight in unit.into.values())))
+        largest: int = needs[0]
+        for need in needs:
+            largest = max(largest, need)
+        return largest
+
+    def _reach(self, form: Affine) -> Bound:
+        """At most what a form, and each sum of some of its terms, comes to."""
+        return sum((abs(c) * self.largest[name] for name, c in form.terms.items()), abs(form.constant))
+
+
+def _bits(value: Bound) -> int:
+    """The digits of a number in front of the point, rounded up."""
+    whole: int = value.bit_length() if hasattr(value, "bit_length") else math.ceil(value).bit_length()
+    return whole
+
+
+def _fed_behind(ready: int) -> int:
+    """The block of the first feed-forward behind a stage."""
+    return ready // 2 + 1 if ready % 2 == 0 else (ready + 1) // 2
+
+
+def _plain(form: Affine) -> str | None:
+    """The register that a form is, if it is one."""
+    names = list(form.terms)
+    return names[0] if len(names) == 1 and form.terms[names[0]] == 1 and not form.constant else None
+
+
+def _shifted(name: str, form: Affine, depth: int) -> LinearUnit:
+    """A shift register of a form."""
+    unit = recent(f"the last {depth + 1} of {name}", [name], depth + 1)
+    rows = {**unit.rows, kept(name, 0): (Affine(), _linear(form))}
+    return LinearUnit(unit.name, rows, unit.source)
+
+
+def _linear(form: Affine) -> Affine:
+    """The same form with its constant as a multiple of the register that is 1 everywhere: heads and recurrences have no bias."""
+    return Affine(form.terms) + reg(ONE_REGISTER) * form.constant if form.constant else form
+
+
+def _compared(pairs: Sequence[Pair]) -> str:
+    return ", ".join(f"{p.key} = {p.query}" for p in pairs)
+
+
+def _said(answer: Answer) -> list[str]:
+    """The words of an answer, in order."""
+    match answer:
+        case If(_, then, otherwise):
+            return [*_said(then), *_said(otherwise)]
+        case Say(text):
+            return [text]
+    return []

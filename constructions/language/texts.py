@@ -1,0 +1,163 @@
+"""Which texts a program is for: pieces, one behind the other, as in a regular expression.
+
+`<s>` stands before them. A text of a program for n has at most n tokens of each piece that may repeat, and numbers up to n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from constructions.language.interpreter import Spoken
+from constructions.language.values import START
+
+Size: TypeAlias = Any
+"""n: an int, or a symbol for it."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A token, or several. words: those that may stand there; numbers: whether a number may, from `low` on, up to n or `high`.
+
+    least: how many at least. repeats: whether up to n may stand there; otherwise it is one, or at most one where least is 0.
+    name: what this piece is called where people read of it.
+    """
+
+    words: tuple[str, ...] = ()
+    numbers: bool = False
+    low: int = 1
+    high: int | None = None
+    least: int = 1
+    repeats: bool = False
+    name: str = ""
+
+    def called(self, name: str) -> Piece:
+        """The same piece under a name."""
+        return replace(self, name=name)
+
+    def takes(self, token: str) -> bool:
+        """Whether this token may stand there, of some n."""
+        if not self.numbers or not token.isdecimal() or token != str(int(token[:30] or 0)):
+            return token in self.words
+        return self.low <= int(token) and (self.high is None or int(token) <= self.high)
+
+    def __str__(self) -> str:
+        if self.numbers:
+            return f"a number from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        return " or ".join(map(repr, self.words))
+
+    def largest(self, n: Size) -> Size:
+        """The largest number that may stand there."""
+        return n if self.high is None else self.high
+
+    def most(self, n: Size) -> Size:
+        """How many tokens at most."""
+        return n if self.repeats else 1
+
+
+def numbers(low: int = 1, high: int | None = None) -> Piece:
+    """A number from `low` to `high`, by default from 1 to n."""
+    if low < 0 or (high is not None and high < low):
+        raise ValueError(f"numbers are from 0 on, and the last is not below the first: not {low} … {high}")
+    return Piece(numbers=True, low=low, high=high)
+
+
+def words(*texts: str) -> Piece:
+    """One of these words."""
+    for text in texts:
+        if not text or text.split() != [text] or text.isdecimal() or text == START:
+            raise ValueError(f"{text!r} is no word: it is some text without spaces, no number, and not {START}")
+    return Piece(words=texts)
+
+
+def some(piece: Piece | str) -> Piece:
+    """One or more of them, up to n."""
+    return replace(as_piece(piece), least=1, repeats=True)
+
+
+def many(piece: Piece | str) -> Piece:
+    """Any number of them, up to n."""
+    return replace(as_piece(piece), least=0, repeats=True)
+
+
+def optional(piece: Piece | str) -> Piece:
+    """One, or none."""
+    return replace(as_piece(piece), least=0)
+
+
+def as_piece(piece: Piece | str) -> Piece:
+    """A word stands for itself."""
+    return words(piece) if isinstance(piece, str) else piece
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A prompt, and what a run may say behind it; both in pieces. thought: () if the answer follows at once."""
+
+    prompt: tuple[Piece, ...]
+    thought: tuple[Piece, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Those of the prompt, and those of the thought behind them."""
+        return self.prompt + self.thought
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word but `<s>`, in the order of its first piece."""
+        return tuple(dict.fromkeys(text for piece in self.pieces for text in piece.words))
+
+    @property
+    def lowest(self) -> int:
+        """The least number of the vocabulary."""
+        return min((piece.low for piece in self.pieces if piece.numbers), default=1)
+
+    def length(self, n: Size) -> Size:
+        """The most tokens of a text, `<s>` included."""
+        return 1 + sum(piece.most(n) for piece in self.pieces)
+
+    def behind(self, place: int, *, thought: bool = True) -> Iterator[int]:
+        """The pieces a token of which may stand behind one of this piece, −1 for `<s>`; the number of all where a text may end.
+
+        thought: whether a prompt goes on with what is said behind it, else it ends there.
+        """
+        pieces = self.pieces if thought else self.prompt
+        if place >= 0 and pieces[place].repeats:
+            yield place
+        for i in range(place + 1, len(pieces)):
+            yield i
+            if pieces[i].least:
+                return
+        yield len(pieces)
+
+    def read(self, tokens: Sequence[str]) -> tuple[list[Spoken], int]:
+        """The tokens of a prompt, `<s>` before them, and the least n that it is one for.
+
+        Raises ValueError, with one line, for what is none of these prompts.
+        """
+        spoken: list[Spoken] = [(START, 0)]
+        repeated = {
+            -1: (0, 0)
+        }  # a piece that may stand here → the most tokens of a repeated piece so far, those of this one
+        for at, token in enumerate(tokens, start=1):
+            now: dict[int, tuple[int, int]] = {}
+            for place, (most, here) in repeated.items():
+                for i in self.behind(place, thought=False):
+                    if i < len(self.prompt) and self.prompt[i].takes(token):
+                        count = here + 1 if i == place else 1
+                        now[i] = min(now.get(i, (len(tokens) + 1, 0)), (max(most, count), count))
+            if not now:
+                expected = {i for place in repeated for i in self.behind(place, thought=False)}
+                names = [str(self.prompt[i]) for i in sorted(expected) if i < len(self.prompt)]
+                names += ["the end"] * (len(self.prompt) in expected)
+                raise ValueError(f"token {at} is {token[:40]!r}; what can stand there is {' or '.join(names)}")
+            spoken.append(("", int(token)) if token.isdecimal() else (token, 0))
+            repeated = now
+        ends = [place for place in repeated if len(self.prompt) in self.behind(place, thought=False)]
+        if not ends:
+            expected = {i for place in repeated for i in self.behind(place, thought=False)}
+            names = [str(self.prompt[i]) for i in sorted(expected)]
+            raise ValueError(f"the prompt ends too early; what can stand next is {' or '.join(names)}")
+        least = min(repeated[place][0] for place in ends)
+        return spoken, max(1, least, *(number for _, number in spoken))

@@ -1,0 +1,244 @@
+"""How programs are written: values at a position, and selections of positions that it reads.
+
+A value is a number that each position k of a text has: `number`, the number that the token there is; `position`, k itself; and
+what operators make of values. `select(keys, queries)` are the positions j whose key is the query of k, as in RASP; what is read
+there is `.first(value)`, `.last(value)`, `.nearest(value, to)`, and `.count()` says how many there are. Nothing is computed here:
+a value is a term (terms.py), whose meaning is that of the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from constructions.language.terms import (
+    ONE,
+    POSITION,
+    Above,
+    Answer,
+    Back,
+    Closest,
+    Count,
+    Equal,
+    If,
+    IsNumber,
+    IsWord,
+    Matching,
+    Named,
+    Nearest,
+    NumberOf,
+    Pick,
+    Positive,
+    Read,
+    Say,
+    SayNumber,
+    Selection,
+    Sum,
+    Term,
+    as_term,
+)
+
+START = "<s>"
+"""The word that every text begins with, at position 1."""
+Operand: TypeAlias = "Value | int | Fraction"
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A number at each position of a text. Comparisons give 1 where they hold and 0 elsewhere; `&`, `|` and `~` combine those.
+
+    made: how it was combined, "&", "|" or "~" and of which values; () where it was not.
+    """
+
+    term: Term
+    made: tuple[str, tuple[Value, ...]] | tuple[()] = ()
+
+    __hash__ = object.__hash__
+
+    def __add__(self, other: Operand) -> Value:
+        return Value(self.term + term_of(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Value:
+        return Value(self.term - term_of(other))
+
+    def __rsub__(self, other: Operand) -> Value:
+        return Value(term_of(other) - self.term)
+
+    def __neg__(self) -> Value:
+        return Value(self.term * -1)
+
+    def __mul__(self, other: Operand) -> Value:
+        return Value(self.term * term_of(other))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> Value:  # type: ignore[override]
+        if not isinstance(other, Value | int | Fraction):
+            return NotImplemented
+        return Value(_equal(self.term - term_of(other)))
+
+    def __ne__(self, other: object) -> Value:  # type: ignore[override]
+        return ~(self == other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return _above(self.term - term_of(other))
+
+    def __lt__(self, other: Operand) -> Value:
+        return _above(term_of(other) - self.term)
+
+    def __ge__(self, other: Operand) -> Value:
+        return ~(self < other)
+
+    def __le__(self, other: Operand) -> Value:
+        return ~(self > other)
+
+    def __and__(self, other: Value) -> Value:
+        return Value(self.term * other.term, ("&", (self, other)))
+
+    def __or__(self, other: Value) -> Value:
+        return Value((~(~self & ~other)).term, ("|", (self, other)))
+
+    def __invert__(self) -> Value:
+        return Value(ONE - self.term, ("~", (self,)))
+
+    def __bool__(self) -> bool:
+        raise TypeError("a value is a number at each position, not true or false: use &, | and ~, not and, or and not")
+
+    def named(self, name: str) -> Value:
+        """The same, called so where people read it; values that a file has by name are called by it."""
+        return Value(as_term(Named(name, self.term)))
+
+    def back(self, steps: int = 1) -> Value:
+        """The value so many positions before, 0 where there is none."""
+        return Value(as_term(Read(self.term, Back(steps))))
+
+    def at(self, target: Operand) -> Value:
+        """The value at the position that is nearest to the target: 1 for less than 1, this position for more."""
+        return Value(as_term(Read(self.term, Nearest(term_of(target)))))
+
+
+def _equal(difference: Term) -> Term:
+    """Whether an integer is 0; the same term for x = y and y = x."""
+    rest = difference - difference.constant
+    sign = -1 if rest.items and rest.items[0][1] < 0 else 1
+    return as_term(Equal(rest * sign, -difference.constant * sign))
+
+
+def _above(difference: Term) -> Value:
+    """Whether an integer is above 0; the same term for x > y and not x ≤ y."""
+    first = next((c for monomial, c in difference.items if monomial), Fraction(1))
+    if first > 0:
+        return Value(as_term(Above(difference)))
+    return ~Value(as_term(Above(ONE - difference)))
+
+
+def term_of(value: Operand) -> Term:
+    """The term of a value, or of a plain number. Raises TypeError for anything else."""
+    if isinstance(value, Value):
+        return value.term
+    if isinstance(value, int | Fraction):
+        return as_term(value)
+    raise TypeError(f"a value or a number is needed, not {value!r}")
+
+
+number = Value(as_term(NumberOf()))
+"""The number that this token is, 0 if it is a word."""
+is_number = Value(as_term(IsNumber()))
+"""1 if this token is a number."""
+position = Value(as_term(POSITION))
+"""This position; `<s>` stands at 1, so the first token of an input stands at 2."""
+
+
+def word(text: str) -> Value:
+    """1 if this token is the word."""
+    return Value(as_term(IsWord(text)))
+
+
+def positive(value: Value) -> Value:
+    """The value where it is above 0, else 0."""
+    return Value(as_term(Positive(value.term)))
+
+
+def running_sum(value: Value) -> Value:
+    """The sum of the value over all positions up to this one. A recurrence keeps it; a Transformer has none."""
+    return Value(as_term(Sum(value.term)))
+
+
+def table(value: Value, entries: Mapping[int, Operand]) -> Value:
+    """What stands beside the value in a table of integers, 0 if nothing does."""
+    total = as_term(0)
+    for key, entry in entries.items():
+        total = total + as_term(Equal(value.term, Fraction(key))) * term_of(entry)
+    return Value(total)
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Positions j of 2 … k at which each key of j is what k asks for. `&` asks for both."""
+
+    pairs: tuple[tuple[Term, Term], ...]
+
+    def __and__(self, other: Selector) -> Selector:
+        return Selector(self.pairs + other.pairs)
+
+    @property
+    def _matching(self) -> Matching:
+        return Matching(self.pairs)
+
+    def _read(self, value: Value, where: Selection) -> Value:
+        return Value(as_term(Read(value.term, where)))
+
+    def first(self, value: Value) -> Value:
+        """The value at the first of these positions; at position 1 if there is none."""
+        return self._read(value, Pick(self._matching))
+
+    def last(self, value: Value) -> Value:
+        """The value at the last of these positions; at position 1 if there is none."""
+        return self._read(value, Pick(self._matching, last=True))
+
+    def nearest(self, value: Value, to: Operand) -> Value:
+        """The value at the one of these positions that is nearest to `to`, of two the first; at position 1 if there is none."""
+        return self._read(value, Closest(self._matching, term_of(to)))
+
+    def count(self) -> Value:
+        """How many these positions are. It can be compared with a number, and with another count."""
+        return Value(as_term(Count(self._matching)))
+
+
+def select(keys: Operand, queries: Operand = 1) -> Selector:
+    """The positions j, behind `<s>`, whose key is the query of this position; by default those where it is 1."""
+    return Selector(((term_of(keys), term_of(queries)),))
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a position says: a word, a number, or one of two outputs."""
+
+    answer: Answer
+
+
+def say(what: Value | str) -> Output:
+    """A word, or the word of a number."""
+    return Output(Say(what) if isinstance(what, str) else SayNumber(what.term))
+
+
+def choose(condition: Value, then: Output | Value | str, otherwise: Output | Value | str) -> Output:
+    """The one output where the condition is 1, the other one where it is 0."""
+    yes, no = as_output(then), as_output(otherwise)
+    match condition.made:
+        case "~", (a,):
+            return choose(a, no, yes)
+        case "&", (a, b):
+            return choose(a, choose(b, yes, no), no)
+        case "|", (a, b):
+            return choose(a, yes, choose(b, yes, no))
+    return Output(If(condition.term, yes.answer, no.answer))
+
+
+def as_output(what: Output | Value | str) -> Output:
+    """A word and a value are said."""
+    return what if isinstance(what, Output) else say(what)

@@ -17,11 +17,11 @@ NONE: Weights = {}
 
 
 def keys_that_tie() -> tuple[Wired, Language]:
-    """`?` reads the mean of the numbers, which may be 5/3, and multiplies it by 8."""
-    of = Registers(("v", "?", "one", "read", "grown"))
+    """`?` reads the mean of the numbers, and says 3 if it is below 5/3: so it is if 5/3 is rounded."""
+    of = Registers(("v", "?", "one", "read"))
     words = {**{str(v): {"v": v, "one": 1} for v in range(1, 4)}, "s": {"v": 1}, "?": {"?": 1, "one": 1}}
     head = of.head([({"?": 40}, {"one": 1, "?": -1})], {"v": 1}, "read")
-    block = of.block(({"?": 1}, 0, {"read": 8}, 0, {"grown": 1}), heads=[head])
+    block = of.block(({"read": -12, "?": 20}, 0, {"?": 8}, 0, {"v": 1}), heads=[head])
     spoken = Place("s", 1, 1, (), "s"), Place("x", 2, 4, (0, 1), numbers=(1, 3)), Place("?", 3, 5, (1,), "?")
     return of.model(words, NONE, [block], Arithmetic(fixed_point(17))), Language(spoken, frozenset("?"), (4, 4))
 

@@ -25,7 +25,8 @@ class Program:
 
     says: the output at each position where a word is due. texts: prompts, and what is said behind them. oracle: from the tokens of
     a prompt, without `<s>`, the right answer: the word that is said, or all words of the chain of thought, with spaces between.
-    stop: the word that ends a chain of thought; "" where the answer is one word. statement: what it computes, in a sentence.
+    stop: the word that ends a chain of thought; "" where the answer is one word. answer: all that is said, or its last word alone.
+    statement: what it computes, in a sentence.
     source: whose construction it is. examples: prompts. names: what people call some of its terms.
     """
 
@@ -35,6 +36,7 @@ class Program:
     oracle: Oracle
     architecture: Architecture = "transformer"
     stop: str = ""
+    answer: Literal["all", "last"] = "all"
     statement: str = ""
     source: str = ""
     examples: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ def program(
     examples: Sequence[str],
     thought: Sequence[Piece | str] = (),
     stop: str = "",
+    answer: Literal["all", "last"] = "all",
     architecture: Architecture = "transformer",
     statement: str = "",
     source: str = "",
@@ -57,7 +60,7 @@ def program(
     """A program. Raises ValueError for an architecture that there is not, and for examples that are no prompts of it.
 
     says: a value, a word or `choose(…)`. prompt, thought: pieces of texts; a word stands for itself. stop: the word that ends a
-    chain of thought; without one, one word is said.
+    chain of thought; without one, one word is said. answer: all that is said but for this word, or the last word before it.
     """
     if architecture not in ARCHITECTURES:
         raise ValueError(f"there is no architecture {architecture!r}; there are {', '.join(ARCHITECTURES)}")
@@ -73,4 +76,4 @@ def program(
             texts.read(example.split())
         except ValueError as error:
             raise ValueError(f"the example {example!r}: {error}") from error
-    return Program(name, as_output(says), texts, oracle, architecture, stop, statement, source, tuple(examples))
+    return Program(name, as_output(says), texts, oracle, architecture, stop, answer, statement, source, tuple(examples))

@@ -273,7 +273,7 @@ def test_the_default_of_a_race_may_be_rounded_too(on_grid: bool, operators: int)
 
 @pytest.mark.parametrize("values", ["ss", "sv", "vs"])
 def test_a_head_that_reads_two_registers_of_keys_that_tie(values: str) -> None:
-    """The mean of what one key has, which is 1, and the mean of numbers; 8 times that is off by steps, and not by more than told."""
+    """The mean of what one key has, which is 1, and the mean of numbers; 8 times that is off by steps, by no more than told."""
     of = Registers(("v", "s", "?", "one", "a", "b", "grown"))
     words = {**{str(v): {"v": v, "one": 1} for v in (1, 2)}, "s": {"s": 1, "one": 1}, "?": {"?": 1, "one": 1}}
     head = AttentionHead(

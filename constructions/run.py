@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from constructions.language.files import load_program, names_of_gallery
-from constructions.language.model import VARIANT, Prompt, ProgramModel, door_of
+from constructions.language.model import VARIANT, ProgramModel, Prompt, door_of
 from constructions.models.door import LARGEST_N
 from constructions.models.solver import Run
 from constructions.show import cli, options
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 PROG = "python -m constructions run"
 DEFAULT_N = 12  # of a dump without an input
-DESCRIPTION = """Compiles a program to exact weights and runs them on an input under p-bit rounding. The program is one of the gallery,
-or one's own: FILE.py, or FILE.py:NAME where a file has several. Prints the chain of thought, if there is one, and the answer."""
+DESCRIPTION = """Compiles a program to exact weights and runs them on an input under p-bit rounding. The program is one of the
+gallery, or one's own: FILE.py, or FILE.py:NAME where a file has several. Prints the chain of thought, if there is one, and the
+answer."""
 EPILOG = f"""\
 examples:
   {PROG} induction "3 1 4 1 5 3"

@@ -8,7 +8,7 @@ from itertools import pairwise
 from constructions.language import choose, number, numbers, program, select, some
 
 
-def oracle(tokens):
+def oracle(tokens: list[str]) -> str:
     earlier = [after for before, after in pairwise(tokens) if before == tokens[-1]]
     return earlier[-1] if earlier else "none"
 

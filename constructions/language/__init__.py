@@ -12,7 +12,7 @@ interpreter  what a term is on one input, by the plain meaning of each word; no 
 """
 
 from constructions.language.program import program
-from constructions.language.texts import many, numbers, optional, some, words
+from constructions.language.texts import either, many, numbers, optional, some, words
 from constructions.language.values import (
     choose,
     is_number,
@@ -28,6 +28,7 @@ from constructions.language.values import (
 
 __all__ = [
     "choose",
+    "either",
     "is_number",
     "many",
     "number",

@@ -118,7 +118,7 @@ class Compiler:
     """One program for one n, which may be a symbol. Raises NotCompiled for what the architecture cannot do, with the reason."""
 
     def __init__(self, program: Program, n: Bound) -> None:
-        self.program, self.n, self.texts = program, n, program.texts
+        self.program, self.n, self.texts, self.answer = program, n, program.texts, program.output(n)
         largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
@@ -136,14 +136,14 @@ class Compiler:
         }
         self.largest |= {squared(NUMBER): largest * largest, **dict.fromkeys(self.words, 1)}
         self.shares = False
-        self.output = self._output(program.says.answer)
+        self.output = self._output(self.answer)
 
     # Words
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the vocabulary: those of texts, and those that are only said."""
-        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.program.says.answer))))
+        return tuple(dict.fromkeys((START, *self.texts.words, *_said(self.answer))))
 
     @property
     def has_numbers(self) -> bool:

@@ -102,14 +102,8 @@ class ProgramModel:
     def expected(self, given: Prompt) -> str:
         """The right answer. Raises ValueError if the oracle fails or takes too long."""
         name = self.program.name
-        try:
-            with limited(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
-                answer = self.program.oracle(list(given.tokens))
-        except ValueError:
-            raise
-        except Exception as error:  # a person's code may raise anything
-            what = f"the oracle of {name} raises {type(error).__name__} on {' '.join(given.tokens)[:40]!r}: {error}"
-            raise ValueError(what.splitlines()[0]) from error
+        with told(f"the oracle of {name} on {' '.join(given.tokens)[:40]!r}"):
+            answer = self.program.oracle(list(given.tokens))
         if not isinstance(answer, str):
             raise ValueError(f"the oracle of {name} returns text, with spaces between the words, not {answer!r}")
         return answer
@@ -121,8 +115,15 @@ class ProgramModel:
 
     def read(self, run: Run) -> str:
         """The answer: what was said, or its last word alone."""
+        return " ".join(self.answer(run))
+
+    def answer(self, run: Run) -> list[str]:
+        """The words of the answer. Raises ValueError if the file's function fails."""
         words = self.words(run)
-        return " ".join(words[-1:] if self.program.answer == "last" else words)
+        if self.program.answer is None:
+            return words
+        with told(f"answer of {self.program.name}"):
+            return self.program.answer(words)
 
     def judge(self, given: Prompt, run: Run, answer: str) -> str:
         """Against the oracle."""
@@ -132,19 +133,22 @@ class ProgramModel:
         return "" if answer == expected else f"the model answers {answer}; the right answer is {expected}"
 
     @cached_property
-    def _described(self) -> tuple[Compiler, Mapping[int, str]]:
+    def _blocks(self) -> Mapping[int, str]:
+        """What each block does."""
         compiler = Compiler(self.program, SIZE_OF_EXAMPLES)
         fmt = format_of(0, compiler.least_precision(), "n")
         texts = {}
         for number, block in enumerate(compiler.plan(compiler.setting(fmt)), start=1):
-            parts = [part.name for part in (*block.heads, *block.linear_units, *block.gadgets)]
+            heads, units, gadgets = (
+                [part.name for part in parts] for parts in (block.heads, block.linear_units, block.gadgets)
+            )
+            parts = [*heads, *units, *gadgets]
             texts[number] = "; ".join(parts[:4]) + ("; …" if len(parts) > 4 else "") or "nothing"
-        return compiler, texts
+        return texts
 
     @property
     def construction(self) -> Construction:
         """What people are told of it."""
-        compiler, blocks = self._described
         return Construction(
             name=self.program.name,
             source=self.program.source,
@@ -157,7 +161,7 @@ class ProgramModel:
             least_precision=self.least_precision,
             setting=lambda n, fmt: Compiler(self.program, n).setting(fmt),
             constants=_constants,
-            blocks=blocks,
+            blocks=self._blocks,
             glossary={**GLOSSARY, **{name: f"what the program calls {name}" for name in self.program.names.values()}},
         )
 
@@ -196,8 +200,8 @@ def door_of(program: Program) -> Door[ProgramModel, Prompt, str]:
 
 
 def _thought(solver: ProgramModel, run: Run) -> list[str]:
-    """The words before the answer."""
-    return solver.words(run)[:-1] if solver.program.answer == "last" else []
+    """The words that are no answer themselves: none, if all are."""
+    return [] if solver.program.answer is None else solver.words(run)
 
 
 def _read(solver: ProgramModel, given: object, n: int | None) -> Prompt:
@@ -212,7 +216,13 @@ def _read(solver: ProgramModel, given: object, n: int | None) -> Prompt:
         tokens = [str(token) for token in given]
     else:
         raise ValueError(f"a prompt is text such as {solver.program.examples[0]!r}, or a list of tokens, not {given!r}")
+    tokens = solver.program.texts.completed(tokens)
     _, least = solver.program.texts.read(tokens)
+    if solver.program.wrong is not None:
+        with told(f"the prompt of {solver.program.name}"):
+            wrong = solver.program.wrong(list(tokens))
+        if wrong:
+            raise ValueError(f"this is no prompt of {solver.program.name}: {wrong}")
     return Prompt(tuple(tokens), least)
 
 
@@ -243,8 +253,20 @@ def _said(piece: Piece, n: int) -> str:
 
 
 @contextmanager
+def told(what: str) -> Iterator[None]:
+    """Raises ValueError, with one line, where somebody's function fails or takes too long."""
+    try:
+        with limited(what):
+            yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}" if what not in str(error) else str(error)) from error
+    except Exception as error:  # somebody's code may raise anything
+        raise ValueError(f"{what} raises {type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+@contextmanager
 def limited(what: str) -> Iterator[None]:
-    """Raises ValueError if the code within takes longer than `SECONDS`; where signals cannot tell (in a thread), nothing ends it."""
+    """Raises ValueError if the code within takes longer than `SECONDS`. In a thread, where no signal comes, nothing ends it."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return

@@ -45,6 +45,7 @@ What certificates assume of runs is asked for as well. What is argued by a perso
 
 exit status: 0 every link holds, 1 one is refuted, 2 usage, 3 of one it cannot be said"""
 FOLLOWS = "follows"
+TRIED = "tried"  # by examples, which is no proof
 PROPERTY = "the theorem"
 Tell: TypeAlias = Callable[[str], object]
 CODES = {REFUSED: cli.REFUTED, UNKNOWN: cli.UNKNOWN}
@@ -92,6 +93,13 @@ def links(subject: Subject, tell: Tell = lambda text: None) -> Iterator[Link]:
     yield _told("program", program, dossier.sentence(program) if program["verdict"] == CERTIFIED else "")
     if program["verdict"] != CERTIFIED:
         return
+    if (trial := dossier.trial(subject)) is not None:
+        text = (
+            trial.difference or f"the program says what the oracle says on each of {trial.prompts:,} prompts of small n"
+        )
+        yield Link("oracle", REFUSED if trial.difference else TRIED, text)
+        if trial.difference:
+            return
     assumed = [*rounded.get("assumed_invariants", ()), *program.get("assumed_invariants", ())]
     if subject.last == ENDLESS:
         above = survey(subject, rounding, as_defined, say=tell).document()

@@ -14,6 +14,7 @@ from verify.certificates.building import every_cells
 from verify.certificates.document import SCHEMA, UNKNOWN
 from verify.dossiers.dossier import LARGEST_N, TRANSFORMER, Dossier, Subject, name_of_model
 from verify.dossiers.registry import find_dossier, find_dossiers
+from verify.dossiers.written import find_program
 
 DEFAULT_N = 16
 AT_HOME = {
@@ -30,8 +31,9 @@ AT_HOME = {
 def add_model(parser: ArgumentParser, *, files: bool = True) -> None:
     """The options that name a model but for its size. files: whether it may be an exported one."""
     add = parser.add_argument
-    metavar, file = ("CONSTRUCTION|FILE", ", or an exported .safetensors file") if files else ("CONSTRUCTION", "")
-    add("what", nargs="?", metavar=metavar, help=f"a construction{file}")
+    file = ", or an exported .safetensors file" if files else ""
+    program = "a program: FILE.py, FILE.py:NAME or one of the gallery"
+    add("what", nargs="?", metavar="CONSTRUCTION|FILE", help=f"a construction, {program}{file}")
     add_built_as(parser)
     add("--variant", choices=("repaired", "printed", "lean"), default="repaired", help="default: repaired")
     add("--printed", metavar="FINDING[,…]", help="put these findings back to print")
@@ -59,6 +61,11 @@ def model_of(args: Namespace, name: str | None, *, files: bool = False) -> str:
         raise cli.CommandError(
             f"name a construction ({', '.join(dict.fromkeys(name for name, _ in find_dossiers()))}){' or a file' if files else ''}"
         )
+    with cli.usage_errors():
+        if (program := find_program(name)) is not None:
+            if args.model not in (None, program.model):
+                raise ValueError(f"{name} is compiled as {program.model}, which its file says")
+            return program.model
     if files and Path(name).suffix:
         raise cli.CommandError(f"{name}: of files, an exported model in .safetensors is read here, its .json beside it")
     with cli.usage_errors():

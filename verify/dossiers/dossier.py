@@ -40,6 +40,14 @@ class HardInput:
     answer: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Trial:
+    """How many prompts a program was asked, beside an oracle of its own; and where they differ, in words, "" if nowhere."""
+
+    prompts: int
+    difference: str
+
+
 class Lemmas(Protocol):
     """A theory: lemmas for a solver (verify/induction/theory.py)."""
 
@@ -250,6 +258,10 @@ class Dossier:
     def questions(self, subject: Subject) -> Iterable[tuple[Sequence[str], str]]:
         """Short prompts, each with the one word that must follow, of which a program is asked."""
         return ((words, self.oracle(subject, words)[0]) for words in self.small_prompts(subject))
+
+    def trial(self, subject: Subject) -> Trial | None:
+        """The definition beside an oracle, on prompts of small n; None where a claim of the ledger compares them."""
+        return None
 
     def wrong_run(self, subject: Subject) -> str | None:
         """A run of the ideal model that goes wrong, in words; None if none was seen."""

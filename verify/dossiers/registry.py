@@ -14,6 +14,7 @@ from typing import Any
 
 from precision.format import Discipline
 from verify.dossiers.dossier import Dossier, Subject
+from verify.dossiers.written import find_program
 
 
 @cache
@@ -30,8 +31,11 @@ def find_dossiers() -> Mapping[tuple[str, str], Dossier]:
 
 
 def find_dossier(construction: str, model: str) -> Dossier | None:
-    """The model with its usual options; None if the checker does not cover it."""
-    return find_dossiers().get((construction, model))
+    """The model with its usual options, or a program by its file; None if the checker does not cover it.
+
+    Raises ValueError for a file that cannot be taken.
+    """
+    return find_dossiers().get((construction, model)) or find_program(construction)
 
 
 def find_subject(

@@ -122,7 +122,8 @@ class Compiler:
         largest = max((piece.largest(n) for piece in self.texts.pieces if piece.numbers), default=0)
         self.numbers = (self.texts.lowest, largest)
         self.length = self.texts.length(n)
-        self.bounds = Bounds(self.numbers, self.length)
+        # Bounds of as many digits: so p depends on how many digits n has, and on nothing else of it.
+        self.bounds = Bounds((self.numbers[0], _ones(largest)), _ones(self.length))
         self.blocks: dict[int, _BlockDraft] = {}
         self.formed: dict[Atom, Formed] = {}
         self.products: dict[tuple[Atom, ...], Formed] = {}
@@ -131,10 +132,10 @@ class Compiler:
             ONE_REGISTER: 1,
             FIRST: 1,
             IS_NUMBER: 1,
-            NUMBER: largest,
-            POSITION: self.length,
+            NUMBER: self.bounds.numbers[1],
+            POSITION: self.bounds.length,
         }
-        self.largest |= {squared(NUMBER): largest * largest, **dict.fromkeys(self.words, 1)}
+        self.largest |= {squared(NUMBER): self.bounds.numbers[1] ** 2, **dict.fromkeys(self.words, 1)}
         self.shares = False
         self.output = self._output(self.answer)
 
@@ -429,7 +430,7 @@ class Compiler:
         name = self._register(None, "mean")
         head.reads[name] = _linear(form)
         # A certificate bounds the sum and the share of one position apart.
-        self.largest[name] = self.bounds.largest(summand) * self.length
+        self.largest[name] = self.bounds.largest(summand) * self.bounds.length
         return reg(name), 2 * block - 1
 
     def _share(self, atom: Atom) -> Formed:
@@ -688,15 +689,20 @@ class Compiler:
 
     def least_precision(self, discipline: Discipline = Discipline.FUSED) -> int:
         """The least p at which all that the weights must hold, by the rules of each part, fits R_p."""
-        return least_odd_precision(lambda q: self._digits(q, discipline))
+        return least_odd_precision(lambda q: self._digits(q, discipline), self._digits_of_registers())
+
+    def _digits_of_registers(self) -> int:
+        """The q that registers and logits need, whatever the constants of heads are."""
+        needs: list[int] = [self.length.bit_length() * 2 + 4] if self.shares else [2]
+        needs += map(_bits, self.largest.values())
+        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
+            needs.append(2 * self.numbers[1].bit_length() + 1)
+        return _largest(needs)
 
     def _digits(self, fraction_bits: int, discipline: Discipline) -> int:
         """The q that this model needs, its constants derived for a format of `fraction_bits`."""
         setting = self.setting(fixed_point(2 * fraction_bits + 1))
-        needs = [self.length.bit_length() * 2 + 4] if self.shares else [2]
-        needs += map(_bits, self.largest.values())
-        if self.has_numbers:  # the logit of number u is 2·v·u − u² + 1
-            needs.append(_bits(self.numbers[1] * self.numbers[1]) + 1)
+        needs = [self._digits_of_registers()]
         area = setting.gap * setting.length_bound**2
         blocks = self.plan(setting)
         for block in blocks:
@@ -711,14 +717,24 @@ class Compiler:
             for unit in (unit for gadget in block.gadgets for unit in gadget.units):
                 gate, up = self._reach(unit.gate), self._reach(unit.up)
                 needs += map(_bits, (gate, up, *(gate * up * abs(weight) for weight in unit.into.values())))
-        largest: int = needs[0]
-        for need in needs:
-            largest = max(largest, need)
-        return largest
+        return _largest(needs)
 
     def _reach(self, form: Affine) -> Bound:
         """At most what a form, and each sum of some of its terms, comes to."""
         return sum((abs(c) * self.largest[name] for name, c in form.terms.items()), abs(form.constant))
+
+
+def _ones(value: Bound) -> Bound:
+    """The largest number of as many binary digits."""
+    return (1 << value.bit_length()) - 1
+
+
+def _largest(values: Sequence[int]) -> int:
+    """The largest; one after the other, as they may depend on n."""
+    largest = values[0]
+    for value in values[1:]:
+        largest = max(largest, value)
+    return largest
 
 
 def _bits(value: Bound) -> int:

@@ -208,7 +208,7 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
         )
         numbers = [document[key] for key in ("n", "length", "asked_precision_bits")]
         discipline, variant = Discipline(document["discipline"]), document["variant"]
-        dossier = find_dossier(str(document.get("program") or name), model)
+        dossier = find_dossier(str(document.get("program_file") or name), model)
         if dossier is None or not set(printed) <= {finding.id for finding in dossier.findings}:
             raise ValueError(f"no construction {name!r} as {model} with {', '.join(printed) or 'nothing'} as printed")
         dossier = dossier.read(document)

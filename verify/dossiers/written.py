@@ -65,7 +65,7 @@ class ProgramDossier(Dossier):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        return {"program": self.name}
+        return {"program_file": self.name}
 
     # Weights
 

@@ -178,7 +178,7 @@ class Compiler:
 
     def product(self, atoms: tuple[Atom, ...]) -> Formed:
         """A product of atoms."""
-        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_bit(as_term(a))))
+        atoms = tuple(a for i, a in enumerate(atoms) if not (a in atoms[:i] and self.is_condition(a)))
         if len(atoms) == 1:
             return self.atom(atoms[0])
         if atoms not in self.products:
@@ -188,7 +188,7 @@ class Compiler:
     def _product(self, atoms: tuple[Atom, ...]) -> Formed:
         if len(atoms) == 2 and atoms[0] == atoms[1]:
             return self._square(atoms[0])
-        bits = [a for a in atoms if self.is_bit(as_term(a))]
+        bits = [a for a in atoms if self.is_condition(a)]
         rest = [a for a in atoms if a not in bits]
         if len(rest) > 1:  # one of them times the others, and then the bits
             (x, at_x), (y, at_y) = self.atom(rest[0]), self.product(tuple(rest[1:]))
@@ -299,6 +299,19 @@ class Compiler:
         low, high = self.bounds.term(term)
         return bool(low >= 0 and high <= 1)
 
+    def is_condition(self, atom: Atom) -> bool:
+        """Whether it is 0 or 1 by what it is; a number of which no other ones stand in the texts does not count."""
+        match atom:
+            case IsWord() | IsNumber() | Equal() | Above():
+                return True
+            case Named(_, of) | Read(of, _):
+                return self.is_flag(of)
+        return False
+
+    def is_flag(self, term: Term) -> bool:
+        """Whether it is 0 or 1, and made of conditions alone."""
+        return self.is_bit(term) and all(self.is_condition(a) for monomial, _ in term.items for a in monomial)
+
     def _require_whole(self, term: Term, what: str) -> None:
         if self.counts_in(term):
             self.atom(Count(Matching(())))  # raises, with what can be done
@@ -315,7 +328,7 @@ class Compiler:
             return Affine(), 0
         form, ready = self.form(of)
         low, high = self.bounds.term(of)
-        if self.is_bit(of) and value in (0, 1):
+        if self.is_flag(of) and value in (0, 1):
             return (form, ready) if value else (as_affine(1) - form, ready)
         if low > value or high < value:
             return Affine(), 0
@@ -337,7 +350,7 @@ class Compiler:
         low, high = self.bounds.term(of)
         if high <= 0 or low > 0:
             return as_affine(int(low > 0)), 0
-        if self.is_bit(of):
+        if self.is_flag(of):
             return form, ready
         name = self._register(as_term(atom), "above")
         units = tuple(Unit(form + corner, as_affine(1), {name: weight}) for corner, weight in STEP[: 2 - (high <= 1)])
@@ -407,12 +420,12 @@ class Compiler:
             case Named(_, of):
                 return self._summand(of)
             case Count(where) if all(query.is_constant for _, query in where.pairs):
-                bits = [key if self.is_bit(key) and query == ONE else None for key, query in where.pairs]
                 summand = ONE
-                for bit in bits:
-                    if bit is None:
-                        return None
-                    summand = summand * bit
+                for key, query in where.pairs:
+                    plain = self.is_flag(key) and query == ONE
+                    summand = summand * (
+                        key if plain else as_term(Equal(key - key.constant, query.constant - key.constant))
+                    )
                 at_start = Input(((START, 0),)).value(summand, 1)
                 return summand - as_term(IsWord(START)) * at_start
         return None

@@ -84,6 +84,7 @@ Corners: TypeAlias = "tuple[tuple[int, int], ...]"
 """Units on a number x, Σ weight·max(0, x + corner), as pairs of corner and weight."""
 HAT: Corners = ((1, 1), (0, -2), (-1, 1))  # 1 at 0, and 0 from 1 away
 STEP: Corners = ((0, 1), (-1, -1))  # 0 up to 0, 1 from 1 on
+PAST: Corners = ((-1, 1), (-2, -1))  # 0 up to 1, 1 from 2 on
 RISING: Corners = ((2, 1), (1, -1))  # 0 up to −2, 1 from −1 on
 FALLING: Corners = ((2, -1), (1, 1))  # added to 1: 1 up to −2, 0 from −1 on
 PLATEAU: Corners = ((2, 1), (1, -1), (-1, -1), (-2, 1))  # 1 from −1 to 1, and 0 from 2 away
@@ -159,7 +160,7 @@ class Compiler:
         low, high = self.numbers
         families: tuple[Powers, ...] = ()
         if self.has_numbers:
-            high = high if listed is None else low + listed - 1
+            high = high if listed is None else min(high, low + listed - 1)
             powers = {NUMBER: (1, 1), squared(NUMBER): (1, 2), IS_NUMBER: (1, 0), ONE_REGISTER: (1, 0)}
             families = (Powers(low, high, powers),)
         spelled = [str(i) for family in families for i in range(low, high + 1)]
@@ -363,7 +364,7 @@ class Compiler:
         bits = self.length.bit_length()
         if (summand := self._summand(of)) is not None:  # the mean is 0, or 1/L away from it
             mean, ready = self._mean(summand)
-            slope, units = 1 << bits + 1, HAT if equal else STEP
+            slope, units = 1 << bits + 2, PLATEAU if equal else PAST
             x, source = mean, f"1[{mean} {sign} 0]"
         else:
             x, ready, slope, units = self._compared_shares(of, bits, equal=equal)

@@ -62,8 +62,9 @@ def emptied_output() -> None:
 def with_scale(wrong: Callable[[Any], bool]) -> None:
     """The default of a match is better than a match, where `wrong` says so of n."""
     from constructions.parts.heads import match
-    from verify.certificates import building  # noqa: F401 - which imports all that takes the scale by name
+    from verify.dossiers.registry import find_dossiers
 
+    find_dossiers()  # which imports all that takes the scale by name
     right = match.match_scale
 
     def scale(setting: Any, printed: Any) -> Any:

@@ -106,7 +106,7 @@ def test_each_small_number_of_cells_is_for_itself(monkeypatch: pytest.MonkeyPatc
     seen: list[Any] = []
 
     def told(subject: Subject, *_: Any) -> dict[str, Any]:
-        seen.append((subject.cells, subject.n))
+        seen.append((subject.dossier.cells, subject.n))
         return {"verdict": CERTIFIED}
 
     monkeypatch.setattr(module, "explained", told)

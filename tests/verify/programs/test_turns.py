@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from verify.programs.tasks import inputs
 
 from constructions.istree import rag
 from constructions.istree.graphs import PAPER, Graph
@@ -53,7 +52,7 @@ SUBJECT = find_subject("istree", N, model="rag")
 @cache
 def program() -> tuple[Model, Language, Program]:
     model, language = build(SUBJECT)
-    texts = inputs(SUBJECT, language)
+    texts = SUBJECT.dossier.compared_texts(SUBJECT, language)
     return model, texts, extract(model, texts, naming=True)
 
 

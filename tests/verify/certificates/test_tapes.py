@@ -15,7 +15,6 @@ from precision.format import Discipline, fixed_point
 from tests.verify.certificates.runs import accepted, contradictions
 from verify.algebra.domains import Integer, Space
 from verify.algebra.polynomial import atom
-from verify.automata.configurations import queue
 from verify.automata.language import Delayed
 from verify.certificates.building import build, families_of, language_of, model_of, sized
 from verify.certificates.document import CERTIFIED, UNKNOWN, certificate, judge
@@ -23,6 +22,7 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.certificates.ranges import differences
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
+from verify.dossiers.turing.configurations import queue
 from verify.dossiers.turing.models import walk
 from verify.rounding.checker import check
 from verify.rounding.kinds import Kind

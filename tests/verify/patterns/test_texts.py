@@ -30,15 +30,15 @@ from tests.verify.patterns.told import seen_behind
 from verify.automata.language import Place
 from verify.dossiers.istree import searches as of_istree
 from verify.dossiers.istree.searches import FOUND, OF_TURNS, of_turns
+from verify.dossiers.istree.steps import NUMBER
 from verify.dossiers.registry import find_dossier
 from verify.dossiers.retrieval import searches as of_retrieval
 from verify.dossiers.turing import searches as of_turing
 from verify.dossiers.turing.searches import of_tape, of_word
+from verify.dossiers.turing.steps import SearchedStep
 from verify.patterns.pattern import COUNT, NUMERALS, OTHER
 from verify.patterns.readings import MARKED, NOTHING, Reading, Word
 from verify.patterns.texts import Comparison, Difference, Spelled
-from verify.programs.machines import SearchedStep
-from verify.programs.searches import NUMBER
 from verify.programs.shorthand import at, word
 from verify.programs.witness import tokens_of as graph_tokens
 from verify.runs.turing_runs import tokens_of as tape_tokens

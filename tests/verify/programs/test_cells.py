@@ -21,7 +21,8 @@ from verify.certificates.above import ALONE, BITS_OF_HALF
 from verify.certificates.building import build
 from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.dossiers.dossier import Subject
-from verify.programs import turning, ways
+from verify.dossiers.turing import turning
+from verify.programs import ways
 from verify.programs.intervals import Interval, as_defined, intervals
 from verify.trusted.growth import root
 

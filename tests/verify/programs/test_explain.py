@@ -27,6 +27,7 @@ from verify.certificates.document import CERTIFIED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
+from verify.dossiers.istree.texts import MORE, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS
 from verify.explain import main
@@ -35,7 +36,6 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import _is_defined, compared, explained, explanation
 from verify.programs.extraction import extract
 from verify.programs.normal import Normalizer
-from verify.programs.texts import MORE, searched
 from verify.rounding.model import described
 
 N = 8

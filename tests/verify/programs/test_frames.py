@@ -24,6 +24,8 @@ from verify.certificates.document import CERTIFIED, REFUSED, UNKNOWN
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant
 from verify.claims.hybrid_program import as_defined
+from verify.dossiers.istree.frames import OWN, definition
+from verify.dossiers.istree.walks_in_frames import FAMILIES, places, tokens_of
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
 from verify.inputs.strategies import graphs
@@ -31,11 +33,9 @@ from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
 from verify.programs.extraction import Program, extract
 from verify.programs.forms import expanded
-from verify.programs.frames import OWN, definition
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.rounding.model import described
-from verify.runs.frames import FAMILIES, places, tokens_of
 
 SMALL = find_subject("istree", 4, model="hybrid")
 GRAPHS = [Graph(4, edges) for edges in (((2, 1), (3, 2), (2, 4)), ((3, 1), (4, 3), (4, 1)), ((4, 3), (3, 2), (2, 4)))]

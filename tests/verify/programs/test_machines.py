@@ -25,6 +25,7 @@ from verify.certificates.mutants import CHANGES, mutant, places
 from verify.dossiers.dossier import Subject
 from verify.dossiers.registry import find_subject
 from verify.dossiers.turing.models import walk
+from verify.dossiers.turing.tapes import copied
 from verify.inputs.turing_machines import machines
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained, explanation
@@ -33,7 +34,6 @@ from verify.programs.facts import Facts
 from verify.programs.intervals import intervals
 from verify.programs.normal import Normalizer
 from verify.programs.output import answer_of, normal_answer
-from verify.programs.texts import copied
 from verify.rounding.model import Numbers, described
 from verify.runs.turing_runs import places_of, tokens_of
 

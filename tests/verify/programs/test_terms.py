@@ -43,6 +43,7 @@ from constructions.retrieval.task import ASK, START, Question
 from verify.certificates.building import build, families_of, language_of, wired_of
 from verify.certificates.ideal import IdealModel
 from verify.dossiers.dossier import Subject
+from verify.dossiers.istree.texts import MORE, searched
 from verify.dossiers.registry import find_subject
 from verify.dossiers.retrieval.tasks import MODELS, RETRIEVERS
 from verify.programs.extraction import Program, extract
@@ -51,7 +52,6 @@ from verify.programs.forms import at_first, unresolved
 from verify.programs.heads import by_key, winners
 from verify.programs.normal import Normalizer
 from verify.programs.output import _is_share, _sign
-from verify.programs.texts import MORE, searched
 from verify.programs.witness import tokens_of
 
 N = 4

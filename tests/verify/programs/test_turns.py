@@ -33,10 +33,10 @@ from verify.certificates.document import CERTIFIED
 from verify.certificates.ideal import IdealModel
 from verify.certificates.mutants import CHANGES, mutant, places
 from verify.claims.program_turns import as_searched, behind
+from verify.dossiers.istree import turns
 from verify.dossiers.registry import find_subject
 from verify.explain import main
 from verify.inputs.strategies import every_input, graphs
-from verify.programs import turns
 from verify.programs.decisions import first_mismatch
 from verify.programs.document import explained
 from verify.programs.extraction import Program, extract

@@ -21,9 +21,9 @@ TOKEN = re.compile(r";[^\n]*|\|[^|]*\||[()]|[^\s()|;]+")
 Expression: TypeAlias = "str | list[Expression]"
 
 
-def text_of(name: str) -> str:
-    """The text NAME.smt2 beside this file."""
-    return resources.files(__package__).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
+def text_of(name: str, package: str) -> str:
+    """The text NAME.smt2 in a package."""
+    return resources.files(package).joinpath(f"{name}.smt2").read_text(encoding="utf-8")
 
 
 def read(text: str) -> list[Expression]:

@@ -26,7 +26,7 @@ from verify.stored import intervals as stored
 from verify.stored.intervals import Document, Interval, Renewal
 
 RECALL = find_subject("recall", 4, last=1 << 17)
-HYBRID = RECALL.with_options(model="hybrid")
+HYBRID = replace(RECALL, dossier=find_subject("recall", 4, model="hybrid").dossier)
 MODULES = (match, match_close, match_nearest)
 
 

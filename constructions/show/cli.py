@@ -54,8 +54,24 @@ def _wrapped(line: str, width: int) -> str:
     return "\n".join(lines)
 
 
+class _Once(argparse.Action):
+    """Keeps the value of an option. A second value would silently take the place of the first one, so it is an error."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if option is not None and isinstance(parser, Parser):
+            if self.dest in parser.given:
+                raise argparse.ArgumentError(self, "is given twice; give it once")
+            parser.given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help."""
+    """An argument parser whose errors are CommandErrors. epilog: a text, or what makes one if somebody asks for help.
+
+    An option that takes a value is given once. given: those that have their value.
+    """
 
     def __init__(self, prog: str, description: str, epilog: str | Callable[[], str]) -> None:
         # argparse formats each option that is added, to see whether it can; how wide the terminal is counts only for help.
@@ -63,6 +79,13 @@ class Parser(argparse.ArgumentParser):
             prog=prog, description=description, allow_abbrev=False, formatter_class=partial(_Help, width=80)
         )
         self._ending = epilog
+        self.given = set[str]()
+        for kind in (None, "store"):
+            self.register("action", kind, _Once)
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        self.given.clear()
+        return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
         self.formatter_class = _Help

@@ -113,6 +113,14 @@ def test_a_number_that_is_none(use: Use, name: str, folder: Path) -> None:
     assert tree(folder) == before
 
 
+@pytest.mark.parametrize("use", sampled(((use,) for use in NUMBERS), 9))
+def test_a_number_that_is_given_twice(use: Use, folder: Path) -> None:
+    argv = arguments(use, "5")
+    ended = forked(use.module, [*argv, *argv[argv.index("5") - 1 :][:2]], folder)
+    decent(ended, {2})
+    assert "is given twice" in ended.err
+
+
 @pytest.mark.parametrize(("use", "name"), sampled(((use, name) for use in TEXTS for name in abuses.TEXTS), 29))
 def test_a_text_that_means_nothing(use: Use, name: str, folder: Path) -> None:
     before = tree(folder)

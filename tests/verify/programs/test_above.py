@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from constructions.language.interpreter import Input
-from constructions.language.terms import Term
+from constructions.language.terms import Term, fraction
 from constructions.wiring.exact import Weight
 from tests.verify.certificates.test_above import SIZES, TURING, at, inputs_at, walk_of, weights
 from tests.verify.numbers_at import holds, shown_at, values_at
@@ -37,7 +37,6 @@ from verify.programs.sizes import (
     ceiling,
     common_factor,
     floor,
-    fraction,
     is_never_whole,
     is_whole,
     nearest,

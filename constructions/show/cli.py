@@ -34,7 +34,7 @@ LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
 LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
-FIRST_LINE_SECONDS = 5.0  # a shorter run writes no line of progress where stderr is no terminal
+FIRST_LINE_SECONDS = 3.0  # a shorter run writes no line of progress where stderr is no terminal
 
 
 class CommandError(Exception):

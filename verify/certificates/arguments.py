@@ -119,6 +119,9 @@ def subject_of(args: Namespace) -> Subject:
         return subject
     with cli.usage_errors():
         turing_subject = replace(of_machine(subject, args.machine, args.tape), cells=args.cells)
+        _ = (
+            args.cells and turing_subject.task
+        )  # refuses more cells than can be wired, before any number is made of them
     return every_cells(turing_subject) if args.all_cells else turing_subject
 
 

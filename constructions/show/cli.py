@@ -22,7 +22,7 @@ from typing import NoReturn
 from constructions import SETS_THREADS, THREADS
 from constructions.engines import EngineFailed
 from constructions.exports.files import opened, parse_json
-from constructions.layers import BeyondBound
+from constructions.layers import LARGEST_PRECISION, BeyondBound
 from constructions.models.search import SearchError
 
 HOLDS, REFUTED, USAGE, UNKNOWN, OWN_ERROR = range(5)
@@ -32,7 +32,6 @@ MOST_BYTES = 1 << 25  # of an input file: twice the edges of the largest tree
 MOST_OF_A_DOCUMENT = 1 << 29  # of one that commands write: a sidecar has all examples, token by token
 LONGEST_MESSAGE = 400
 MANY_WORDS = 1 << 14  # are encoded at a time
-LARGEST_PRECISION = 1023  # the scales of wider formats leave float64's range
 PATIENCE_SECONDS = 0.5  # a shorter run shows no bar
 FIRST_LINE_SECONDS = 3.0  # a shorter run writes no line of progress where stderr is no terminal
 

@@ -234,6 +234,12 @@ class OfThoughts(Turing):
     one_n = "its weights are those of --cells, for any number of steps"
     conclusion = "configurations, each behind those before, are the machine's run on any number of cells"
 
+    def given(self, options: Mapping[str, Any]) -> Dossier:
+        own = super().given(options)
+        if isinstance(own, Turing) and own.cells:  # more cells than can be wired are refused before any number is made of them
+            space.Task(own.rules, 1, own.tape, own.cells)
+        return own
+
     def task(self, subject: Subject) -> space.TaskOfAnySize:
         of = space.TaskOfAnySize if self.all_cells else space.Task
         return of(self.rules, subject.n, self.tape, self.cells)

@@ -363,8 +363,9 @@ class Compiler:
         self.shares = True
         counts = [(m, c) for m, c in of.items if self.counts_in(Term(((m, Fraction(1)),)))]
         rest = of - Term(tuple(counts))
-        signs = sorted((c, m) for m, c in counts) if all(abs(c) == 1 and len(m) == 1 for m, c in counts) else []
-        if len(signs) == 2 and signs[0][0] == -1 and signs[1][0] == 1 and rest == ZERO:
+        alone = all(abs(c) == 1 and len(m) == 1 for m, c in counts)
+        signs = sorted(((c, m) for m, c in counts), key=lambda sign: sign[0]) if alone else []
+        if [c for c, _ in signs] == [-1, 1] and rest == ZERO:
             (less, at_less), (more, at_more) = (self._share(m[0]) for _, m in signs)
             # The shares differ by more than 2/slope, or not at all.
             return less - more, max(at_less, at_more), 1 << 2 * bits + 1, HAT if equal else STEP
@@ -418,6 +419,7 @@ class Compiler:
 
     def _mean(self, summand: Term) -> Formed:
         """The mean of an integer over the positions up to this one, by a head whose scores are all 0."""
+        self._require_whole(summand, "a running sum")
         form, at_value = self.form(summand)
         block = self._attention(at_value)
         where = Best((), "all")
@@ -623,7 +625,7 @@ class Compiler:
             value = self.form(leaf.number) if isinstance(leaf, SayNumber) else (as_affine(1), 0)
             ready = max(ready, value[1], *(stage for _, stage in gates), 0)
             made.append(([form for form, _ in gates], leaf, value[0]))
-        block = max(_fed_behind(ready), *self.blocks)
+        block = max([_fed_behind(ready), *self.blocks])
         gadgets: list[Gadget] = []
         embedded = self.embedding(1).registers[:-1]
         clear = tuple(Unit(as_affine(1), -reg(name), {name: 1}) for name in embedded)
